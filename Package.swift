@@ -1,0 +1,79 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// Every Swift target: Swift 6 language mode (the tools version gives it), no warning left standing.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+let package = Package(
+    name: "darkroom",
+    products: [
+        .executable(name: "darkroomd", targets: ["darkroomd"]),
+        .library(name: "Darkroom", targets: ["Darkroom"]),
+    ],
+    dependencies: [
+        // The command line of darkroomd: options, --help, completions.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        // The logging interface; the one handler behind it, for the journal, is ours.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        // Paths, descriptors and errno with types.
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+        // Configuration in layers: file, environment, command line.
+        .package(
+            url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+        // YAML manifests, and the place of each key in the configuration file.
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    ],
+    targets: [
+        // libcurl: downloads. The header adds typed wrappers for its variadic calls.
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        // libsystemd: the journal, and notification of the service manager.
+        .systemLibrary(
+            name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        // libcrypto, which libcurl brings along anyway: SHA-256 with the processor's instructions.
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        // What Swift cannot call: libpng behind setjmp, Linux calls Glibc's module leaves out.
+        .target(name: "CShims", linkerSettings: [.linkedLibrary("png16"), .linkedLibrary("z")]),
+        // Kernels over rows of pixels.
+        .target(name: "CPixels"),
+        // Everything: its folders are the stations a manifest passes.
+        .target(
+            name: "Darkroom",
+            dependencies: [
+                "CCurl", "CSystemd", "CCrypto", "CShims", "CPixels",
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
+        // The daemon's command line.
+        .executableTarget(
+            name: "darkroomd",
+            dependencies: [
+                "Darkroom",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        // What the tests share: scratch folders, made pictures, an origin, the daemon as a process.
+        .target(
+            name: "TestSupport", dependencies: ["Darkroom"], path: "Tests/Support",
+            swiftSettings: strict),
+        // Makes the procedural pictures of the samples and benchmarks.
+        .executableTarget(
+            name: "starfield",
+            dependencies: [
+                "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Starfield", swiftSettings: strict),
+        .testTarget(
+            name: "DarkroomTests", dependencies: ["Darkroom", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["Darkroom", "TestSupport", "darkroomd"],
+            swiftSettings: strict),
+    ]
+)

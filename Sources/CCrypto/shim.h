@@ -1,0 +1,6 @@
+#ifndef DARKROOM_CCRYPTO_SHIM_H
+#define DARKROOM_CCRYPTO_SHIM_H
+
+#include <openssl/evp.h>
+
+#endif

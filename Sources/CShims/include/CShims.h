@@ -1,0 +1,8 @@
+/* What Swift cannot call itself. Each header says why it exists. */
+#ifndef DARKROOM_CSHIMS_H
+#define DARKROOM_CSHIMS_H
+
+#include "darkroom_linux.h"
+#include "darkroom_png.h"
+
+#endif

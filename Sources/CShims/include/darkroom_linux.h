@@ -1,0 +1,19 @@
+/* Linux calls that Swift's Glibc module leaves out, because glibc declares them only under
+ * _GNU_SOURCE or not at all. Each returns what the call returns and leaves errno as it was set. */
+#ifndef DARKROOM_LINUX_H
+#define DARKROOM_LINUX_H
+
+#include <stdint.h>
+
+/* renameat2(2) with RENAME_NOREPLACE: fails with EEXIST rather than replace. */
+int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, const char *new_name);
+
+/* openat2(2), read-only and close-on-exec, with RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS: never
+ * resolves to anything outside `dir`, by "..", an absolute link or /proc. O_NONBLOCK is set so that
+ * a fifo does not hold the caller; it has no effect on regular files. */
+int darkroom_open_beneath(int dir, const char *path);
+
+/* statfs(2)'s f_type of an open descriptor, or -1. */
+int64_t darkroom_filesystem_type(int fd);
+
+#endif

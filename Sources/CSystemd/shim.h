@@ -1,0 +1,12 @@
+#ifndef DARKROOM_CSYSTEMD_SHIM_H
+#define DARKROOM_CSYSTEMD_SHIM_H
+
+/* sd_journal_send and sd_notifyf are variadic and cannot be called from Swift; their siblings
+ * sd_journal_sendv and sd_notify can, so this header needs nothing of its own. The location
+ * macros are suppressed: CODE_FILE and the rest are sent as fields by the log handler. */
+#define SD_JOURNAL_SUPPRESS_LOCATION
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-id128.h>
+#include <systemd/sd-journal.h>
+
+#endif

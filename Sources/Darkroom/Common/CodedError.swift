@@ -1,0 +1,39 @@
+/// What every failure that a user can see tells.
+///
+/// Each station has an error type of its own (`PictureError`, `FetchError`, …); they all answer
+/// these three questions, so that the status file, the journal and the retry rule treat them alike.
+package protocol CodedError: Error, Sendable, CustomStringConvertible {
+    /// A stable identifier for programs, in words joined by hyphens: `png-crc`, `http-status`.
+    var code: String { get }
+    /// One sentence that names the file, the step and the cause. Never holds credentials.
+    var message: String { get }
+    /// Whether the same attempt may succeed later with nothing changed by the user.
+    var isTransient: Bool { get }
+}
+
+extension CodedError {
+    package var description: String { "\(message) [\(code)]" }
+}
+
+/// A failure as it is written into a status file and an item journal: the type erased, the answers kept.
+package struct Failure: CodedError, Equatable, Codable {
+    package var code: String
+    package var message: String
+    package var isTransient: Bool
+
+    package init(code: String, message: String, isTransient: Bool = false) {
+        self.code = code
+        self.message = message
+        self.isTransient = isTransient
+    }
+
+    package init(_ error: some CodedError) {
+        self.init(code: error.code, message: error.message, isTransient: error.isTransient)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case code
+        case message
+        case isTransient = "retryable"
+    }
+}

@@ -1,0 +1,84 @@
+/// What a manifest asks for, checked whole: names are unique and safe, references resolved, filters made.
+package struct Manifest: Sendable, Equatable {
+    /// In the manifest's order (a property list's are sorted by name, for it has none).
+    package var images: [Image]
+    package var priority: Priority
+    package var qualityOfService: QualityOfServiceName
+
+    package init(
+        images: [Image], priority: Priority = .normal,
+        qualityOfService: QualityOfServiceName = .default
+    ) {
+        self.images = images
+        self.priority = priority
+        self.qualityOfService = qualityOfService
+    }
+
+    package struct Image: Sendable, Equatable {
+        package var name: String
+        package var origin: Origin
+        /// Indices of the images that must have ended, whichever way, before this one starts.
+        package var after: [Int]
+        /// Applied in this order; may be empty (the picture is only read and written).
+        package var filters: [Filter]
+
+        package init(name: String, origin: Origin, after: [Int] = [], filters: [Filter] = []) {
+            self.name = name
+            self.origin = origin
+            self.after = after
+            self.filters = filters
+        }
+
+        /// The output's name in the outbox: the name with `.png`, unless it has that ending already.
+        package var outputFile: String {
+            name.lowercased().hasSuffix(".png") ? name : name + ".png"
+        }
+    }
+
+    package enum Origin: Sendable, Equatable {
+        /// A URL or a path, as the manifest has it.
+        case source(String)
+        /// The output of the image with this index.
+        case image(Int)
+    }
+}
+
+/// The bounds a manifest is held to.
+package struct ManifestLimits: Sendable, Equatable {
+    /// Bytes of the file.
+    package var bytes: Int
+    package var images: Int
+    /// Filters of one image.
+    package var filters: Int
+
+    package init(bytes: Int = 64 << 20, images: Int = 1_000_000, filters: Int = 64) {
+        self.bytes = bytes
+        self.images = images
+        self.filters = filters
+    }
+}
+
+/// How a manifest is written, told by its file's ending.
+package enum ManifestFormat: String, Sendable, CaseIterable {
+    case json, yaml, plist
+
+    /// nil for a name whose ending is none of `.json`, `.yaml`, `.yml` and `.plist`, in any case.
+    package init?(fileName: String) {
+        guard let dot = fileName.lastIndex(of: "."), dot != fileName.startIndex else { return nil }
+        switch fileName[fileName.index(after: dot)...].lowercased() {
+        case "json": self = .json
+        case "yaml", "yml": self = .yaml
+        case "plist": self = .plist
+        default: return nil
+        }
+    }
+}
+
+/// Everything wrong with a manifest: at least one problem, in the manifest's order.
+package struct ManifestRejection: Error, Sendable, Equatable {
+    package var problems: [ManifestProblem]
+
+    package init(problems: [ManifestProblem]) {
+        self.problems = problems
+    }
+}

@@ -1,0 +1,246 @@
+/// The content of `outbox/ID/status.json`: what became of a manifest and of each of its images.
+///
+/// `etc/status.schema.json` describes the same for other programs; a test holds the two together.
+package struct Status: Codable, Sendable, Equatable {
+    /// The version of this format. A reader refuses a number it does not know.
+    package var schemaVersion = 1
+    /// The batch's name: the manifest's without its ending, made unique within the outbox.
+    package var id: String
+    package var manifest: ManifestReference
+    package var state: BatchState
+    package var priority: Priority
+    package var qualityOfService: QualityOfServiceName
+    package var times: Times
+    package var counts: Counts
+    /// Why the manifest was rejected, every reason there is. Absent otherwise.
+    package var errors: [ManifestProblem]?
+    package var images: [ImageStatus]
+
+    package init(
+        id: String, manifest: ManifestReference, state: BatchState, priority: Priority = .normal,
+        qualityOfService: QualityOfServiceName = .default, times: Times, counts: Counts = Counts(),
+        errors: [ManifestProblem]? = nil, images: [ImageStatus] = []
+    ) {
+        self.id = id
+        self.manifest = manifest
+        self.state = state
+        self.priority = priority
+        self.qualityOfService = qualityOfService
+        self.times = times
+        self.counts = counts
+        self.errors = errors
+        self.images = images
+    }
+
+    /// The manifest as it was taken from the inbox.
+    package struct ManifestReference: Codable, Sendable, Equatable {
+        /// Its file name in the inbox.
+        package var name: String
+        /// The file beside status.json that holds it.
+        package var file: String
+        /// Hexadecimal.
+        package var sha256: String
+        package var bytes: Int
+
+        package init(name: String, file: String, sha256: String, bytes: Int) {
+            self.name = name
+            self.file = file
+            self.sha256 = sha256
+            self.bytes = bytes
+        }
+    }
+
+    /// Moments in UTC, as RFC 3339 with milliseconds.
+    package struct Times: Codable, Sendable, Equatable {
+        /// When the manifest was claimed.
+        package var received: String
+        /// When its first image began.
+        package var started: String?
+        package var finished: String?
+
+        package init(received: String, started: String? = nil, finished: String? = nil) {
+            self.received = received
+            self.started = started
+            self.finished = finished
+        }
+    }
+
+    /// How many images are in each state.
+    package struct Counts: Codable, Sendable, Equatable {
+        package var total = 0
+        package var new = 0
+        package var downloading = 0
+        package var downloaded = 0
+        package var filtering = 0
+        package var filtered = 0
+        package var failed = 0
+        package var cancelled = 0
+
+        package init() {}
+
+        package init(new total: Int) {
+            self.total = total
+            new = total
+        }
+
+        /// The number of images that will not change any more.
+        package var finished: Int { filtered + failed + cancelled }
+    }
+}
+
+/// A batch's state as its users see it.
+package enum BatchState: String, Codable, Sendable, CaseIterable {
+    /// Claimed; no image has begun.
+    case pending
+    case processing
+    /// Every image is filtered.
+    case completed
+    /// Some image, or every one, has failed.
+    case completedWithErrors
+    case cancelled
+    /// The manifest was not acceptable; `errors` says why.
+    case rejected
+
+    /// Whether the batch will not change any more.
+    package var isFinal: Bool { self != .pending && self != .processing }
+}
+
+/// An image's state as its users see it.
+package enum ImageState: String, Codable, Sendable, CaseIterable {
+    /// Not begun, or waiting for the images it comes after.
+    case new
+    /// Its source is being fetched, or waits for its turn to be.
+    case downloading
+    /// Its source is here and it waits for its turn to be filtered.
+    case downloaded
+    case filtering
+    /// Its output is in the outbox.
+    case filtered
+    case failed
+    case cancelled
+
+    package var isFinal: Bool { self == .filtered || self == .failed || self == .cancelled }
+}
+
+package enum Priority: String, Codable, Sendable, CaseIterable, Comparable {
+    case veryLow, low, normal, high, veryHigh
+
+    package static func < (a: Priority, b: Priority) -> Bool { a.rank < b.rank }
+
+    /// 0 for the lowest.
+    package var rank: Int {
+        switch self {
+        case .veryLow: 0
+        case .low: 1
+        case .normal: 2
+        case .high: 3
+        case .veryHigh: 4
+        }
+    }
+}
+
+package enum QualityOfServiceName: String, Codable, Sendable, CaseIterable {
+    case background, utility, `default`, userInitiated, userInteractive
+}
+
+/// What became of one image.
+package struct ImageStatus: Codable, Sendable, Equatable {
+    package var name: String
+    /// Where the picture came from, credentials and query left out; absent for an image made `from`
+    /// another one.
+    package var source: String?
+    /// The image whose output was filtered, where the manifest says `from`.
+    package var from: String?
+    package var state: ImageState
+    /// The file beside status.json, once the image is filtered.
+    package var output: Output?
+    /// How often work on the image was begun.
+    package var attempts: Int
+    package var milliseconds: Milliseconds
+    package var error: Failure?
+    /// What libpng remarked and let pass.
+    package var warnings: [String]?
+    /// What became of the source's chunks that are not pixels: kept, converted or dropped.
+    package var metadata: [String: String]?
+
+    package init(
+        name: String, source: String? = nil, from: String? = nil, state: ImageState = .new,
+        output: Output? = nil, attempts: Int = 0, milliseconds: Milliseconds = Milliseconds(),
+        error: Failure? = nil, warnings: [String]? = nil, metadata: [String: String]? = nil
+    ) {
+        self.name = name
+        self.source = source
+        self.from = from
+        self.state = state
+        self.output = output
+        self.attempts = attempts
+        self.milliseconds = milliseconds
+        self.error = error
+        self.warnings = warnings
+        self.metadata = metadata
+    }
+
+    package struct Output: Codable, Sendable, Equatable {
+        package var file: String
+        /// Hexadecimal.
+        package var sha256: String
+        package var bytes: Int
+        /// In pixels.
+        package var width: Int
+        package var height: Int
+        /// Bits of a sample, 8 or 16.
+        package var depth: Int
+        /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
+        package var channels: Int
+
+        package init(
+            file: String, sha256: String, bytes: Int, width: Int, height: Int, depth: Int,
+            channels: Int
+        ) {
+            self.file = file
+            self.sha256 = sha256
+            self.bytes = bytes
+            self.width = width
+            self.height = height
+            self.depth = depth
+            self.channels = channels
+        }
+    }
+
+    /// Where the image's time went, rounded to whole milliseconds.
+    package struct Milliseconds: Codable, Sendable, Equatable {
+        /// Between its batch's start and its own, and between its steps.
+        package var waited = 0
+        package var downloading = 0
+        package var filtering = 0
+
+        package init() {}
+    }
+}
+
+/// One thing wrong with a manifest.
+package struct ManifestProblem: Error, Codable, Sendable, Equatable {
+    /// A stable identifier: `unknown-key`, `wrong-type`, `bad-name`, …
+    package var code: String
+    /// A sentence without the place.
+    package var message: String
+    /// The way to the value: `images[3].filters[0].sepia.intensity`; empty for the whole manifest.
+    package var path: String
+    /// From 1; absent for property lists.
+    package var line: Int?
+    package var column: Int?
+    /// The nearest known word for one that is not known.
+    package var suggestion: String?
+
+    package init(
+        code: String, message: String, path: String = "", line: Int? = nil, column: Int? = nil,
+        suggestion: String? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.line = line
+        self.column = column
+        self.suggestion = suggestion
+    }
+}

@@ -1,0 +1,46 @@
+/// Why a picture could not be read, filtered or written.
+package struct PictureError: CodedError, Equatable {
+    package enum Code: String, Sendable, CaseIterable {
+        /// The bytes do not begin with PNG's signature; the message says what they look like.
+        case notAPicture = "not-a-picture"
+        /// A picture of a kind this version does not read.
+        case unsupportedFormat = "unsupported-format"
+        /// A chunk's checksum does not match its bytes.
+        case pngCRC = "png-crc"
+        /// The file ends before the picture does.
+        case pngTruncated = "png-truncated"
+        /// The checksum of the decompressed pixels does not match.
+        case pngAdler = "png-adler"
+        /// The header is missing, broken or contradicts itself.
+        case pngHeader = "png-header"
+        /// The compressed pixels cannot be decompressed, or are too many or too few.
+        case pngData = "png-data"
+        /// Anything else that libpng refuses; the message carries its words.
+        case pngInvalid = "png-invalid"
+        /// An animation, which is not flattened silently.
+        case animated = "png-animated"
+        /// More pixels than the limit allows, told from the header before anything is decoded.
+        case tooManyPixels = "too-many-pixels"
+        /// A filter's rectangle does not lie within the picture, or its result would have no pixels.
+        case filterOutside = "filter-outside"
+        /// The file could not be read.
+        case readFailed = "read-failed"
+        /// The output could not be written.
+        case writeFailed = "write-failed"
+        case outOfMemory = "out-of-memory"
+        /// The image was cancelled between two bands.
+        case cancelled = "cancelled"
+    }
+
+    package var kind: Code
+    package var message: String
+    package var isTransient: Bool
+
+    package var code: String { kind.rawValue }
+
+    package init(_ kind: Code, _ message: String, isTransient: Bool = false) {
+        self.kind = kind
+        self.message = message
+        self.isTransient = isTransient
+    }
+}

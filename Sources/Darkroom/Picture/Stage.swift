@@ -1,0 +1,76 @@
+/// How the pixels of a picture lie in memory on their way through the pipeline: rows from the top,
+/// samples interleaved without padding, colour not multiplied by alpha.
+package struct PixelLayout: Sendable, Equatable {
+    /// Pixels in a row.
+    package var width: Int
+    /// Rows.
+    package var height: Int
+    /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
+    package var channels: Int
+    /// Bits of a sample: 8, or 16 in the machine's byte order.
+    package var depth: Int
+
+    package init(width: Int, height: Int, channels: Int, depth: Int) {
+        precondition(width > 0 && height > 0 && (1...4).contains(channels))
+        precondition(depth == 8 || depth == 16)
+        self.width = width
+        self.height = height
+        self.channels = channels
+        self.depth = depth
+    }
+
+    package var hasAlpha: Bool { channels == 2 || channels == 4 }
+    package var colourChannels: Int { hasAlpha ? channels - 1 : channels }
+    package var bytesPerPixel: Int { channels * depth / 8 }
+    package var bytesPerRow: Int { width * bytesPerPixel }
+}
+
+/// A few consecutive rows, lent by a stage. They stay valid until the stage's next call, and who has
+/// borrowed them may change them in place.
+package struct Band {
+    /// The first sample of the first row; rows follow each other without gaps.
+    package let start: UnsafeMutableRawPointer
+    /// Which rows of the picture these are. Never empty.
+    package let rows: Range<Int>
+
+    package init(start: UnsafeMutableRawPointer, rows: Range<Int>) {
+        self.start = start
+        self.rows = rows
+    }
+}
+
+/// One step of a picture's way: a reader, a filter, or the last before the writer.
+///
+/// The pipeline is pulled from its end: the writer asks the last stage for a band, that asks the one
+/// before it, and so on up to the reader. A stage keeps no more rows than its filter needs: none (a
+/// colour filter changes the band it was lent), a window (blur, resize), or the picture (rotate).
+///
+/// A stage belongs to one thread at a time.
+package protocol Stage: AnyObject {
+    /// The layout of the bands this stage lends.
+    var layout: PixelLayout { get }
+
+    /// The next rows from the top, or nil after the last one.
+    func nextBand() throws(PictureError) -> Band?
+}
+
+extension PixelLayout {
+    /// How many rows make a band of some 128 KiB, enough that the cost of a call does not count and
+    /// small enough that a chain of bands stays in the processor's cache.
+    package var rowsPerBand: Int { min(height, max(1, (128 << 10) / bytesPerRow)) }
+}
+
+/// Rows owned by a stage.
+///
+/// The memory is not initialised; a stage writes rows before it lends them.
+package final class RowBuffer {
+    package let start: UnsafeMutableRawPointer
+    package let byteCount: Int
+
+    package init(byteCount: Int) {
+        start = .allocate(byteCount: byteCount, alignment: 64)
+        self.byteCount = byteCount
+    }
+
+    deinit { start.deallocate() }
+}
