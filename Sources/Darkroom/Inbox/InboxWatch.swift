@@ -1,0 +1,126 @@
+import CShims
+import Dispatch
+import Glibc
+import SystemPackage
+
+/// What happened in the inbox, as inotify tells it. Events are hints: the folder is the truth.
+package enum InboxEvent: Sendable, Equatable {
+    /// A file was renamed into the folder, complete by the submitters' rule.
+    case moved(FileName)
+    /// A file that was open for writing was closed.
+    case closed(FileName)
+    /// A file's permissions changed.
+    case changed(FileName)
+    /// Events were lost; only a scan tells what is there.
+    case overflow
+    /// The folder was removed, renamed or unmounted; the watch is dead.
+    case lost
+}
+
+/// An inotify watch on the inbox, delivering to a queue.
+package final class InboxWatch {
+    /// The watch's folder changed in one of these ways. IN_ATTRIB is there for a file that could not
+    /// be read until someone gave permission, and for the folder's own removal while it is open.
+    private static let mask =
+        UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF)
+        | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
+
+    private let source: any DispatchSourceRead
+
+    /// Begins to watch `folder`; `handler` runs on `queue` with the events of each reading.
+    ///
+    /// Fails where inotify cannot work, ENOSPC meaning that the user's watches are used up (not the disk).
+    package init(
+        folder: Directory, queue: DispatchQueue,
+        handler: @escaping @Sendable ([InboxEvent]) -> Void
+    ) throws(FileError) {
+        if let kind = Self.filesystemWithoutEvents(folder) {
+            throw FileError("watch (\(kind) gives no events)", folder.path, .notSupported)
+        }
+        let number: CInt
+        do {
+            number = try retryingInterrupts {
+                inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+            }
+        } catch {
+            throw FileError("watch (inotify_init)", folder.path, error)
+        }
+        let descriptor = InotifyDescriptor(Descriptor(owning: number))
+        // Through the open folder, so that the watch is on the very one that will be scanned.
+        let path = "/proc/self/fd/\(folder.number)"
+        guard inotify_add_watch(number, path, Self.mask) >= 0 else {
+            throw FileError("watch (inotify_add_watch)", folder.path, Errno(rawValue: errno))
+        }
+        source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
+        source.setEventHandler { @Sendable in
+            let events = descriptor.read()
+            if !events.isEmpty { handler(events) }
+        }
+        // The descriptor is closed when the source, and with it this closure, has let go of it.
+        source.setCancelHandler { @Sendable in _ = descriptor }
+        source.activate()
+    }
+
+    deinit { source.cancel() }
+
+    /// File systems whose changes by others never reach inotify.
+    private static func filesystemWithoutEvents(_ folder: Directory) -> String? {
+        switch darkroom_filesystem_type(folder.number) {
+        case 0x6969: "NFS"
+        case 0x6573_5546: "FUSE"
+        case 0x517B, 0xFF53_4D42, 0xFE53_4D42: "SMB"
+        case 0x0102_1997: "9P"
+        default: nil
+        }
+    }
+}
+
+/// Reads and parses what inotify reports.
+final class InotifyDescriptor: Sendable {
+    private let descriptor: Descriptor
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// All events there are now, a name not twice in a row.
+    func read() -> [InboxEvent] {
+        var events: [InboxEvent] = []
+        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
+            while true {
+                let count = Glibc.read(descriptor.number, buffer.baseAddress, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                Self.parse(UnsafeRawBufferPointer(rebasing: buffer[..<count]), into: &events)
+            }
+        }
+        return events
+    }
+
+    /// The records are `struct inotify_event`, whose name Swift does not import: 16 bytes of wd, mask,
+    /// cookie and length, then the name, filled up with NULs.
+    static func parse(_ buffer: UnsafeRawBufferPointer, into events: inout [InboxEvent]) {
+        var offset = 0
+        while offset + 16 <= buffer.count {
+            let mask = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+            let length = Int(
+                buffer.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+            let end = min(offset + 16 + length, buffer.count)
+            let name = FileName(bytes: buffer[(offset + 16)..<end].prefix { $0 != 0 })
+            if let event = event(mask: mask, name: name), event != events.last {
+                events.append(event)
+            }
+            offset = end
+        }
+    }
+
+    private static func event(mask: UInt32, name: FileName) -> InboxEvent? {
+        if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .overflow }
+        let gone =
+            UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT) | UInt32(IN_IGNORED)
+        if mask & gone != 0 { return .lost }
+        if name.bytes.isEmpty { return nil }
+        if mask & UInt32(IN_MOVED_TO) != 0 { return .moved(name) }
+        return mask & UInt32(IN_CLOSE_WRITE) != 0 ? .closed(name) : .changed(name)
+    }
+}
