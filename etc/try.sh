@@ -120,20 +120,21 @@ progress_line() {
 
 is_final() { [[ $1 != waiting && $1 != pending && $1 != processing ]]; }
 
-# The status file is JSON; the batch's own state and its counts come before the list of images.
+# The status file is written a key to a line, and its indentation tells the batch's own state and
+# counts from those of its images.
 state_of() {
     local state
-    state=$(head_of "$1" | grep -o '"state" *: *"[A-Za-z]*"' | head -n 1 | cut -d '"' -f 4)
+    state=$(sed -n 's/^  "state" *: *"\([A-Za-z]*\)".*/\1/p' \
+        "$spool/outbox/$1/status.json" 2>/dev/null)
     echo "${state:-waiting}"
 }
 
 count_of() {
     local count
-    count=$(head_of "$1" | grep -o "\"$2\" *: *[0-9]*" | head -n 1 | grep -o '[0-9]*$')
+    count=$(sed -n "s/^    \"$2\" *: *\([0-9]*\).*/\1/p" \
+        "$spool/outbox/$1/status.json" 2>/dev/null)
     echo "${count:-0}"
 }
-
-head_of() { sed '/"images"/q' "$spool/outbox/$1/status.json" 2>/dev/null; }
 
 # A table of what came out. Returns 1 unless every batch was completed.
 print_results() {
