@@ -33,7 +33,7 @@ missing_test_packages() {
 
 # Installs the packages named on standard input, one a line; says so and returns 1 if it cannot.
 install_packages() {
-    local packages as_root=()
+    local packages output status as_root=()
     mapfile -t packages
     [ "${#packages[@]}" -gt 0 ] || return 0
     if ! have apt-get; then
@@ -51,11 +51,13 @@ install_packages() {
     echo "Installing Debian packages: ${packages[*]}"
     "${as_root[@]}" apt-get update -qq || return 1
     keep_services_stopped "${as_root[@]}"
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
-    local status=$?
+    output=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${packages[@]}" 2>&1)
+    status=$?
     let_services_start "${as_root[@]}"
-    [ "$status" -eq 0 ] || echo "apt-get could not install: ${packages[*]}" >&2
+    if [ "$status" -ne 0 ]; then
+        printf '%s\n' "$output" "apt-get could not install: ${packages[*]}" >&2
+    fi
     return "$status"
 }
 
@@ -82,9 +84,10 @@ have() {
 # Whether the compiler finds all its shared libraries.
 toolchain_links() {
     have swift || return 0
-    local bin
+    local bin libraries
     bin=$(dirname "$(readlink -f "$(command -v swift)")")
-    ! ldd "$bin"/{swift-frontend,swift-build,swift-format,clang,lld} 2>/dev/null | grep -q 'not found'
+    libraries=$(ldd "$bin"/{swift-frontend,swift-build,swift-format,clang,lld} 2>/dev/null)
+    [[ $libraries != *"not found"* ]]
 }
 
 # Debian starts a service with its package. The nginx of the tests is started by the tests, on a
