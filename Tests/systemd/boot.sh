@@ -11,7 +11,7 @@
 set -euo pipefail
 
 readonly UNSHARE=(unshare --mount --pid --uts --ipc --cgroup --net)
-readonly ENTER=(nsenter --mount --pid --uts --ipc --cgroup --net)
+readonly ENTER=(nsenter --mount --pid --uts --ipc --cgroup --net --root)
 # Lies in the new system's /run: whoever sees it is past the change of root.
 readonly MARKER=/run/darkroom-boot
 
