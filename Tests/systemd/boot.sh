@@ -50,7 +50,7 @@ outside() {
     wait_until_up
 
     local status=0
-    "${ENTER[@]}" --target "$system" "$@" || status=$?
+    "${ENTER[@]}" --target "$system" env --chdir=/ "$@" || status=$?
     exit "$status"
 }
 
