@@ -46,7 +46,7 @@ build() {
 # --- The daemon ------------------------------------------------------------------------------
 
 start_daemon() {
-    "$program" --spool "$spool" --set "sources.roots=$SAMPLES" >"$log" 2>&1 &
+    "$program" --spool "$spool" --set "sources.roots=[\"$SAMPLES\"]" >"$log" 2>&1 &
     daemon=$!
     # Without a service manager to tell, the folder that only a running daemon makes will do.
     local started=$SECONDS

@@ -24,6 +24,8 @@ failures=0
 main() {
     install_darkroomd
     starts
+    # Without a daemon, the rest would only wait in vain, check by check.
+    [ "$failures" -eq 0 ] || return 1
     runs_as_told
     processes_a_manifest
     tells_the_journal
