@@ -15,6 +15,7 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
 /// - Parameters:
 ///   - what: the end of the sentence "Waited in vain for …".
 ///   - context: called when the time is over, for what else would help to understand why.
+@discardableResult
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(120), context: () -> String = { "" },
     answer: () async throws -> Value?

@@ -103,10 +103,8 @@ struct Examination: Sendable {
         guard bytes.count <= limits.bytes else {
             return try tooLarge(file, path, begun: bytes)
         }
-        var digest = SHA256Digest()
-        digest.update(bytes)
         return ManifestReading(
-            bytes: bytes, byteCount: bytes.count, sha256: digest.finalize(),
+            bytes: bytes, byteCount: bytes.count, sha256: SHA256Digest.hex(of: bytes),
             outcome: Self.check(bytes, format, limits, defaultFilters))
     }
 
@@ -138,7 +136,7 @@ struct Examination: Sendable {
             code: "too-large",
             message: "the manifest has \(count) bytes; manifests.maxBytes allows \(limits.bytes)")
         return ManifestReading(
-            bytes: nil, byteCount: count, sha256: digest.finalize(),
+            bytes: nil, byteCount: count, sha256: digest.hex(),
             outcome: .failure(ManifestRejection(problems: [problem])))
     }
 
