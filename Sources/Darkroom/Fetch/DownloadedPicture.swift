@@ -15,7 +15,7 @@ extension TransferReport {
 
     /// The URL asked for and, if it is another, the one that answered.
     private var shownURL: String {
-        effectiveURL == request.url.shown
+        redirects == 0
             ? "\(request.url)" : "\(request.url), redirected to \(effectiveURL)"
     }
 
