@@ -3,10 +3,13 @@
 /// Time and memory are linear in the bytes; containers are at most `Document.maximumHeight` deep.
 package struct JSONReader {
     private var cursor: TextCursor
+    private var budget: NodeBudget
     private var depth = 0
 
-    package static func read(_ bytes: [UInt8]) throws(ManifestProblem) -> Document.Node {
-        var reader = JSONReader(cursor: try TextCursor(bytes))
+    package static func read(
+        _ bytes: [UInt8], budget: NodeBudget
+    ) throws(ManifestProblem) -> Document.Node {
+        var reader = JSONReader(cursor: try TextCursor(bytes), budget: budget)
         reader.cursor.skipWhitespace()
         if reader.cursor.isAtEnd { throw reader.cursor.syntaxError("the file is empty") }
         let root = try reader.value()
@@ -19,12 +22,14 @@ package struct JSONReader {
         return root
     }
 
-    private init(cursor: TextCursor) {
+    private init(cursor: TextCursor, budget: NodeBudget) {
         self.cursor = cursor
+        self.budget = budget
     }
 
     private mutating func value() throws(ManifestProblem) -> Document.Node {
         let place = cursor.place
+        try budget.take(at: place)
         switch cursor.current {
         case UInt8(ascii: "{"): return Document.Node(.map(try map()), at: place)
         case UInt8(ascii: "["): return Document.Node(.list(try list()), at: place)

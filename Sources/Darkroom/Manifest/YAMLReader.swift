@@ -3,9 +3,7 @@
 /// Aliases share what they stand for, and what they stand for is counted against a budget, so that a
 /// small file cannot ask for more work than a large one. Nothing recurses.
 package struct YAMLReader {
-    /// Nodes that all aliases together may stand for.
-    private let aliasBudget: Int
-    private var aliased = 0
+    private var budget: NodeBudget
     private var anchors: [String: Document.Node] = [:]
     /// The containers that are open, outermost first.
     private var open: [Container] = []
@@ -13,8 +11,8 @@ package struct YAMLReader {
 
     /// Lines that begin with `%`. libyaml compares each `%TAG` with all before it.
     private static let maximumDirectives = 64
-    /// What a merged key costs of the budget. Unlike an alias, which shares, it is copied.
-    private static let mergeCost = 8
+    /// What a merged key costs of the budget for aliases. Unlike what they share, it is copied.
+    private static let mergeCost = 4
 
     /// A list or a map whose end has not come yet.
     private struct Container {
@@ -30,7 +28,7 @@ package struct YAMLReader {
     }
 
     package static func read(
-        _ bytes: [UInt8], aliasBudget: Int
+        _ bytes: [UInt8], budget: NodeBudget
     ) throws(ManifestProblem) -> Document.Node {
         let start = try TextCursor(bytes).index
         return try bytes.withUnsafeBufferPointer {
@@ -41,13 +39,13 @@ package struct YAMLReader {
                     .syntax, "YAML: more than \(maximumDirectives) lines begin with ‘%’",
                     place: .start)
             }
-            var reader = YAMLReader(aliasBudget: aliasBudget)
+            var reader = YAMLReader(budget: budget)
             return try reader.read(try YAMLEvents(text))
         }
     }
 
-    private init(aliasBudget: Int) {
-        self.aliasBudget = aliasBudget
+    private init(budget: NodeBudget) {
+        self.budget = budget
     }
 
     private static func directives(in text: UnsafeBufferPointer<UInt8>) -> Int {
@@ -90,6 +88,7 @@ package struct YAMLReader {
             case .alias(let name):
                 try add(try target(of: name, at: place), keyPlace: place)
             case .scalar(let text, let isPlain, let properties):
+                try budget.take(at: place)
                 let value = try Self.scalar(text, isPlain, properties, at: place)
                 let node = Document.Node(value, at: place)
                 if let anchor = properties.anchor { anchors[anchor] = node }
@@ -134,20 +133,10 @@ package struct YAMLReader {
         guard let node = anchors[name] else {
             throw ManifestProblem(
                 .syntax, "YAML: the alias ‘*\(name.shortened)’ has no anchor before it",
-                place: place, suggestion: nil)
-        }
-        try charge(node.size, at: place)
-        return node
-    }
-
-    private mutating func charge(_ nodes: Int, at place: Document.Place) throws(ManifestProblem) {
-        let (sum, overflow) = aliased.addingReportingOverflow(nodes)
-        guard !overflow, sum <= aliasBudget else {
-            throw ManifestProblem(
-                .tooManyAliases, "aliases that stand for more than \(aliasBudget) values",
                 place: place)
         }
-        aliased = sum
+        try budget.take(aliased: node.size, at: place)
+        return node
     }
 
     private mutating func begin(
@@ -161,6 +150,7 @@ package struct YAMLReader {
         }
         if let last = open.last, last.isMap, last.key == nil { throw Self.containerAsKey(place) }
         guard open.count < Document.maximumHeight else { throw Self.tooDeep(place) }
+        try budget.take(at: place)
         // An alias within would stand for what contains it; without the anchor it is refused.
         if let anchor = properties.anchor { anchors[anchor] = nil }
         open.append(Container(isMap: isMap, anchor: properties.anchor, place: place))
@@ -232,7 +222,8 @@ package struct YAMLReader {
         guard !container.merged.isEmpty else { return Document.Map(entries) }
         var keys = Set(entries.lazy.map(\.key))
         for map in container.merged {
-            try charge(map.entries.count * Self.mergeCost, at: container.place)
+            try budget.take(
+                aliased: map.entries.count * Self.mergeCost, at: container.place)
             entries += map.entries.filter { keys.insert($0.key).inserted }
         }
         return Document.Map(entries)
