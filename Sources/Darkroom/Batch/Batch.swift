@@ -96,7 +96,7 @@ final class Batch {
         manifest.images.map { image in
             switch image.origin {
             case .source(let text):
-                ImageStatus(name: image.name, source: RedactedURL.string(text))
+                ImageStatus(name: image.name, source: RedactedURL.text(text))
             case .image(let index):
                 ImageStatus(name: image.name, from: manifest.images[index].name)
             }

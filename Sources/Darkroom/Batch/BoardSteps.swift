@@ -31,6 +31,11 @@ struct FilterJob: Sendable {
 extension Board {
     // MARK: Downloads
 
+    /// What the manifest says of a source.
+    func sourceText(_ key: BatchKey, _ index: Int) -> String? {
+        batches[key]?.sources[index].text
+    }
+
     /// Begins a download; nil where it is not wanted any more.
     func downloadBegan(_ key: BatchKey, _ index: Int) -> DownloadJob? {
         guard let batch = batches[key], batch.sources[index].phase == .queued else { return nil }

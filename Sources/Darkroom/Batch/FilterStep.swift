@@ -38,7 +38,7 @@ struct FilterStep {
             return try job.folders.outbox().open(FileName(file))
         case .source(let index, let text):
             switch try SourceReference(text) {
-            case .local(let path): return try sources.open(path)
+            case .local(let path): return try sources.open(path).takeDescriptor()
             case .remote: return try job.folders.active().open(BatchFile.source(index))
             }
         }
@@ -48,7 +48,7 @@ struct FilterStep {
     private var inputName: String {
         switch job.input {
         case .output(let file): file
-        case .source(_, let text): RedactedURL.string(text)
+        case .source(_, let text): RedactedURL.text(text)
         }
     }
 }

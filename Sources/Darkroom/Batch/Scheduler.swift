@@ -22,6 +22,8 @@ package final class Scheduler: Sendable {
     private let publisher: Publisher
     private let statusKeeper: StatusKeeper
     private let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
+    /// Where transfers that have ended are dealt with.
+    let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
     private let running = DispatchGroup()
     /// Who wants to know when a batch is let go of, and when anything has moved.
     private let listeners = Mutex<Listeners>(Listeners())
@@ -219,7 +221,8 @@ package final class Scheduler: Sendable {
         switch work {
         case .download(let key, let source):
             queue = downloads
-            operation = downloadOperation(key, source)
+            guard let text = board.withLock({ $0.sourceText(key, source) }) else { return }
+            operation = downloadOperation(key, source, text)
         case .filter(let key, let image):
             queue = filters
             operation = BlockOperation { [self] in filter(key, image) }
@@ -239,6 +242,13 @@ package final class Scheduler: Sendable {
         return true
     }
 
+    /// Begins a download; nil where it is not wanted any more.
+    func downloadBegan(_ key: BatchKey, _ source: Int) -> DownloadJob? {
+        let job = board.withLock { $0.downloadBegan(key, source) }
+        if job != nil { statusKeeper.changed(key, self) }
+        return job
+    }
+
     /// What began has ended; the board hears of it before the daemon may think that nothing runs.
     func ended(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
@@ -256,7 +266,7 @@ package final class Scheduler: Sendable {
         statusKeeper.changed(key, self)
         let configuration = configuration
         let step = FilterStep(
-            job: job, sources: LocalSources(configuration), limits: configuration.pictureLimits)
+            job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
         let result = step.run { [gate, heartbeat] in
             heartbeat.step()
             return !job.cancellation.isSet && !gate.isAborting

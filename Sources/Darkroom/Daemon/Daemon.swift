@@ -36,7 +36,7 @@ package final class Daemon: @unchecked Sendable {
         self.configuration = configuration
         self.log = log
         spool = try Spool(path: configuration.spool)
-        engine = try TransferEngine(limits: configuration.downloads)
+        engine = try TransferEngine(settings: configuration.transferSettings)
         scheduler = Scheduler(
             spool: spool, configuration: configuration, engine: engine, log: log)
     }
@@ -108,7 +108,7 @@ package final class Daemon: @unchecked Sendable {
                 return log.reloadRefused("spool and durability change only with a restart")
             }
             scheduler.update(new)
-            engine.update(new.downloads)
+            engine.update(new.transferSettings)
             LogLevel.set(new.logLevel)
             log.configured("The configuration has been read again")
         } catch {

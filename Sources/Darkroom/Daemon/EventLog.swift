@@ -173,7 +173,7 @@ package struct EventLog: Sendable {
         let batch = job.folders.id
         say(
             .info, .imageDownloaded,
-            "\(batch): \(RedactedURL.string(job.text)) fetched, \(bytes) bytes",
+            "\(batch): \(RedactedURL.text(job.text)) fetched, \(bytes) bytes",
             [
                 Field.batch: .string(batch), Field.image: .string(job.image),
                 Field.step: .string(Step.download.rawValue),

@@ -97,9 +97,9 @@ package struct JournalLogHandler: LogHandler {
 
     /// Control characters, which names and URLs may hold, as escapes.
     static func oneLine(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
+        guard text.unicodeScalars.contains(where: \.breaksLine) else { return text }
         return text.unicodeScalars.map { scalar in
-            scalar.isControl ? scalar.escaped(asASCII: true) : String(scalar)
+            scalar.breaksLine ? scalar.escaped(asASCII: true) : String(scalar)
         }.joined()
     }
 }

@@ -25,6 +25,9 @@ package struct LocalSources: Sendable, Equatable {
         package let path: String
         /// Its size when it was opened.
         package let bytes: Int64
+
+        /// Hands the descriptor over.
+        package consuming func takeDescriptor() -> Descriptor { descriptor }
     }
 
     /// Opens the file `path`, relative to the first root that has it, or absolute and beneath one.

@@ -32,6 +32,9 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         description = String(printable) + (isCut ? "…" : "")
     }
 
+    /// The source as it may be shown.
+    package static func text(_ source: String) -> String { RedactedURL(source).description }
+
     private static func redact(_ source: Text) -> String {
         let scheme = schemeLength(of: source)
         if let authority = startOfAuthority(in: source, scheme: scheme) {

@@ -48,7 +48,7 @@ package final class TransferEngine: Sendable {
         if isAccepted {
             multi.wake()
         } else {
-            completion(.failure(.cancelled(request)))
+            completion(.failure(.cancelled(request.url)))
         }
         return id
     }
@@ -96,8 +96,8 @@ package final class TransferEngine: Sendable {
 }
 
 extension FetchError {
-    static func cancelled(_ request: TransferRequest) -> FetchError {
-        FetchError(.cancelled, "\(request.url): the download was cancelled")
+    static func cancelled(_ url: RemoteURL) -> FetchError {
+        FetchError(.cancelled, "\(url): the download was cancelled")
     }
 }
 

@@ -105,7 +105,7 @@ final class TransferLoop {
     private func cancel(_ id: TransferID) {
         guard let handle = running[id], let transfer = handle.transfer else { return }
         release(handle)
-        transfer.completion(.failure(.cancelled(transfer.request)))
+        transfer.completion(.failure(.cancelled(transfer.request.url)))
     }
 
     /// Reports the transfers that libcurl has ended.
