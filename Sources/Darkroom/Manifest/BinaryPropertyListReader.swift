@@ -158,7 +158,8 @@ package struct BinaryPropertyListReader {
     }
 
     /// The number of elements of the object at `offset`, and where the first one is.
-    private mutating func extent(at offset: Int) throws(ManifestProblem) -> (count: Int, start: Int) {
+    private mutating func extent(at offset: Int) throws(ManifestProblem) -> (count: Int, start: Int)
+    {
         let low = Int(bytes[offset] & 0x0F)
         guard low == 0xF else { return (low, offset + 1) }
         // An integer object follows and holds the number.

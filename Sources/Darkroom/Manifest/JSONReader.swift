@@ -118,7 +118,8 @@ package struct JSONReader {
         let whole = unsigned.prefix(while: \.isDigit)
         let afterPoint = unsigned.dropFirst(whole.count + 1).first
         let hasBarePoint =
-            unsigned.dropFirst(whole.count).first == UInt8(ascii: ".") && afterPoint?.isDigit != true
+            unsigned.dropFirst(whole.count).first == UInt8(ascii: ".")
+            && afterPoint?.isDigit != true
         guard !whole.isEmpty, !hasBarePoint, NumberText.isDecimal(unsigned),
             whole.count == 1 || whole.first != UInt8(ascii: "0")
         else {

@@ -36,7 +36,8 @@ package struct XMLPropertyListReader {
         try scanner.skipMisc()
         guard scanner.cursor.isAtEnd else {
             throw scanner.cursor.syntaxError(
-                "expected the end of the file after ‘</plist>’, found \(scanner.cursor.currentWords)")
+                "expected the end of the file after ‘</plist>’, found \(scanner.cursor.currentWords)"
+            )
         }
         return root
     }
@@ -68,7 +69,9 @@ package struct XMLPropertyListReader {
         }
     }
 
-    private func scalar(_ tag: XMLScanner.Tag, _ text: String) throws(ManifestProblem) -> Document.Value {
+    private func scalar(_ tag: XMLScanner.Tag, _ text: String) throws(ManifestProblem)
+        -> Document.Value
+    {
         switch tag.name {
         case "string": return .text(text)
         case "date": return .other("a date")
@@ -92,7 +95,9 @@ package struct XMLPropertyListReader {
 
     private static func trimmed(_ text: String) -> String {
         let rest = text.utf8.drop { $0 <= 0x20 }
-        let count = rest.lastIndex { $0 > 0x20 }.map { rest.distance(from: rest.startIndex, to: $0) }
+        let count = rest.lastIndex { $0 > 0x20 }.map {
+            rest.distance(from: rest.startIndex, to: $0)
+        }
         return String(decoding: rest.prefix(count.map { $0 + 1 } ?? 0), as: UTF8.self)
     }
 
@@ -126,7 +131,8 @@ package struct XMLPropertyListReader {
         }
     }
 
-    private mutating func entries(_ map: XMLScanner.Tag) throws(ManifestProblem) -> [Document.Entry] {
+    private mutating func entries(_ map: XMLScanner.Tag) throws(ManifestProblem) -> [Document.Entry]
+    {
         try enter(map)
         defer { depth -= 1 }
         var entries: [Document.Entry] = []
