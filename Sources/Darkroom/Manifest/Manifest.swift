@@ -30,8 +30,11 @@ package struct Manifest: Sendable, Equatable {
         }
 
         /// The output's name in the outbox: the name with `.png`, unless it has that ending already.
-        package var outputFile: String {
-            name.lowercased().hasSuffix(".png") ? name : name + ".png"
+        package var outputFile: String { Self.outputFile(named: name) }
+
+        /// The output's name of an image with this name.
+        package static func outputFile(named name: String) -> String {
+            name.utf8.suffix(4).map { $0 | 0x20 }.elementsEqual(".png".utf8) ? name : name + ".png"
         }
     }
 
