@@ -79,7 +79,7 @@ extension Setting {
             "the filters of images whose manifest names none, written as in a manifest"
         ) { text, configuration throws(SettingError) in
             do throws(ManifestRejection) {
-                configuration.defaultFilters = try FilterList.read(yaml: text)
+                configuration.defaultFilters = try FilterList.read(yaml: Array(text.utf8))
             } catch {
                 throw SettingError(
                     expected: "a list of filters: "
