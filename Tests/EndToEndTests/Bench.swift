@@ -20,14 +20,14 @@ final class Bench: Sendable {
         for index in 0..<pictures {
             try Data(Self.picture).write(to: documents.url.appending(path: "\(index).png"))
         }
-        origin = try NginxOrigin(root: documents.path)
+        origin = try NginxOrigin(documentRoot: documents.path)
     }
 
     /// The address of a document, at the speed of the machine.
-    func url(_ document: String) -> String { origin.url("/\(document)") }
+    func url(_ document: String) -> String { "\(origin.baseURL)/\(document)" }
 
     /// The address of a document that takes the origin a good while.
-    func slowURL(_ document: String) -> String { origin.url("/slow/\(document)") }
+    func slowURL(_ document: String) -> String { "\(origin.baseURL)/slow/\(document)" }
 
     /// Starts a daemon on the spool and waits until it is ready.
     func run(

@@ -23,7 +23,9 @@ package struct ConfigurationFile: Sendable {
             }
             read(mapping, prefix: "")
         } catch {
-            problems.append("\(path): \(error)")
+            // Yams explains over several lines, the first of which says it.
+            let words = "\(error)".split(separator: "\n").first.map(String.init)
+            problems.append("\(path): \(words ?? "not YAML")")
         }
     }
 
@@ -32,9 +34,6 @@ package struct ConfigurationFile: Sendable {
             let key = prefix + (keyNode.scalar?.string ?? "?")
             let line = keyNode.mark?.line ?? 1
             if Setting.named(key) != nil {
-                if entries[key] != nil {
-                    problems.append("\(path):\(line): \(key) is set twice")
-                }
                 entries[key] = Entry(text: Self.text(of: value), line: line)
             } else if case .mapping(let inner) = value,
                 Setting.all.contains(where: { $0.key.hasPrefix(key + ".") })

@@ -127,7 +127,8 @@ package final class Intake: @unchecked Sendable {
         let folder = try spool.openInbox()
         inbox = folder
         do {
-            watch = try InboxWatch(folder: folder, queue: queue) { [weak self] events in
+            watch = try InboxWatch(folder: folder, named: "inbox", in: spool.root, queue: queue) {
+                [weak self] events in
                 self?.handle(events)
             }
             log.watching(folder.path)

@@ -173,7 +173,7 @@ import Testing
 
     @Test(arguments: 0..<40)
     func endsEverythingExactlyOnceWhateverTheOrder(seed: UInt64) throws {
-        var random = SplitMix(seed: seed)
+        var random = SplitMix64(seed: seed)
         var table = try Table(window: 1 + Int.random(in: 0..<9, using: &random))
         table.shuffle = random
         table.failingSources = ["s1", "s5"]

@@ -9,7 +9,7 @@ struct Table {
     var failingImages: Set<String> = []
     /// Each so many beginnings is put off, as a suspension does; 0 for none.
     var defersEvery = 0
-    var shuffle: SplitMix?
+    var shuffle: SplitMix64?
 
     private(set) var finished: [String: BatchState] = [:]
     private(set) var finishedOrder: [String] = []

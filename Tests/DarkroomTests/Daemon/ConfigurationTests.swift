@@ -78,7 +78,7 @@ import Testing
             "darkroomd.yaml:1: sources.roots: must be a list of absolute paths"
         ),
         ("[1, 2]", "darkroomd.yaml: must be a map of keys"),
-        ("spool: /a\nspool: /b", "darkroomd.yaml:2: spool is set twice"),
+        ("spool: /a\nspool: /b", "darkroomd.yaml: Parser: expected all keys to be unique"),
     ])
     func refuses(file: String, problem: String) throws {
         #expect(problems(try loader(file: file)).contains { $0.hasPrefix(problem) })

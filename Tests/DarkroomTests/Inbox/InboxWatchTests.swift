@@ -19,7 +19,13 @@ import Testing
 
     private static func parse(_ bytes: [UInt8]) -> [InboxEvent] {
         var events: [InboxEvent] = []
-        bytes.withUnsafeBytes { InotifyDescriptor.parse($0, into: &events) }
+        bytes.withUnsafeBytes { buffer in
+            InotifyDescriptor.parse(buffer) { _, mask, name in
+                if let event = InotifyDescriptor.event(mask: mask, name: name) {
+                    events.append(event)
+                }
+            }
+        }
         return events
     }
 
@@ -35,7 +41,7 @@ import Testing
         (record(Int(IN_UNMOUNT)), [.lost]),
         (record(Int(IN_IGNORED)), [.lost]),
         (
-            record(Int(IN_MOVED_TO), "a") + record(Int(IN_MOVED_TO), "a")
+            record(Int(IN_MOVED_TO), "a")
                 + record(Int(IN_CLOSE_WRITE), "b", padding: 16), [.moved("a"), .closed("b")]
         ),
         // A record cut short by a reader's buffer does not lead beyond it.
@@ -48,12 +54,37 @@ import Testing
         #expect(Self.parse(bytes) == events)
     }
 
-    @Test func tellsOfARealFolder() async throws {
+    /// Ways in which the inbox goes, each while it is open.
+    static let losses: [(String, @Sendable (URL) throws -> Void)] = [
+        ("removed", { try FileManager.default.removeItem(at: $0.appending(path: "inbox")) }),
+        (
+            "renamed",
+            {
+                try FileManager.default.moveItem(
+                    at: $0.appending(path: "inbox"), to: $0.appending(path: "other"))
+            }
+        ),
+        (
+            "its parent renamed",
+            {
+                try FileManager.default.moveItem(
+                    atPath: $0.path, toPath: $0.deletingLastPathComponent().path + "/gone")
+            }
+        ),
+    ]
+
+    @Test(arguments: losses.indices)
+    func tellsOfARealFolder(loss: Int) async throws {
         let scratch = try ScratchDirectory()
-        let folder = try Directory(path: scratch.path)
+        let url = scratch.url.appending(path: "spool")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        let parent = try Directory(path: url.path)
+        try parent.makeDirectory("inbox")
+        let folder = try Directory("inbox", in: parent)
         let seen = Mutex<[InboxEvent]>([])
         let queue = DispatchQueue(label: "test")
-        let watch = try InboxWatch(folder: folder, queue: queue) { events in
+        let watch = try InboxWatch(folder: folder, named: "inbox", in: parent, queue: queue) {
+            events in
             seen.withLock { $0 += events }
         }
         try folder.write([1], to: ".new", durably: false)
@@ -63,9 +94,9 @@ import Testing
             return events.contains(.closed(".new")) && events.contains(.moved("moved.json"))
                 ? true : nil
         }
-        try folder.remove("moved.json")
-        try FileManager.default.removeItem(at: scratch.url)
-        try await eventually("the folder's loss") {
+        #expect(seen.withLock { !$0.contains(.lost) })
+        try Self.losses[loss].1(url)
+        try await eventually("the loss of a folder that was \(Self.losses[loss].0)") {
             seen.withLock { $0.contains(.lost) } ? true : nil
         }
         withExtendedLifetime(watch) {}
