@@ -94,6 +94,10 @@ struct YAMLEvents: ~Copyable {
             return ManifestProblem(
                 .syntax, "YAML: \(what)", place: place(ofByte: error.problem_offset))
         }
+        if what.hasPrefix("Maximum nesting level") {
+            // libyaml's own limit is 1000, which its scanner meets when it looks ahead.
+            return .tooDeep(at: Self.place(of: error.problem_mark))
+        }
         let context = error.context.map { " " + String(cString: $0) } ?? ""
         return ManifestProblem(
             .syntax, "YAML: \(what)\(context)", place: Self.place(of: error.problem_mark))
