@@ -15,8 +15,8 @@ package struct ImageListReader {
         self.standardFilters = standardFilters
     }
 
-    private static let keys = ["name", "source", "from", "after", "filters"]
-    private static let keysBesideName = ["source", "from", "after", "filters"]
+    static let keys = ["name", "source", "from", "after", "filters"]
+    static let keysBesideName = ["source", "from", "after", "filters"]
 
     /// Reads the value of `images`. `sorted` takes a map in the order of its keys' bytes.
     package mutating func read(
