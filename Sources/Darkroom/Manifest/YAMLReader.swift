@@ -12,7 +12,7 @@ package struct YAMLReader {
     /// Lines that begin with `%`. libyaml compares each `%TAG` with all before it.
     private static let maximumDirectives = 64
     /// What a merged key costs of the budget for aliases. Unlike what they share, it is copied.
-    private static let mergeCost = 4
+    private static let mergeCost = 2
 
     /// A list or a map whose end has not come yet.
     private struct Container {
