@@ -87,15 +87,11 @@ package struct BinaryPropertyListReader {
             throw Self.broken("with an object that contains itself")
         }
         let node = Document.Node(try value(of: number), at: .none)
-        guard node.height <= Document.maximumHeight else { throw Self.tooDeep }
+        guard node.height <= Document.maximumHeight else { throw .tooDeep(at: .none) }
         open.remove(number)
         nodes[number] = node
         return node
     }
-
-    private static let tooDeep = ManifestProblem(
-        .tooDeep, "more than \(Document.maximumHeight) lists and maps within each other",
-        place: .none)
 
     private mutating func value(of number: Int) throws(ManifestProblem) -> Document.Value {
         let entry = trailer.table + number * trailer.offsetSize
@@ -192,7 +188,7 @@ package struct BinaryPropertyListReader {
     }
 
     private mutating func enter() throws(ManifestProblem) {
-        guard depth < Document.maximumHeight else { throw Self.tooDeep }
+        guard depth < Document.maximumHeight else { throw .tooDeep(at: .none) }
         depth += 1
     }
 

@@ -5,14 +5,15 @@ package struct ImageDraft: Sendable {
     package var source: String?
     package var from: Reference?
     package var after: [Reference] = []
-    package var filters: [Filter] = []
+    package var filters: [Filter]
     /// Where the image is, for the problems that show when all images are known.
     package let path: DocumentPath
     package let place: Document.Place
     /// The place of the name; of the image where it has none.
     package var namePlace: Document.Place
 
-    package init(path: DocumentPath, place: Document.Place) {
+    package init(filters: [Filter], path: DocumentPath, place: Document.Place) {
+        self.filters = filters
         self.path = path
         self.place = place
         namePlace = place

@@ -15,8 +15,8 @@ package struct ImageListReader {
         self.standardFilters = standardFilters
     }
 
-    private static let keys = ["name", "source", "from", "after", "filters"]
-    private static let keysBesideName = ["source", "from", "after", "filters"]
+    static let keys = ["name", "source", "from", "after", "filters"]
+    static let keysBesideName = ["source", "from", "after", "filters"]
 
     /// Reads the value of `images`. `sorted` takes a map in the order of its keys' bytes.
     package mutating func read(
@@ -55,7 +55,7 @@ package struct ImageListReader {
     private mutating func readItem(
         _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
     ) {
-        var draft = ImageDraft(path: path, place: node.place)
+        var draft = ImageDraft(filters: standardFilters, path: path, place: node.place)
         if let source = node.text {
             draft.source = Self.source(source, node, at: path, &reader)
             drafts.append(draft)
@@ -95,7 +95,7 @@ package struct ImageListReader {
                 reader.repeatedKey(entry, at: inner)
                 continue
             }
-            var draft = ImageDraft(path: inner, place: entry.place)
+            var draft = ImageDraft(filters: standardFilters, path: inner, place: entry.place)
             draft.name = entry.key
             Self.check(entry.key, entry.place, at: inner, &reader)
             if let source = entry.value.text {
@@ -140,9 +140,9 @@ package struct ImageListReader {
         if let after = map["after"] {
             draft.after = Self.after(after, at: .key(path, "after"), &reader)
         }
-        draft.filters =
-            map["filters"].map { filters($0, at: .key(path, "filters"), &reader) }
-            ?? standardFilters
+        if let list = map["filters"] {
+            draft.filters = filters(list, at: .key(path, "filters"), &reader)
+        }
     }
 
     private mutating func filters(

@@ -45,11 +45,7 @@ package struct JSONReader {
     }
 
     private mutating func enter() throws(ManifestProblem) {
-        guard depth < Document.maximumHeight else {
-            throw ManifestProblem(
-                .tooDeep, "more than \(Document.maximumHeight) lists and maps within each other",
-                place: cursor.place)
-        }
+        guard depth < Document.maximumHeight else { throw .tooDeep(at: cursor.place) }
         depth += 1
         cursor.advance()
         cursor.skipWhitespace()

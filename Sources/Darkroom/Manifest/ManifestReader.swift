@@ -34,7 +34,7 @@ package enum ManifestReader {
         }
     }
 
-    private static let keys = ["images", "filters", "priority", "qualityOfService"]
+    static let keys = ["images", "filters", "priority", "qualityOfService"]
 
     private static func manifest(
         _ root: Document.Node, isPropertyList: Bool, _ limits: ManifestLimits,

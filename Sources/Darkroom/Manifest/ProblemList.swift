@@ -58,4 +58,10 @@ extension ManifestProblem {
             line: place == .none ? nil : Int(place.line),
             column: place == .none ? nil : Int(place.column), suggestion: suggestion)
     }
+
+    package static func tooDeep(at place: Document.Place) -> ManifestProblem {
+        ManifestProblem(
+            .tooDeep, "more than \(Document.maximumHeight) lists and maps within each other",
+            place: place)
+    }
 }

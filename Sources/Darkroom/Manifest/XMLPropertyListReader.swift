@@ -94,11 +94,8 @@ package struct XMLPropertyListReader {
     }
 
     private static func trimmed(_ text: String) -> String {
-        let rest = text.utf8.drop { $0 <= 0x20 }
-        let count = rest.lastIndex { $0 > 0x20 }.map {
-            rest.distance(from: rest.startIndex, to: $0)
-        }
-        return String(decoding: rest.prefix(count.map { $0 + 1 } ?? 0), as: UTF8.self)
+        let start = text.utf8.drop { $0 <= 0x20 }
+        return String(decoding: start.reversed().drop { $0 <= 0x20 }.reversed(), as: UTF8.self)
     }
 
     private static func real(_ text: String) -> FilterArgument? {
@@ -111,11 +108,7 @@ package struct XMLPropertyListReader {
     }
 
     private mutating func enter(_ tag: XMLScanner.Tag) throws(ManifestProblem) {
-        guard depth < Document.maximumHeight else {
-            throw ManifestProblem(
-                .tooDeep, "more than \(Document.maximumHeight) lists and maps within each other",
-                place: tag.place)
-        }
+        guard depth < Document.maximumHeight else { throw .tooDeep(at: tag.place) }
         depth += 1
     }
 

@@ -35,13 +35,15 @@ struct YAMLEvents: ~Copyable {
     private let bytes: UnsafeBufferPointer<UInt8>
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) throws(ManifestProblem) {
-        self.bytes = bytes
-        parser = .allocate(capacity: 1)
+        let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
         parser.initialize(to: yaml_parser_t())
         guard yaml_parser_initialize(parser) == 1 else {
             parser.deallocate()
             throw ManifestProblem(.syntax, "YAML: out of memory", place: .none)
         }
+        // Only now, for what throws after its members are set is torn down by deinit.
+        self.parser = parser
+        self.bytes = bytes
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
     }
@@ -93,6 +95,10 @@ struct YAMLEvents: ~Copyable {
             // The reader tells its place in bytes only.
             return ManifestProblem(
                 .syntax, "YAML: \(what)", place: place(ofByte: error.problem_offset))
+        }
+        if what.hasPrefix("Maximum nesting level") {
+            // libyaml's own limit is 1000, which its scanner meets when it looks ahead.
+            return .tooDeep(at: Self.place(of: error.problem_mark))
         }
         let context = error.context.map { " " + String(cString: $0) } ?? ""
         return ManifestProblem(

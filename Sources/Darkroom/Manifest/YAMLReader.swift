@@ -12,7 +12,7 @@ package struct YAMLReader {
     /// Lines that begin with `%`. libyaml compares each `%TAG` with all before it.
     private static let maximumDirectives = 64
     /// What a merged key costs of the budget for aliases. Unlike what they share, it is copied.
-    private static let mergeCost = 4
+    private static let mergeCost = 2
 
     /// A list or a map whose end has not come yet.
     private struct Container {
@@ -149,7 +149,7 @@ package struct YAMLReader {
         case let tag?: throw Self.unsupported(tag, at: place)
         }
         if let last = open.last, last.isMap, last.key == nil { throw Self.containerAsKey(place) }
-        guard open.count < Document.maximumHeight else { throw Self.tooDeep(place) }
+        guard open.count < Document.maximumHeight else { throw .tooDeep(at: place) }
         try budget.take(at: place)
         // An alias within would stand for what contains it; without the anchor it is refused.
         if let anchor = properties.anchor { anchors[anchor] = nil }
@@ -161,7 +161,7 @@ package struct YAMLReader {
         let value: Document.Value =
             container.isMap ? .map(try map(of: container)) : .list(Document.List(container.items))
         let node = Document.Node(value, at: container.place)
-        guard node.height <= Document.maximumHeight else { throw Self.tooDeep(container.place) }
+        guard node.height <= Document.maximumHeight else { throw .tooDeep(at: container.place) }
         if let anchor = container.anchor { anchors[anchor] = node }
         try add(node, keyPlace: container.place)
     }
@@ -239,11 +239,5 @@ package struct YAMLReader {
     private static func containerAsKey(_ place: Document.Place) -> ManifestProblem {
         ManifestProblem(
             .wrongType, "a key must be text, found a list or a map", place: place)
-    }
-
-    private static func tooDeep(_ place: Document.Place) -> ManifestProblem {
-        ManifestProblem(
-            .tooDeep, "more than \(Document.maximumHeight) lists and maps within each other",
-            place: place)
     }
 }
