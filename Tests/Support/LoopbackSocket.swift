@@ -3,12 +3,12 @@ import Foundation
 /// TCP on 127.0.0.1, in as many calls as the origins need.
 enum LoopbackSocket {
     /// A listening socket on a port the system chooses.
-    static func listen() throws -> (socket: CInt, port: UInt16) {
+    static func listen(backlog: CInt = 128) throws -> (socket: CInt, port: UInt16) {
         let number = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw posixError() }
         var address = loopback(port: 0)
         let isListening = withSocketAddress(&address) { bind(number, $0, $1) } == 0
-        guard isListening, Glibc.listen(number, 128) == 0,
+        guard isListening, Glibc.listen(number, backlog) == 0,
             withSocketAddress(&address, { getsockname(number, $0, $1) }) == 0
         else {
             defer { close(number) }
@@ -25,6 +25,15 @@ enum LoopbackSocket {
         return withSocketAddress(&address) { address, length in
             connect(number, address, length.pointee)
         } == 0
+    }
+
+    /// A socket with a connection under way, without waiting for it to be made.
+    static func beginConnecting(to port: UInt16) -> CInt {
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let number = socket(AF_INET, kind, 0)
+        var address = loopback(port: port)
+        _ = withSocketAddress(&address) { connect(number, $0, $1.pointee) }
+        return number
     }
 
     private static func bind(
@@ -62,4 +71,21 @@ package func unusedPort() throws -> UInt16 {
     let (socket, port) = try LoopbackSocket.listen()
     close(socket)
     return port
+}
+
+/// A listener whose queue of connections is full: to whoever connects it seems not to be there.
+package final class DeafListener: Sendable {
+    package let port: UInt16
+    private let listener: CInt
+    private let connections: [CInt]
+
+    package init() throws {
+        (listener, port) = try LoopbackSocket.listen(backlog: 0)
+        connections = (0..<4).map { [port] _ in LoopbackSocket.beginConnecting(to: port) }
+    }
+
+    deinit {
+        connections.forEach { close($0) }
+        close(listener)
+    }
 }

@@ -21,9 +21,9 @@ package final class NginxOrigin: Sendable {
     private let process: ChildProcess
 
     package enum Failure: Error {
-        /// No nginx in PATH or /usr/sbin (Debian package nginx-light).
+        /// No nginx or openssl in PATH or /usr/sbin (Debian packages nginx-light, openssl).
         case missing
-        /// It ended at once; its own words.
+        /// One of them ended at once; its own words.
         case ended(String)
     }
 
@@ -41,9 +41,10 @@ package final class NginxOrigin: Sendable {
             let configuration = folder.appending(path: "nginx.conf")
             try Self.configuration(port: port, documentRoot: documentRoot, tls: tls)
                 .write(to: configuration, atomically: true, encoding: .utf8)
-            let log = folder.appending(path: "nginx.log")
+            let log = folder.appending(path: "nginx.log").path
             let process = try ChildProcess(
-                program, ["-p", folder.path, "-c", configuration.path, "-e", "stderr"], log: log)
+                program, ["-p", folder.path, "-c", configuration.path, "-e", "stderr"],
+                log: log)
             while process.isRunning {
                 if LoopbackSocket.answers(port: port) {
                     self.process = process
@@ -53,7 +54,7 @@ package final class NginxOrigin: Sendable {
                 }
                 usleep(2000)
             }
-            last = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+            last = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
         }
         throw Failure.ended(last)
     }
@@ -77,8 +78,8 @@ package final class NginxOrigin: Sendable {
     /// The requests that are finished and logged, in that order; `answers(port:)` makes none. nginx
     /// logs a request after its last byte, so the last one may not be here yet.
     package func requests() throws -> [Request] {
-        let log = scratch.url.appending(path: "access.log")
-        return try String(contentsOf: log, encoding: .utf8).split(separator: "\n").compactMap {
+        let log = scratch.url.appending(path: "access.log").path
+        return try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap {
             let fields = $0.split(separator: "\t", omittingEmptySubsequences: false).map(
                 String.init)
             guard fields.count == 7, let connection = Int(fields[0]), let status = Int(fields[1])
@@ -101,18 +102,19 @@ package final class NginxOrigin: Sendable {
 
     private static func makeCertificate(in folder: URL) throws -> String {
         let certificate = folder.appending(path: "origin.crt").path
-        let openssl = Process()
-        openssl.executableURL = URL(filePath: try find("openssl"))
-        openssl.arguments = [
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-days", "2", "-subj", "/CN=localhost",
-            "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-            "-keyout", folder.appending(path: "origin.key").path, "-out", certificate,
-        ]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
-        guard openssl.terminationStatus == 0 else { throw Failure.ended("openssl") }
+        let log = folder.appending(path: "openssl.log").path
+        let openssl = try ChildProcess(
+            try find("openssl"),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-days", "2", "-subj", "/CN=localhost",
+                "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                "-keyout", folder.appending(path: "origin.key").path, "-out", certificate,
+            ], log: log)
+        while openssl.isRunning { usleep(2000) }
+        guard FileManager.default.fileExists(atPath: certificate) else {
+            throw Failure.ended(try String(contentsOfFile: log, encoding: .utf8))
+        }
         return certificate
     }
 
@@ -151,7 +153,7 @@ package final class NginxOrigin: Sendable {
                   limit_rate_after 4k; limit_rate 16k; sendfile off;
                 }
                 location /chunked/ { rewrite ^/chunked(/.*)$ $1 break; \(chunking) }
-                location ~ ^/status/([1-9][0-9][0-9])$ { \(statuses) }
+                location ~ "^/status/(?<wanted>[0-9]+)$" { \(statuses) }
                 location = /page.html { default_type text/html; return 200 "\(page)"; }
                 location = /page.png {
                   types { } default_type text/html; return 200 "\(page)";
@@ -171,5 +173,5 @@ package final class NginxOrigin: Sendable {
     private static let page = "<!DOCTYPE html><html><body>No picture here.</body></html>"
 
     private static let statuses = [401, 403, 404, 408, 410, 425, 429, 500, 501, 502, 503, 504]
-        .map { "if ($1 = \($0)) { return \($0); }" }.joined(separator: " ")
+        .map { "if ($wanted = \($0)) { return \($0); }" }.joined(separator: " ")
 }
