@@ -73,8 +73,9 @@ package final class MisbehavingOrigin: Sendable {
     }
 
     private func answer(_ connection: CInt) {
-        let path = readRequest(connection).split(separator: " ").dropFirst().first ?? ""
-        guard let behaviour = Behaviour(rawValue: String(path.dropFirst())) else { return }
+        let target = readRequest(connection).split(separator: " ").dropFirst().first ?? ""
+        let name = target.dropFirst().prefix { $0 != "?" }
+        guard let behaviour = Behaviour(rawValue: String(name)) else { return }
         let ok = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n"
         switch behaviour {
         case .truncated: send(ok + "Content-Length: 1000\r\n\r\n" + body(100), to: connection)

@@ -8,7 +8,7 @@ import Foundation
 /// - `/loop`: a redirect to itself; `/to-ftp`: one to an ftp URL.
 /// - `/slow/NAME`: the file at 16 KiB a second, after its first 4 KiB.
 /// - `/chunked/NAME`: the file without a Content-Length.
-/// - `/status/NNN`: that status, with a page.
+/// - `/status/NNN`: that status, with a page; see `statuses` for those there are.
 /// - `/page.html`, `/page.png`: an HTML page, as `text/html`.
 /// - `/private/NAME`: the file, for the user `ann` with the password `secret`.
 package final class NginxOrigin: Sendable {
@@ -159,8 +159,8 @@ package final class NginxOrigin: Sendable {
                   types { } default_type text/html; return 200 "\(page)";
                 }
                 location /private/ {
-                  rewrite ^/private(/.*)$ $1 break;
                   if ($http_authorization != "Basic YW5uOnNlY3JldA==") { return 401; }
+                  rewrite ^/private(/.*)$ $1 break;
                 }
               }
             }
@@ -172,6 +172,6 @@ package final class NginxOrigin: Sendable {
 
     private static let page = "<!DOCTYPE html><html><body>No picture here.</body></html>"
 
-    private static let statuses = [401, 403, 404, 408, 410, 425, 429, 500, 501, 502, 503, 504]
+    private static let statuses = [401, 403, 404, 410, 425, 429, 500, 501, 502, 503, 504]
         .map { "if ($wanted = \($0)) { return \($0); }" }.joined(separator: " ")
 }

@@ -62,8 +62,7 @@ import Testing
 
     @Test(arguments: [
         (401, false, "401 Unauthorized"), (403, false, "403 Forbidden"),
-        (404, false, "404 Not Found"), (408, true, "408 Request Timeout"),
-        (410, false, "410 Gone"), (425, true, "425 Too Early"),
+        (404, false, "404 Not Found"), (410, false, "410 Gone"), (425, true, "425 Too Early"),
         (429, true, "429 Too Many Requests"), (500, true, "500 Internal Server Error"),
         (501, false, "501 Not Implemented"), (502, true, "502 Bad Gateway"),
         (503, true, "503 Service Unavailable"), (504, true, "504 Gateway Timeout"),
