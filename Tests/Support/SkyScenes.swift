@@ -20,7 +20,7 @@ extension SkyCanvas {
             let phase = 2 * angle - 5.2 * log(radius) + 2.2 * (clumps - 0.5)
             let arm = 0.5 + 0.5 * cos(phase)
             let lane = 0.5 + 0.5 * cos(phase + 1.1)
-            let disc = exp(-3.4 * radius) * (radius < 1.2 ? 1 : max(0, (1.5 - radius) / 0.3))
+            let disc = 1.5 * exp(-3.2 * radius) * (radius < 1.2 ? 1 : max(0, (1.5 - radius) / 0.3))
             let young = disc * arm * arm * (0.35 + 1.5 * clumps)
             let old = disc * (0.22 + 0.25 * arm)
             let bulge = 1.6 * exp(-(x * x + y * y) / 0.012) + 0.5 * exp(-radius * 9)
@@ -29,7 +29,7 @@ extension SkyCanvas {
             let warm = SIMD3<Float>(1.0, 0.80, 0.56) * (old + bulge)
             return sky + (blue + warm) * dust
         }
-        addStars(perMegapixel: 1100, random: &random)
+        addStars(perMegapixel: 1900, random: &random)
     }
 
     /// Clouds of glowing gas, red of hydrogen and teal of oxygen, and dark ones before them.
@@ -42,7 +42,7 @@ extension SkyCanvas {
             let gas = shape.turbulence(
                 1.1 * x + 2.6 * warpX + 5, 1.1 * y + 2.6 * warpY + 5, octaves: 6)
             let centre = exp(-0.75 * (x * x * 0.6 + y * y))
-            let hydrogen = 1.3 * centre * pow(max(0, gas - 0.28) * 1.9, 2.2)
+            let hydrogen = 2.2 * centre * pow(max(0, gas - 0.33) * 2.1, 2.8)
             let mix = colour.turbulence(1.6 * x + 3, 1.6 * y + 11, octaves: 3)
             let oxygen =
                 1.6 * centre * centre * pow(max(0, 0.78 - gas), 2) * max(0, 1.9 * mix - 0.45)
@@ -51,7 +51,7 @@ extension SkyCanvas {
                 + (SIMD3<Float>(1.0, 0.26, 0.32) * hydrogen
                     + SIMD3<Float>(0.20, 0.75, 0.85) * oxygen) * veil
         }
-        addStars(perMegapixel: 1400, random: &random)
+        addStars(perMegapixel: 2600, random: &random)
     }
 
     /// A globular cluster: stars that crowd towards the centre.
@@ -86,8 +86,8 @@ extension SkyCanvas {
         var craters: [(place: SIMD2<Float>, radius: Float, depth: Float)] = []
         for _ in 0..<260 {
             let place = SIMD2(2 * random.unit() - 1, 2 * random.unit() - 1)
-            let radius = min(0.15, 0.014 * pow(1 - random.unit(), -0.62))
-            craters.append((place, radius, 0.35 + 0.4 * random.unit()))
+            let radius = min(0.11, 0.012 * pow(1 - random.unit(), -0.58))
+            craters.append((place, radius, 0.25 + 0.35 * random.unit()))
         }
         let sun = SIMD3<Float>(0.80, -0.22, 0.42)
         let size: Float = 0.86
@@ -109,8 +109,8 @@ extension SkyCanvas {
                 // A bowl within the rim, a gentle slope down outside.
                 let slope = distance < 1 ? -crater.depth * distance : 0.5 * (1.4 - distance)
                 let direction = offset / (distance * crater.radius + 0.0001)
-                normal.x += slope * -direction.x * 0.8
-                normal.y += slope * -direction.y * 0.8
+                normal.x -= 0.7 * slope * direction.x
+                normal.y -= 0.7 * slope * direction.y
                 if distance < 1.12, distance > 0.86 { albedo *= 1.12 }
             }
             let length = (normal * normal).sum().squareRoot()
@@ -152,6 +152,6 @@ extension SkyCanvas {
             return dusk + SIMD3<Float>(0.72, 1.0, 0.86) * coma
                 + SIMD3<Float>(0.42, 0.66, 1.05) * gas + SIMD3<Float>(1.0, 0.86, 0.62) * dust
         }
-        addStars(perMegapixel: 900, random: &random)
+        addStars(perMegapixel: 1500, random: &random)
     }
 }

@@ -71,16 +71,20 @@ package struct Starfield: Sendable {
         var random = SplitMix64(seed: seed &+ 99)
         var result = exposed().light
         result.withUnsafeMutableBufferPointer { result in
-            for index in result.indices {
-                let light = result[index]
-                // Reinhard's shoulder, then sRGB's gamma near enough.
-                let encoded = (light / (1 + light) * 1.15).squareRoot()
-                let spread = noise * (0.6 + encoded)
-                // The sum of two evenly spread numbers is near enough to a normal one, and quick.
-                let bits = random.next()
-                let sum = Float(UInt32(truncatingIfNeeded: bits)) + Float(UInt32(bits >> 32))
-                let error = (sum * 0x1p-32 - 1) * 2.45 * spread
-                result[index] = min(1, max(0, encoded + error))
+            for start in stride(from: 0, to: result.count, by: 3) {
+                let light = SIMD3(result[start], result[start + 1], result[start + 2])
+                let gray = (light * SIMD3(0.2126, 0.7152, 0.0722)).sum()
+                // More colour, then Reinhard's shoulder, then a gamma.
+                let vivid = SIMD3(repeating: gray) + (light - gray) * 1.4
+                for channel in 0..<3 {
+                    let value = max(0, vivid[channel])
+                    let encoded = 1.12 * pow(value / (0.9 + value), 0.58)
+                    // The sum of two evenly spread numbers is near enough to a normal one, and quick.
+                    let bits = random.next()
+                    let sum = Float(UInt32(truncatingIfNeeded: bits)) + Float(UInt32(bits >> 32))
+                    let error = (sum * 0x1p-32 - 1) * 2.45 * noise * (0.6 + encoded)
+                    result[start + channel] = min(1, max(0, encoded + error))
+                }
             }
         }
         return result

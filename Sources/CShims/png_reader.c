@@ -1,0 +1,382 @@
+#include "png_trap.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BUFFER_BYTES = 64 << 10,
+    WARNINGS = 8,
+    WARNING_BYTES = 128,
+};
+
+/* All that a reader owns hangs off this block, which is made before the first setjmp. */
+struct darkroom_png_reader {
+    darkroom_png_trap trap; /* first, so that it is there for libpng's first callback */
+    png_structp png;
+    png_infop info;
+    int fd;
+    size_t largest_allocation;
+    darkroom_png_header header;
+    bool is_open, is_started;
+    size_t row_bytes;
+    uint64_t rows_left; /* of all passes */
+    uint32_t last_count;
+    char chunks[DARKROOM_PNG_CHUNK_NAMES][5];
+    size_t chunk_count;
+    char warnings[WARNINGS][WARNING_BYTES];
+    size_t warning_count;
+    size_t next, filled; /* the bytes not yet consumed are buffer[next..<filled] */
+    uint8_t buffer[BUFFER_BYTES];
+};
+
+/* ---- libpng's callbacks ---- */
+
+static void warn(png_structp png, png_const_charp message)
+{
+    darkroom_png_reader *reader = (darkroom_png_reader *)png_get_error_ptr(png);
+    if (reader->warning_count == WARNINGS)
+        return;
+    char *slot = reader->warnings[reader->warning_count];
+    strncpy(slot, message, WARNING_BYTES - 1);
+    for (size_t i = 0; i < reader->warning_count; i++)
+        if (strcmp(reader->warnings[i], slot) == 0)
+            return;
+    reader->warning_count++;
+}
+
+static png_voidp allocate(png_structp png, png_alloc_size_t size)
+{
+    darkroom_png_reader *reader = png_get_mem_ptr(png);
+    if (size > reader->largest_allocation) {
+        /* What libpng makes of it, an error or a remark, it says itself. */
+        reader->trap.expected = DARKROOM_PNG_LIMIT;
+        return NULL;
+    }
+    return malloc(size);
+}
+
+static void release(png_structp png, png_voidp memory)
+{
+    (void)png;
+    free(memory);
+}
+
+/* Fills an empty buffer. False at the end of the file, and where reading failed: then errno is noted. */
+static bool refill(darkroom_png_reader *reader)
+{
+    ssize_t count;
+    do
+        count = read(reader->fd, reader->buffer, BUFFER_BYTES);
+    while (count < 0 && errno == EINTR);
+    if (count < 0)
+        reader->trap.system_error = errno;
+    reader->next = 0;
+    reader->filled = count > 0 ? (size_t)count : 0;
+    return count > 0;
+}
+
+static bool is_letter(uint8_t byte)
+{
+    return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
+}
+
+static bool has_met(const darkroom_png_reader *reader, const char *name)
+{
+    for (size_t i = 0; i < reader->chunk_count; i++)
+        if (strcmp(reader->chunks[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Looks at a chunk's length and name as they pass by on their way to libpng. */
+static void note_chunk(png_structp png, darkroom_png_reader *reader, const uint8_t *start)
+{
+    /* A request for too much memory that libpng lived through must not colour a later error. */
+    reader->trap.expected = DARKROOM_PNG_OK;
+
+    char name[5] = {0};
+    memcpy(name, start + 4, 4);
+    for (int i = 0; i < 4; i++)
+        if (!is_letter((uint8_t)name[i]))
+            return; /* libpng refuses it */
+
+    if (strcmp(name, "acTL") == 0 && !has_met(reader, "IDAT")) {
+        reader->trap.expected = DARKROOM_PNG_ANIMATED;
+        png_error(png, "acTL: an animation");
+    }
+    /* libpng skips IDATs after the end of the compressed data without a word. */
+    bool is_empty = memcmp(start, "\0\0\0\0", 4) == 0;
+    if (strcmp(name, "IDAT") == 0 && reader->is_started && reader->rows_left == 0 && !is_empty) {
+        reader->trap.expected = DARKROOM_PNG_DATA;
+        png_error(png, "IDAT: more compressed data after its end");
+    }
+    if (!has_met(reader, name) && reader->chunk_count < DARKROOM_PNG_CHUNK_NAMES)
+        memcpy(reader->chunks[reader->chunk_count++], name, sizeof name);
+}
+
+static void read_data(png_structp png, png_bytep bytes, size_t count)
+{
+    darkroom_png_reader *reader = png_get_io_ptr(png);
+    for (size_t done = 0; done < count;) {
+        if (reader->next == reader->filled && !refill(reader)) {
+            bool failed = reader->trap.system_error != 0;
+            reader->trap.expected = failed ? DARKROOM_PNG_IO : DARKROOM_PNG_TRUNCATED;
+            png_error(png, failed ? "read failed" : "the file ends too early");
+        }
+        size_t part = reader->filled - reader->next;
+        if (part > count - done)
+            part = count - done;
+        memcpy(bytes + done, reader->buffer + reader->next, part);
+        reader->next += part;
+        done += part;
+    }
+    if (count == 8 && (png_get_io_state(png) & PNG_IO_MASK_LOC) == PNG_IO_CHUNK_HDR)
+        note_chunk(png, reader, bytes);
+}
+
+/* ---- Entries ---- */
+
+darkroom_png_reader *darkroom_png_reader_new(
+    int fd, size_t largest_allocation, size_t largest_ancillary)
+{
+    darkroom_png_reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL)
+        return NULL;
+    reader->fd = fd;
+    reader->largest_allocation = largest_allocation;
+    if (setjmp(reader->trap.jump) != 0) {
+        darkroom_png_reader_free(reader);
+        return NULL;
+    }
+    reader->png = png_create_read_struct_2(
+        PNG_LIBPNG_VER_STRING, &reader->trap, darkroom_png_error, warn, reader, allocate, release);
+    if (reader->png != NULL)
+        reader->info = png_create_info_struct(reader->png);
+    if (reader->info == NULL) {
+        darkroom_png_reader_free(reader);
+        return NULL;
+    }
+    png_structp png = reader->png;
+    png_set_read_fn(png, reader, read_data);
+    png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
+    /* The caller checks width and height against limits of its own before a row is allocated. */
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_chunk_malloc_max(png, largest_ancillary);
+    png_set_benign_errors(png, 1);
+
+    /* Skipped as they stream past: nothing of them is wanted, and a parser not run is safe. */
+    static const png_byte unwanted[] =
+        "bKGD\0hIST\0sBIT\0oFFs\0pCAL\0sCAL\0sPLT\0tEXt\0zTXt\0iTXt\0tIME\0eXIf";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, unwanted, sizeof unwanted / 5);
+    static const png_byte unknown_to_libpng[] = "cICP";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, unknown_to_libpng, 1);
+    return reader;
+}
+
+void darkroom_png_reader_free(darkroom_png_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    if (reader->png != NULL && setjmp(reader->trap.jump) == 0)
+        png_destroy_read_struct(&reader->png, &reader->info, NULL);
+    free(reader);
+}
+
+darkroom_png_result darkroom_png_reader_prefix(
+    darkroom_png_reader *reader, uint8_t *bytes, size_t count, size_t *copied)
+{
+    /* A pipe may give a few bytes at a time. */
+    while (reader->filled < count && reader->filled < BUFFER_BYTES) {
+        ssize_t got = read(
+            reader->fd, reader->buffer + reader->filled, BUFFER_BYTES - reader->filled);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            reader->trap.system_error = errno;
+            return darkroom_png_note(&reader->trap, DARKROOM_PNG_IO, "read failed");
+        }
+        if (got == 0)
+            break;
+        reader->filled += (size_t)got;
+    }
+    *copied = reader->filled < count ? reader->filled : count;
+    memcpy(bytes, reader->buffer, *copied);
+    return DARKROOM_PNG_OK;
+}
+
+darkroom_png_result darkroom_png_reader_open(
+    darkroom_png_reader *reader, darkroom_png_header *header)
+{
+    if (reader->trap.result != DARKROOM_PNG_OK)
+        return reader->trap.result;
+    if (reader->is_open)
+        return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "opened twice");
+    if (setjmp(reader->trap.jump) != 0)
+        return reader->trap.result;
+    png_structp png = reader->png;
+    png_infop info = reader->info;
+    png_read_info(png, info);
+
+    darkroom_png_header *h = &reader->header;
+    h->width = png_get_image_width(png, info);
+    h->height = png_get_image_height(png, info);
+    h->color_type = png_get_color_type(png, info);
+    h->bit_depth = png_get_bit_depth(png, info);
+    h->interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
+    bool has_colour = (h->color_type & PNG_COLOR_MASK_COLOR) != 0;
+    bool has_alpha = (h->color_type & PNG_COLOR_MASK_ALPHA) != 0
+        || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+    h->channels = (uint8_t)((has_colour ? 3 : 1) + (has_alpha ? 1 : 0));
+    h->depth = h->bit_depth == 16 ? 16 : 8;
+    *header = *h;
+    reader->is_open = true;
+    return DARKROOM_PNG_OK;
+}
+
+darkroom_png_result darkroom_png_reader_start(darkroom_png_reader *reader, size_t *row_bytes)
+{
+    if (reader->trap.result != DARKROOM_PNG_OK)
+        return reader->trap.result;
+    if (!reader->is_open || reader->is_started)
+        return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "not to be started now");
+    if (setjmp(reader->trap.jump) != 0)
+        return reader->trap.result;
+    png_structp png = reader->png;
+    png_set_benign_errors(png, 0);
+    png_set_expand(png);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (reader->header.depth == 16)
+        png_set_swap(png);
+#endif
+    uint64_t passes = (uint64_t)png_set_interlace_handling(png);
+    png_read_update_info(png, reader->info);
+    reader->row_bytes = png_get_rowbytes(png, reader->info);
+    const darkroom_png_header *h = &reader->header;
+    if (reader->row_bytes != (size_t)h->width * h->channels * (h->depth / 8))
+        png_error(png, "rows of an unexpected length");
+    reader->rows_left = passes * h->height;
+    reader->is_started = true;
+    *row_bytes = reader->row_bytes;
+    return DARKROOM_PNG_OK;
+}
+
+darkroom_png_result darkroom_png_reader_rows(
+    darkroom_png_reader *reader, uint8_t *rows, uint32_t count)
+{
+    if (reader->trap.result != DARKROOM_PNG_OK)
+        return reader->trap.result;
+    if (!reader->is_started || count > reader->rows_left)
+        return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "no such rows");
+    reader->last_count = 0;
+    if (setjmp(reader->trap.jump) != 0)
+        return reader->trap.result;
+    for (uint32_t i = 0; i < count; i++) {
+        png_read_row(reader->png, rows + i * reader->row_bytes, NULL);
+        reader->rows_left--;
+        reader->last_count++;
+    }
+    return DARKROOM_PNG_OK;
+}
+
+darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
+{
+    if (reader->trap.result != DARKROOM_PNG_OK)
+        return reader->trap.result;
+    if (!reader->is_started || reader->rows_left != 0)
+        return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "there are rows left");
+    if (setjmp(reader->trap.jump) != 0)
+        return reader->trap.result;
+    /* What follows are ancillary chunks; more IDATs are found by note_chunk. */
+    png_set_benign_errors(reader->png, 1);
+    png_read_end(reader->png, NULL);
+    return DARKROOM_PNG_OK;
+}
+
+/* ---- Questions ---- */
+
+uint32_t darkroom_png_reader_last_count(const darkroom_png_reader *reader)
+{
+    return reader->last_count;
+}
+
+const char *darkroom_png_reader_message(const darkroom_png_reader *reader)
+{
+    return reader->trap.message;
+}
+
+int darkroom_png_reader_errno(const darkroom_png_reader *reader)
+{
+    return reader->trap.system_error;
+}
+
+/* cICP as libpng kept it, unparsed. */
+static bool find_code_points(darkroom_png_reader *reader, uint8_t code_points[4])
+{
+    png_unknown_chunkp chunks = NULL;
+    int count = png_get_unknown_chunks(reader->png, reader->info, &chunks);
+    for (int i = 0; i < count; i++) {
+        if (memcmp(chunks[i].name, "cICP", 4) == 0 && chunks[i].size == 4) {
+            memcpy(code_points, chunks[i].data, 4);
+            return true;
+        }
+    }
+    return false;
+}
+
+void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour *colour)
+{
+    memset(colour, 0, sizeof *colour);
+    if (!reader->is_open || setjmp(reader->trap.jump) != 0)
+        return;
+    png_structp png = reader->png;
+    png_infop info = reader->info;
+    /* libpng derives some of these from others; only what is in the file counts. */
+    int intent = 0;
+    if (has_met(reader, "sRGB") && png_get_sRGB(png, info, &intent) != 0) {
+        colour->rendering_intent = intent;
+        colour->present |= DARKROOM_PNG_HAS_SRGB;
+    }
+    png_fixed_point gamma = 0;
+    if (has_met(reader, "gAMA") && png_get_gAMA_fixed(png, info, &gamma) != 0) {
+        colour->gamma = (uint32_t)gamma;
+        colour->present |= DARKROOM_PNG_HAS_GAMA;
+    }
+    int32_t *c = colour->chromaticities;
+    if (has_met(reader, "cHRM")
+        && png_get_cHRM_fixed(
+            png, info, &c[0], &c[1], &c[2], &c[3], &c[4], &c[5], &c[6], &c[7]) != 0)
+        colour->present |= DARKROOM_PNG_HAS_CHRM;
+    int unit = 0;
+    if (png_get_pHYs(png, info, &colour->pixels_x, &colour->pixels_y, &unit) != 0) {
+        colour->unit = (uint8_t)unit;
+        colour->present |= DARKROOM_PNG_HAS_PHYS;
+    }
+    if (find_code_points(reader, colour->code_points))
+        colour->present |= DARKROOM_PNG_HAS_CICP;
+    char *name = NULL;
+    uint8_t *profile = NULL;
+    int method = 0;
+    if (png_get_iCCP(png, info, &name, &method, &profile, &colour->profile_length) != 0) {
+        colour->profile_name = name;
+        colour->profile = profile;
+        colour->present |= DARKROOM_PNG_HAS_ICCP;
+    }
+}
+
+int darkroom_png_reader_has_transparency(darkroom_png_reader *reader)
+{
+    return reader->is_open && png_get_valid(reader->png, reader->info, PNG_INFO_tRNS) != 0;
+}
+
+const char *darkroom_png_reader_warning(const darkroom_png_reader *reader, size_t index)
+{
+    return index < reader->warning_count ? reader->warnings[index] : NULL;
+}
+
+const char *darkroom_png_reader_chunk(const darkroom_png_reader *reader, size_t index)
+{
+    return index < reader->chunk_count ? reader->chunks[index] : NULL;
+}

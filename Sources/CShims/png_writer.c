@@ -1,0 +1,229 @@
+#include "png_trap.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* All that a writer owns hangs off this block, which is made before the first setjmp. */
+struct darkroom_png_writer {
+    darkroom_png_trap trap; /* first, so that it is there for libpng's first callback */
+    png_structp png;
+    png_infop info;
+    bool is_started;
+    size_t row_bytes;
+    uint32_t rows_left;
+    uint8_t *output;
+    size_t count, capacity;
+};
+
+/* ---- libpng's callbacks ---- */
+
+static void ignore_warning(png_structp png, png_const_charp message)
+{
+    /* libpng remarks on colour chunks it does not like; darkroom_png_writer_start tells which it
+     * accepted. */
+    (void)png;
+    (void)message;
+}
+
+static void append(png_structp png, png_bytep bytes, size_t count)
+{
+    darkroom_png_writer *writer = png_get_io_ptr(png);
+    if (count > writer->capacity - writer->count) {
+        size_t capacity = writer->capacity == 0 ? 128 << 10 : 2 * writer->capacity;
+        while (capacity - writer->count < count)
+            capacity *= 2;
+        uint8_t *output = realloc(writer->output, capacity);
+        if (output == NULL) {
+            writer->trap.expected = DARKROOM_PNG_MEMORY;
+            png_error(png, "no memory for the output");
+        }
+        writer->output = output;
+        writer->capacity = capacity;
+    }
+    memcpy(writer->output + writer->count, bytes, count);
+    writer->count += count;
+}
+
+static void flush(png_structp png)
+{
+    (void)png;
+}
+
+/* ---- Entries ---- */
+
+darkroom_png_writer *darkroom_png_writer_new(void)
+{
+    darkroom_png_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return NULL;
+    if (setjmp(writer->trap.jump) != 0) {
+        darkroom_png_writer_free(writer);
+        return NULL;
+    }
+    writer->png = png_create_write_struct(
+        PNG_LIBPNG_VER_STRING, &writer->trap, darkroom_png_error, ignore_warning);
+    if (writer->png != NULL)
+        writer->info = png_create_info_struct(writer->png);
+    if (writer->info == NULL) {
+        darkroom_png_writer_free(writer);
+        return NULL;
+    }
+    png_set_write_fn(writer->png, writer, append, flush);
+    return writer;
+}
+
+void darkroom_png_writer_free(darkroom_png_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    if (writer->png != NULL && setjmp(writer->trap.jump) == 0)
+        png_destroy_write_struct(&writer->png, &writer->info);
+    free(writer->output);
+    free(writer);
+}
+
+static void set_compression(png_structp png, darkroom_png_compression compression)
+{
+    png_set_compression_buffer_size(png, 64 << 10);
+    switch (compression) {
+    case DARKROOM_PNG_PHOTOGRAPH:
+        png_set_compression_level(png, 6);
+        png_set_compression_strategy(png, Z_RLE);
+        png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
+        break;
+    case DARKROOM_PNG_GRAPHIC:
+        png_set_compression_level(png, 6);
+        png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
+        break;
+    }
+}
+
+/* Hands the colour chunks to libpng, except cICP, which it does not know. */
+static void set_colour(png_structp png, png_infop info, const darkroom_png_colour *colour)
+{
+    const int32_t *c = colour->chromaticities;
+    if (colour->present & DARKROOM_PNG_HAS_GAMA)
+        png_set_gAMA_fixed(png, info, (png_fixed_point)colour->gamma);
+    if (colour->present & DARKROOM_PNG_HAS_CHRM)
+        png_set_cHRM_fixed(png, info, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]);
+    if (colour->present & DARKROOM_PNG_HAS_ICCP)
+        png_set_iCCP(
+            png, info, colour->profile_name, PNG_COMPRESSION_TYPE_BASE, colour->profile,
+            colour->profile_length);
+    if (colour->present & DARKROOM_PNG_HAS_SRGB)
+        png_set_sRGB(png, info, colour->rendering_intent);
+    if (colour->present & DARKROOM_PNG_HAS_PHYS)
+        png_set_pHYs(png, info, colour->pixels_x, colour->pixels_y, colour->unit);
+}
+
+/* Which of the chunks asked for libpng has taken. */
+static uint32_t accepted(png_structp png, png_infop info, const darkroom_png_colour *colour)
+{
+    uint32_t present = colour->present & DARKROOM_PNG_HAS_CICP;
+    if (png_get_valid(png, info, PNG_INFO_gAMA))
+        present |= DARKROOM_PNG_HAS_GAMA;
+    if (png_get_valid(png, info, PNG_INFO_cHRM))
+        present |= DARKROOM_PNG_HAS_CHRM;
+    if (png_get_valid(png, info, PNG_INFO_iCCP))
+        present |= DARKROOM_PNG_HAS_ICCP;
+    else if (png_get_valid(png, info, PNG_INFO_sRGB))
+        present |= DARKROOM_PNG_HAS_SRGB;
+    if (png_get_valid(png, info, PNG_INFO_pHYs))
+        present |= DARKROOM_PNG_HAS_PHYS;
+    return present & colour->present;
+}
+
+darkroom_png_result darkroom_png_writer_start(
+    darkroom_png_writer *writer, uint32_t width, uint32_t height, int channels, int depth,
+    darkroom_png_compression compression, const darkroom_png_colour *colour, uint32_t *written)
+{
+    static const int color_types[] = {
+        PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
+    if (writer->trap.result != DARKROOM_PNG_OK)
+        return writer->trap.result;
+    if (writer->is_started || channels < 1 || channels > 4 || (depth != 8 && depth != 16))
+        return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "not to be started so");
+    if (setjmp(writer->trap.jump) != 0)
+        return writer->trap.result;
+    png_structp png = writer->png;
+    png_infop info = writer->info;
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_IHDR(
+        png, info, width, height, depth, color_types[channels - 1], PNG_INTERLACE_NONE,
+        PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    set_compression(png, compression);
+    set_colour(png, info, colour);
+    *written = accepted(png, info, colour);
+    png_write_info(png, info);
+    if (colour->present & DARKROOM_PNG_HAS_CICP)
+        png_write_chunk(png, (png_const_bytep) "cICP", colour->code_points, 4);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (depth == 16)
+        png_set_swap(png);
+#endif
+    writer->row_bytes = png_get_rowbytes(png, info);
+    writer->rows_left = height;
+    writer->is_started = true;
+    return DARKROOM_PNG_OK;
+}
+
+darkroom_png_result darkroom_png_writer_rows(
+    darkroom_png_writer *writer, const uint8_t *rows, size_t row_bytes, uint32_t count)
+{
+    if (writer->trap.result != DARKROOM_PNG_OK)
+        return writer->trap.result;
+    if (!writer->is_started || count > writer->rows_left || row_bytes != writer->row_bytes)
+        return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "no such rows");
+    if (setjmp(writer->trap.jump) != 0)
+        return writer->trap.result;
+    for (uint32_t i = 0; i < count; i++) {
+        png_write_row(writer->png, rows + i * row_bytes);
+        writer->rows_left--;
+    }
+    return DARKROOM_PNG_OK;
+}
+
+darkroom_png_result darkroom_png_writer_finish(darkroom_png_writer *writer)
+{
+    if (writer->trap.result != DARKROOM_PNG_OK)
+        return writer->trap.result;
+    if (!writer->is_started || writer->rows_left != 0)
+        return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "there are rows left");
+    if (setjmp(writer->trap.jump) != 0)
+        return writer->trap.result;
+    png_write_end(writer->png, NULL);
+    return DARKROOM_PNG_OK;
+}
+
+const uint8_t *darkroom_png_writer_output(const darkroom_png_writer *writer, size_t *count)
+{
+    *count = writer->count;
+    return writer->output;
+}
+
+void darkroom_png_writer_drain(darkroom_png_writer *writer)
+{
+    writer->count = 0;
+}
+
+const char *darkroom_png_writer_message(const darkroom_png_writer *writer)
+{
+    return writer->trap.message;
+}
+
+unsigned darkroom_png_flatness(
+    const uint8_t *rows, size_t row_bytes, size_t pixel_bytes, uint32_t count)
+{
+    uint64_t equal = 0;
+    uint64_t pairs = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *row = rows + i * row_bytes;
+        for (size_t at = pixel_bytes; at + pixel_bytes <= row_bytes; at += pixel_bytes) {
+            equal += memcmp(row + at, row + at - pixel_bytes, pixel_bytes) == 0;
+            pairs++;
+        }
+    }
+    return pairs == 0 ? 0 : (unsigned)(equal * 1000 / pairs);
+}

@@ -1,0 +1,123 @@
+import CShims
+
+/// The chunks of a PNG that say what its numbers mean: colour space and physical size.
+package struct PNGColour: Sendable, Equatable {
+    /// sRGB: the rendering intent, 0 to 3.
+    package var renderingIntent: Int32?
+    /// gAMA, times 100,000.
+    package var gamma: UInt32?
+    /// cHRM: x and y of white, red, green and blue, times 100,000.
+    package var chromaticities: [Int32]?
+    package var density: Density?
+    /// cICP: primaries, transfer function, matrix and range by the numbers of ITU-T H.273.
+    package var codePoints: [UInt8]?
+    package var profile: Profile?
+
+    package init() {}
+
+    /// pHYs.
+    package struct Density: Sendable, Equatable {
+        /// Pixels per unit.
+        package var x: UInt32
+        package var y: UInt32
+        /// 1 for the metre, 0 where only the ratio means something.
+        package var unit: UInt8
+
+        package init(x: UInt32, y: UInt32, unit: UInt8) {
+            self.x = x
+            self.y = y
+            self.unit = unit
+        }
+    }
+
+    /// iCCP.
+    package struct Profile: Sendable, Equatable {
+        package var name: String
+        /// The profile itself, as of ICC.1; libpng has checked its header and its length.
+        package var bytes: [UInt8]
+
+        package init(name: String, bytes: [UInt8]) {
+            self.name = name
+            self.bytes = bytes
+        }
+
+        /// Whether the profile is one for gray: the header's colour space, at byte 16, is `GRAY`.
+        package var isGray: Bool {
+            bytes.count >= 20 && bytes[16..<20].elementsEqual("GRAY".utf8)
+        }
+    }
+}
+
+extension PNGColour {
+    /// The chunks' names of a set of `DARKROOM_PNG_HAS_…`.
+    static func chunkNames(of present: UInt32) -> Set<String> {
+        let names: [(UInt32, String)] = [
+            (UInt32(DARKROOM_PNG_HAS_SRGB), "sRGB"), (UInt32(DARKROOM_PNG_HAS_GAMA), "gAMA"),
+            (UInt32(DARKROOM_PNG_HAS_CHRM), "cHRM"), (UInt32(DARKROOM_PNG_HAS_PHYS), "pHYs"),
+            (UInt32(DARKROOM_PNG_HAS_CICP), "cICP"), (UInt32(DARKROOM_PNG_HAS_ICCP), "iCCP"),
+        ]
+        return Set(names.filter { present & $0.0 != 0 }.map(\.1))
+    }
+
+    /// Copies what the shim found.
+    init(_ c: darkroom_png_colour) {
+        func has(_ flag: some BinaryInteger) -> Bool { c.present & UInt32(flag) != 0 }
+        if has(DARKROOM_PNG_HAS_SRGB) { renderingIntent = c.rendering_intent }
+        if has(DARKROOM_PNG_HAS_GAMA) { gamma = c.gamma }
+        if has(DARKROOM_PNG_HAS_CHRM) {
+            chromaticities = withUnsafeBytes(of: c.chromaticities) {
+                Array($0.bindMemory(to: Int32.self))
+            }
+        }
+        if has(DARKROOM_PNG_HAS_PHYS) {
+            density = Density(x: c.pixels_x, y: c.pixels_y, unit: c.unit)
+        }
+        if has(DARKROOM_PNG_HAS_CICP) {
+            codePoints = withUnsafeBytes(of: c.code_points) { Array($0) }
+        }
+        if has(DARKROOM_PNG_HAS_ICCP), let name = c.profile_name {
+            profile = Profile(
+                name: String(cString: name),
+                bytes: Array(
+                    UnsafeBufferPointer(start: c.profile, count: Int(c.profile_length))))
+        }
+    }
+
+    /// Lends this as the shim takes it, valid until `body` returns.
+    func withShim<Result>(_ body: (UnsafePointer<darkroom_png_colour>) -> Result) -> Result {
+        var c = darkroom_png_colour()
+        func set(_ flag: some BinaryInteger) { c.present |= UInt32(flag) }
+        if let renderingIntent {
+            c.rendering_intent = renderingIntent
+            set(DARKROOM_PNG_HAS_SRGB)
+        }
+        if let gamma {
+            c.gamma = gamma
+            set(DARKROOM_PNG_HAS_GAMA)
+        }
+        if let chromaticities {
+            withUnsafeMutableBytes(of: &c.chromaticities) { to in
+                chromaticities.withUnsafeBytes { to.copyMemory(from: $0) }
+            }
+            set(DARKROOM_PNG_HAS_CHRM)
+        }
+        if let density {
+            (c.pixels_x, c.pixels_y, c.unit) = (density.x, density.y, density.unit)
+            set(DARKROOM_PNG_HAS_PHYS)
+        }
+        if let codePoints {
+            withUnsafeMutableBytes(of: &c.code_points) { $0.copyBytes(from: codePoints) }
+            set(DARKROOM_PNG_HAS_CICP)
+        }
+        guard let profile else { return body(&c) }
+        set(DARKROOM_PNG_HAS_ICCP)
+        return profile.name.withCString { name in
+            profile.bytes.withUnsafeBufferPointer { bytes in
+                c.profile_name = name
+                c.profile = bytes.baseAddress
+                c.profile_length = UInt32(bytes.count)
+                return body(&c)
+            }
+        }
+    }
+}

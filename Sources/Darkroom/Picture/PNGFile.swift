@@ -1,0 +1,120 @@
+import CShims
+import SystemPackage
+
+/// Owns the shim's reader and turns its results into errors that name the file and the step.
+final class PNGFile {
+    private let reader: OpaquePointer
+    private let name: String
+
+    init(
+        _ file: FileDescriptor, name: String, limits: PictureLimits
+    ) throws(PictureError) {
+        // What libpng may rightly ask for at once: a row at 8 bytes a pixel, an ancillary chunk. The
+        // rest is small; a mebibyte covers it.
+        let largest = max(limits.side * 8, limits.ancillaryBytes) + 1 << 20
+        guard
+            let reader = darkroom_png_reader_new(file.rawValue, largest, limits.ancillaryBytes)
+        else {
+            throw PictureError(
+                .outOfMemory, "\(name): no memory for reading a PNG", isTransient: true)
+        }
+        self.reader = reader
+        self.name = name
+    }
+
+    deinit { darkroom_png_reader_free(reader) }
+
+    /// The first bytes, not consumed.
+    func prefix(_ count: Int) throws(PictureError) -> [UInt8] {
+        var copied = 0
+        var result = DARKROOM_PNG_OK
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            result = darkroom_png_reader_prefix(reader, buffer.baseAddress, count, &copied)
+            initialized = copied
+        }
+        try check(result, step: "reading the first bytes")
+        return bytes
+    }
+
+    func open() throws(PictureError) -> darkroom_png_header {
+        var header = darkroom_png_header()
+        try check(darkroom_png_reader_open(reader, &header), step: "reading the header")
+        return header
+    }
+
+    func start() throws(PictureError) {
+        var rowBytes = 0
+        try check(darkroom_png_reader_start(reader, &rowBytes), step: "preparing to read rows")
+    }
+
+    /// Reads the next rows; the numbers are for the message only.
+    func read(
+        _ rows: Range<Int>, of height: Int, to start: UnsafeMutableRawPointer
+    ) throws(PictureError) {
+        let bytes = start.assumingMemoryBound(to: UInt8.self)
+        let result = darkroom_png_reader_rows(reader, bytes, UInt32(rows.count))
+        if result == DARKROOM_PNG_OK { return }
+        let row = rows.lowerBound + Int(darkroom_png_reader_last_count(reader))
+        try check(result, step: "reading row \(row + 1) of \(height)")
+    }
+
+    func finish() throws(PictureError) {
+        try check(darkroom_png_reader_finish(reader), step: "reading what follows the last row")
+    }
+
+    func colour() -> PNGColour {
+        var colour = darkroom_png_colour()
+        darkroom_png_reader_colour(reader, &colour)
+        return PNGColour(colour)
+    }
+
+    var hasTransparency: Bool { darkroom_png_reader_has_transparency(reader) != 0 }
+
+    var warnings: [String] { strings(darkroom_png_reader_warning) }
+
+    var chunks: [String] { strings(darkroom_png_reader_chunk) }
+
+    private func strings(
+        _ element: (OpaquePointer?, Int) -> UnsafePointer<CChar>?
+    ) -> [String] {
+        var result: [String] = []
+        while let string = element(reader, result.count) { result.append(String(cString: string)) }
+        return result
+    }
+
+    private func check(_ result: darkroom_png_result, step: String) throws(PictureError) {
+        if result == DARKROOM_PNG_OK { return }
+        let words = String(cString: darkroom_png_reader_message(reader))
+        let place = "\(name): \(step)"
+        switch result {
+        case DARKROOM_PNG_IO:
+            let error = Errno(rawValue: darkroom_png_reader_errno(reader))
+            throw PictureError(.readFailed, "\(place): \(error)", isTransient: true)
+        case DARKROOM_PNG_MEMORY:
+            throw PictureError(.outOfMemory, "\(place): \(words) (libpng)", isTransient: true)
+        case DARKROOM_PNG_LIMIT:
+            throw PictureError(
+                .pngInvalid, "\(place): \(words) (libpng, refused more memory than a picture needs)"
+            )
+        case DARKROOM_PNG_TRUNCATED:
+            throw PictureError(.pngTruncated, "\(place): \(words)")
+        case DARKROOM_PNG_ANIMATED:
+            throw PictureError(
+                .animated, "\(place): this is an animation (APNG), which is not flattened")
+        default:
+            throw PictureError(Self.code(for: result), "\(place): \(words) (libpng)")
+        }
+    }
+
+    private static func code(for result: darkroom_png_result) -> PictureError.Code {
+        switch result {
+        case DARKROOM_PNG_SIGNATURE: .notAPicture
+        case DARKROOM_PNG_CRC: .pngCRC
+        case DARKROOM_PNG_ADLER: .pngAdler
+        case DARKROOM_PNG_HEADER: .pngHeader
+        case DARKROOM_PNG_DATA: .pngData
+        case DARKROOM_PNG_INVALID: .pngInvalid
+        default: preconditionFailure("the PNG shim was used in the wrong order")
+        }
+    }
+}

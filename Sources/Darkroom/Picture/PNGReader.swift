@@ -1,0 +1,133 @@
+import CShims
+import SystemPackage
+
+/// The first stage: the rows of a PNG file, decoded by libpng as they are asked for.
+///
+/// Palettes are looked up, depths below 8 bits scaled to 8, transparency is turned into alpha; 16 bits
+/// stay 16. An interlaced picture is decoded whole into memory before its first band is lent, which
+/// counts against `PictureLimits.wholePictureBytes`; others never take more than a band.
+///
+/// Damage to the pixels is an error wherever it lies. That after the last row, a wrong Adler checksum
+/// or a missing IEND, is found by the call of `nextBand` that returns nil.
+package final class PNGReader: Stage {
+    package let layout: PixelLayout
+    package let header: Header
+    /// The chunks on colour and physical size that are usable.
+    package let colour: PNGColour
+    /// Whether tRNS became the alpha channel.
+    package let hasTransparencyChunk: Bool
+
+    private let file: PNGFile
+    private let name: String
+    private let checkpoint: () -> Bool
+    /// A band, or the whole of an interlaced picture.
+    private let buffer: RowBuffer
+    private let rowsPerBand: Int
+    private var nextRow = 0
+    private var isDecoded = false
+    private var isFinished = false
+
+    /// What IHDR says.
+    package struct Header: Sendable, Equatable {
+        /// PNG's number: 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGB and alpha.
+        package let colourType: UInt8
+        /// Bits of a sample in the file.
+        package let depth: Int
+        package let isInterlaced: Bool
+
+        package var hasPalette: Bool { colourType == 3 }
+    }
+
+    /// Reads all that comes before the pixels.
+    ///
+    /// - Parameters:
+    ///   - file: Where the picture begins at the current offset. Stays open, and must do so as long
+    ///     as this reader is used. Need not be seekable.
+    ///   - name: What messages call the file.
+    ///   - checkpoint: Asked before each band; false ends reading with `PictureError.Code.cancelled`.
+    package init(
+        file descriptor: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
+        checkpoint: @escaping () -> Bool = { true }
+    ) throws(PictureError) {
+        let file = try PNGFile(descriptor, name: name, limits: limits)
+        let kind = PictureKind(prefix: try file.prefix(PictureKind.prefixLength))
+        if let refusal = kind.refusal(of: name) { throw refusal }
+        let raw = try file.open()
+        try limits.check(
+            width: Int(raw.width), height: Int(raw.height), place: "\(name): reading the header")
+        layout = PixelLayout(
+            width: Int(raw.width), height: Int(raw.height), channels: Int(raw.channels),
+            depth: Int(raw.depth))
+        header = Header(
+            colourType: raw.color_type, depth: Int(raw.bit_depth),
+            isInterlaced: raw.interlaced != 0)
+        colour = file.colour()
+        hasTransparencyChunk = file.hasTransparency
+        rowsPerBand = layout.rowsPerBand
+        if header.isInterlaced {
+            try limits.checkWholePicture(layout, place: "\(name): reading an interlaced picture")
+            buffer = RowBuffer(byteCount: layout.bytesPerRow * layout.height)
+        } else {
+            buffer = RowBuffer(byteCount: layout.bytesPerRow * rowsPerBand)
+        }
+        try file.start()
+        self.file = file
+        self.name = name
+        self.checkpoint = checkpoint
+    }
+
+    /// What libpng remarked and let pass, so far: the first few remarks.
+    package var warnings: [String] { file.warnings }
+
+    /// The names of the chunks met so far, in order of appearance, each once.
+    package var chunks: [String] { file.chunks }
+
+    package func nextBand() throws(PictureError) -> Band? {
+        if nextRow == layout.height {
+            if !isFinished { try file.finish() }
+            isFinished = true
+            return nil
+        }
+        if header.isInterlaced, !isDecoded {
+            for _ in 0..<Self.passes { try decodeWhole() }
+            isDecoded = true
+        }
+        let rows = nextRow..<min(layout.height, nextRow + rowsPerBand)
+        nextRow = rows.upperBound
+        if header.isInterlaced {
+            try checkIn()
+            return Band(start: buffer.start + rows.lowerBound * layout.bytesPerRow, rows: rows)
+        }
+        try decode(rows, to: buffer.start)
+        return Band(start: buffer.start, rows: rows)
+    }
+
+    /// Reads what has not been asked for, so that damage there is found too.
+    package func drain() throws(PictureError) {
+        while try nextBand() != nil {}
+    }
+
+    /// Those of Adam7.
+    private static let passes = 7
+
+    /// One pass over an interlaced picture.
+    private func decodeWhole() throws(PictureError) {
+        var row = 0
+        while row < layout.height {
+            let rows = row..<min(layout.height, row + rowsPerBand)
+            try decode(rows, to: buffer.start + row * layout.bytesPerRow)
+            row = rows.upperBound
+        }
+    }
+
+    private func decode(
+        _ rows: Range<Int>, to start: UnsafeMutableRawPointer
+    ) throws(PictureError) {
+        try checkIn()
+        try file.read(rows, of: layout.height, to: start)
+    }
+
+    private func checkIn() throws(PictureError) {
+        if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while reading") }
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Sloppiness in chunks that are not pixels is remarked and let pass, and costs little memory.
+@Suite struct PNGAncillaryTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let chunk: PNGChunk
+        /// What the remark says; nil where there is none to make.
+        let remark: String?
+        var testDescription: String { "\(chunk.type): \(remark ?? "no remark")" }
+
+        init(_ chunk: PNGChunk, _ remark: String?) {
+            self.chunk = chunk
+            self.remark = remark
+        }
+    }
+
+    static func crcError(_ type: String, _ data: [UInt8]) -> PNGChunk {
+        var chunk = PNGChunk(type, data)
+        chunk.crcError = 1
+        return chunk
+    }
+
+    static let cases = [
+        Case(PNGChunk("iCCP", Array("x\0\0rubbish".utf8)), "iCCP: "),
+        Case(PNGChunk("iCCP", []), "iCCP: "),
+        Case(crcError("gAMA", [0, 0, 0xB1, 0x8F]), "gAMA: CRC error"),
+        Case(crcError("tEXt", Array("a\0b".utf8)), "tEXt: CRC error"),
+        Case(PNGChunk("gAMA", [1]), "gAMA: invalid"),
+        Case(PNGChunk("cHRM", [UInt8](repeating: 0xFF, count: 32)), "cHRM: invalid"),
+        Case(PNGChunk("sRGB", [9]), "sRGB: "),
+        Case(PNGChunk("pHYs", [1, 2]), "pHYs: invalid"),
+        Case(PNGChunk("tRNS", [0, 0]), "tRNS: invalid"),
+        Case(PNGChunk("zTXt", [0xFF]), nil),
+        Case(PNGChunk("eXIf", [1, 2, 3]), nil),
+        Case(PNGChunk("tIME", [0]), nil),
+        Case(PNGChunk("bKGD", []), nil),
+        Case(PNGChunk("prVt", [1, 2, 3]), nil),
+    ]
+
+    static let maker = PNGMaker.noise(width: 9, height: 7, colourType: .rgb, depth: 8)
+
+    @Test(arguments: cases)
+    func isLetPassBeforeThePixels(_ example: Case) throws {
+        var maker = Self.maker
+        maker.early = [example.chunk]
+        let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
+        #expect(picture == maker.reference)
+        if let remark = example.remark {
+            #expect(reader.warnings.contains { $0.hasPrefix(remark) }, "\(reader.warnings)")
+        } else {
+            #expect(reader.warnings == [])
+        }
+        #expect(reader.colour == PNGColour())
+        #expect(reader.chunks == ["IHDR", example.chunk.type, "IDAT", "IEND"])
+    }
+
+    @Test(arguments: cases)
+    func isLetPassAfterThePixels(_ example: Case) throws {
+        var maker = Self.maker
+        maker.late = [example.chunk]
+        let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
+        #expect(picture == maker.reference)
+        #expect(reader.chunks == ["IHDR", "IDAT", example.chunk.type, "IEND"])
+    }
+
+    @Test func remarksAreBounded() throws {
+        var maker = Self.maker
+        // Different names make different remarks; the last is a repetition.
+        maker.early = (0..<60).map {
+            let letter = String(UnicodeScalar(UInt8(ascii: "a") + UInt8($0 % 26)))
+            let case2 = $0 < 26 ? "a" : $0 < 52 ? "b" : "c"
+            return Self.crcError("x\(case2)X\(letter)", [0])
+        }
+        let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
+        #expect(picture == maker.reference)
+        #expect(reader.warnings.count == 8)
+        #expect(Set(reader.warnings).count == 8)
+        #expect(reader.chunks.count == 48)
+    }
+
+    /// Chunks that claim 2 GB in files of some 100 bytes: libpng 1.6.39 asked malloc for all of it.
+    static let greedy = [
+        "eXIf", "tEXt", "zTXt", "iTXt", "iCCP", "sPLT", "cICP", "hIST", "pCAL", "sCAL", "prVt",
+        "gAMA", "tRNS",
+    ]
+
+    static func greedyFile(_ type: String) -> [UInt8] {
+        var maker = Self.maker
+        var chunk = PNGChunk(type, [0x41, 0, 0, 0x78, 0x9C])
+        chunk.claimedLength = 0x7FFF_FFF0
+        maker.early = [chunk]
+        return maker.encoded
+    }
+
+    /// An iCCP of a few bytes whose profile claims to be 2 GB.
+    static let greedyProfile: PNGChunk = {
+        var profile = [UInt8](repeating: 0, count: 132)
+        profile.replaceSubrange(0..<4, with: [0x7F, 0xFF, 0xFF, 0xF0])
+        return PNGChunk("iCCP", Array("p\0\0".utf8) + Deflater.zlib(profile, .stored))
+    }()
+
+    @Test(arguments: greedy)
+    func chunksThatClaimTooMuchFail(type: String) throws {
+        let file = Self.greedyFile(type)
+        let error = try #require(PNGDamageTests.failure(of: file))
+        #expect([.pngTruncated, .pngInvalid].contains(error.kind), "\(error)")
+    }
+
+    @Test func profilesThatClaimTooMuchAreLeftOut() throws {
+        var maker = Self.maker
+        maker.early = [Self.greedyProfile]
+        let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
+        #expect(picture == maker.reference)
+        #expect(reader.colour.profile == nil)
+        #expect(reader.warnings.contains { $0.hasPrefix("iCCP: ") })
+    }
+
+    @Test func claimsCostNoMemory() async {
+        await #expect(processExitsWith: .success) {
+            // The first reading sets up what the libraries keep.
+            _ = try PNGReader.pixels(of: PNGAncillaryTests.maker.encoded)
+            let before = try peakAddressSpace()
+            for type in PNGAncillaryTests.greedy {
+                _ = try? PNGReader.pixels(of: PNGAncillaryTests.greedyFile(type))
+            }
+            var maker = PNGAncillaryTests.maker
+            maker.early = [PNGAncillaryTests.greedyProfile]
+            _ = try PNGReader.pixels(of: maker.encoded)
+            #expect(try peakAddressSpace() - before < 64 << 20)
+        }
+    }
+}
+
+/// The most address space this process has had, in bytes.
+private func peakAddressSpace() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmPeak:") })
+    let number = line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }
+    return try #require(number) * 1024
+}

@@ -1,0 +1,126 @@
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// The reader's pixels against the arrays the files were made from.
+@Suite struct PNGReaderTests {
+    static let sizes = [
+        (1, 1), (2, 1), (1, 2), (3, 2), (4, 5), (5, 4), (7, 9), (8, 8), (33, 17), (1, 40), (40, 1),
+    ]
+
+    @Test(arguments: PixelKind.all)
+    func readsEverySample(of kind: PixelKind) throws {
+        for (width, height) in Self.sizes {
+            for filter in (0...4).map({ PNGMaker.RowFilter.fixed($0) }) + [.mixed] {
+                var maker = kind.noise(width: width, height: height, seed: UInt64(width))
+                maker.rowFilter = filter
+                let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
+                #expect(picture == maker.reference, "\(width) × \(height), \(filter)")
+                #expect(reader.header.colourType == kind.colourType.rawValue)
+                #expect(reader.header.depth == kind.depth)
+                #expect(reader.header.isInterlaced == kind.interlaced)
+                #expect(reader.warnings == [])
+            }
+        }
+    }
+
+    @Test(arguments: PixelKind.all.filter { $0.colourType == .gray || $0.colourType == .rgb })
+    func oneColourIsTransparent(kind: PixelKind) throws {
+        // Few values, so that the transparent one is met often. One bit above the depth is set in
+        // tRNS, which must not count.
+        var maker = kind.noise(width: 19, height: 13)
+        maker.samples = maker.samples.map { $0 & 1 }
+        let key: [UInt16] = kind.colourType == .gray ? [1] : [1, 0, 1]
+        let stray: UInt16 = kind.depth < 16 ? 0x0100 : 0
+        maker.transparency = key.flatMap { sample in
+            [UInt8((sample | stray) >> 8), UInt8(sample & 0xFF)]
+        }
+        let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
+        #expect(picture == maker.reference)
+        #expect(picture.layout.hasAlpha && reader.hasTransparencyChunk)
+        let alphas = Set(
+            stride(
+                from: picture.layout.channels - 1, to: picture.samples.count,
+                by: picture.layout.channels
+            ).map { picture.samples[$0] })
+        #expect(alphas == [0, kind.depth == 16 ? 65535 : 255])
+    }
+
+    @Test(arguments: PixelKind.all.filter { $0.colourType == .palette })
+    func paletteEntriesAreTransparent(kind: PixelKind) throws {
+        var maker = kind.noise(width: 19, height: 13)
+        maker.transparency = Array([0, 128, 255].prefix(maker.palette.count))
+        let (picture, _) = try PNGReader.pixels(of: maker.encoded)
+        #expect(picture == maker.reference)
+        #expect(picture.layout.channels == 4)
+    }
+
+    @Test func valuesBeyondThePaletteAreBlack() throws {
+        var maker = PNGMaker(
+            width: 2, height: 1, colourType: .palette, depth: 8, samples: [0, 200])
+        maker.palette = [[10, 20, 30]]
+        #expect(try PNGReader.pixels(of: maker.encoded).picture.samples == [10, 20, 30, 0, 0, 0])
+    }
+
+    @Test(arguments: [(1, 5000), (70_000, 1), (70_000, 3), (300, 400)], [false, true])
+    func bandsMayBeManyOrOneRow(size: (Int, Int), interlaced: Bool) throws {
+        let kind = PixelKind(colourType: .rgba, depth: 16, interlaced: interlaced)
+        var maker = kind.noise(width: size.0, height: size.1)
+        maker.rowFilter = .fixed(1)
+        maker.method = .stored
+        #expect(try PNGReader.pixels(of: maker.encoded).picture == maker.reference)
+    }
+
+    @Test(arguments: Deflater.Method.allCases, [1, 2, 3, 7, 1 << 20])
+    func dataMayBeCutIntoChunksAnywhere(method: Deflater.Method, bytes: Int) throws {
+        var maker = PNGMaker.noise(width: 21, height: 20, colourType: .rgb, depth: 8)
+        maker.method = method
+        maker.bytesPerIDAT = bytes
+        #expect(try PNGReader.pixels(of: maker.encoded).picture == maker.reference)
+    }
+
+    @Test func emptyDataChunksCountForNothing() throws {
+        let maker = PNGMaker.noise(width: 5, height: 5, colourType: .rgb, depth: 8)
+        var chunks = maker.chunks
+        let data = try #require(chunks.firstIndex { $0.type == "IDAT" })
+        chunks.insert(PNGChunk("IDAT"), at: data)
+        chunks.insert(PNGChunk("IDAT"), at: data + 2)
+        #expect(try PNGReader.pixels(of: PNGChunk.file(chunks)).picture == maker.reference)
+    }
+
+    @Test func readsFromAPipeAndStopsAtTheEnd() throws {
+        let maker = PNGMaker.noise(width: 30, height: 20, colourType: .rgb, depth: 8)
+        let (out, into) = try FileDescriptor.pipe()
+        defer { try? out.close() }
+        try into.writeAll(maker.encoded + Array("what follows is not looked at".utf8))
+        try into.close()
+        let reader = try PNGReader(file: out, name: "pipe")
+        #expect(try reader.allBytes() == maker.reference.bytes)
+    }
+
+    @Test func saysWhyAFileCannotBeRead() throws {
+        let folder = try FileDescriptor.open("/", .readOnly)
+        defer { try? folder.close() }
+        let error = try #require(throws: PictureError.self) {
+            try PNGReader(file: folder, name: "x.png")
+        }
+        #expect(error.kind == .readFailed)
+        #expect(error.message == "x.png: reading the first bytes: Is a directory")
+    }
+
+    @Test(arguments: [false, true])
+    func stopsWhereItIsToldTo(interlaced: Bool) throws {
+        let kind = PixelKind(colourType: .rgb, depth: 8, interlaced: interlaced)
+        let source = try UnnamedFile(kind.noise(width: 200, height: 700).encoded)
+        var asked = 0
+        let reader = try PNGReader(file: source.descriptor, name: "x.png") {
+            asked += 1
+            return asked < 3
+        }
+        let error = #expect(throws: PictureError.self) { try reader.drain() }
+        #expect(error?.kind == .cancelled)
+        #expect(asked == 3)
+    }
+}

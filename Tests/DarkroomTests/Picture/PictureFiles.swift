@@ -1,0 +1,107 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// An open file without a name that lives as long as this does.
+final class UnnamedFile {
+    let descriptor: FileDescriptor
+
+    /// A file of these bytes, at its beginning.
+    init(_ bytes: [UInt8] = []) throws {
+        var path = Array(
+            FileManager.default.temporaryDirectory.appending(path: "picture-XXXXXX").path
+                .utf8CString)
+        let number = mkstemp(&path)
+        guard number >= 0 else { throw Errno(rawValue: errno) }
+        unlink(path)
+        descriptor = FileDescriptor(rawValue: number)
+        try descriptor.writeAll(bytes)
+        try descriptor.seek(offset: 0, from: .start)
+    }
+
+    deinit { try? descriptor.close() }
+
+    /// All of its bytes.
+    func contents() throws -> [UInt8] {
+        let size = Int(try descriptor.seek(offset: 0, from: .end))
+        return try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = try descriptor.read(
+                fromAbsoluteOffset: 0, into: UnsafeMutableRawBufferPointer(buffer))
+        }
+    }
+}
+
+extension PNGReader {
+    /// All pixels of a PNG file, and the reader that read them.
+    static func pixels(
+        of file: [UInt8], name: String = "x.png", limits: PictureLimits = PictureLimits()
+    ) throws -> (picture: ReferencePicture, reader: PNGReader) {
+        let source = try UnnamedFile(file)
+        let reader = try PNGReader(file: source.descriptor, name: name, limits: limits)
+        let bytes = try reader.allBytes()
+        return (ReferencePicture(layout: reader.layout, bytes: bytes), reader)
+    }
+}
+
+extension Stage {
+    /// The bytes of all bands; checks that they follow each other.
+    func allBytes() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var next = 0
+        while let band = try nextBand() {
+            precondition(band.rows.lowerBound == next && !band.rows.isEmpty)
+            next = band.rows.upperBound
+            bytes += UnsafeRawBufferPointer(
+                start: band.start, count: band.rows.count * layout.bytesPerRow)
+        }
+        precondition(next == layout.height)
+        return bytes
+    }
+}
+
+/// A stage that lends the rows of an array.
+final class ArrayStage: Stage {
+    let layout: PixelLayout
+    private let buffer: RowBuffer
+    private var nextRow = 0
+
+    init(_ picture: ReferencePicture) {
+        layout = picture.layout
+        let bytes = picture.bytes
+        buffer = RowBuffer(byteCount: bytes.count)
+        buffer.start.copyMemory(from: bytes, byteCount: bytes.count)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        if nextRow == layout.height { return nil }
+        let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)
+        nextRow = rows.upperBound
+        return Band(start: buffer.start + rows.lowerBound * layout.bytesPerRow, rows: rows)
+    }
+}
+
+/// A kind of PNG pixels.
+struct PixelKind: Sendable, CustomTestStringConvertible {
+    let colourType: PNGMaker.ColourType
+    let depth: Int
+    let interlaced: Bool
+
+    var testDescription: String { "\(colourType) \(depth)\(interlaced ? " interlaced" : "")" }
+
+    static let all = PNGMaker.ColourType.allCases.flatMap { colourType in
+        colourType.depths.flatMap { depth in
+            [false, true].map {
+                PixelKind(colourType: colourType, depth: depth, interlaced: $0)
+            }
+        }
+    }
+
+    func noise(width: Int, height: Int, seed: UInt64 = 1) -> PNGMaker {
+        .noise(
+            width: width, height: height, colourType: colourType, depth: depth,
+            interlaced: interlaced, seed: seed)
+    }
+}
