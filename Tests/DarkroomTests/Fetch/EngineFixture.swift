@@ -72,3 +72,15 @@ struct DocumentRoot {
         return Data(signature + rest)
     }
 }
+
+extension TransferOperation {
+    /// An operation for a request that is ready before its turn comes, as tests like it.
+    convenience init(
+        engine: TransferEngine, request: TransferRequest, mayStart: @escaping @Sendable () -> Bool,
+        completion: @escaping Completion
+    ) {
+        self.init(
+            engine: engine, url: request.url,
+            prepare: { mayStart() ? .transfer(request) : .deferred }, completion: completion)
+    }
+}

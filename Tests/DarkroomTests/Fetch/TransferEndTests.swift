@@ -14,6 +14,7 @@ import Testing
         case .fetched: "fetched"
         case .failed(let error): error.code
         case .deferred: "deferred"
+        case .unwanted: "unwanted"
         }
     }
 
@@ -109,6 +110,23 @@ import Testing
         await OperationQueue().run([operation])
         #expect(outcomes.all.map(Self.kind) == ["deferred"])
         #expect(operation.isFinished && !operation.isCancelled)
+    }
+
+    @Test(arguments: [
+        (TransferOperation.Preparation.deferred, "deferred"), (.unwanted, "unwanted"),
+        (.failed(FetchError(.writeFailed, "the disk is full")), "write-failed"),
+    ])
+    func operationWithoutATransfer(
+        preparation: TransferOperation.Preparation, kind: String
+    ) async throws {
+        let fixture = try EngineFixture()
+        let outcomes = Collected<Outcome>()
+        let operation = TransferOperation(
+            engine: fixture.engine, url: try RemoteURL("http://127.0.0.1/"),
+            prepare: { preparation }, completion: outcomes.add)
+        await OperationQueue().run([operation])
+        #expect(outcomes.all.map(Self.kind) == [kind])
+        #expect(operation.isFinished)
     }
 
     @Test func operationCancelsWhileRunning() async throws {
