@@ -77,7 +77,6 @@ final class EasyHandle {
 
     /// Takes in a piece of a body. Returns whether the transfer goes on.
     fileprivate func take(_ piece: UnsafeRawBufferPointer) -> Bool {
-        guard transfer != nil else { return false }
         let status = HTTPStatus(darkroom_curl_get_long(curl, CURLINFO_RESPONSE_CODE))
         transfer?.bytes += Int64(piece.count)
         if !status.isWhole {
@@ -85,9 +84,10 @@ final class EasyHandle {
             // again; the status decides what becomes of the transfer.
             return (transfer?.bytes ?? 0) <= Self.errorPageLimit
         }
-        guard let transfer, transfer.bytes <= transfer.limits.bytes else {
-            failTooLarge()
-            return false
+        guard let transfer else { return false }
+        let limit = transfer.limits.bytes
+        guard transfer.bytes <= limit else {
+            return fail(.tooLarge, "is larger than the limit of \(limit) bytes")
         }
         if transfer.head.count < TransferReport.headLength {
             self.transfer?.head += piece.prefix(TransferReport.headLength - transfer.head.count)
@@ -96,22 +96,18 @@ final class EasyHandle {
             try Self.writeAll(piece, to: transfer.request.output.descriptor.number)
             return true
         } catch {
-            self.transfer?.failure = FetchError(
-                .writeFailed,
-                "\(transfer.request.url): the download cannot be written to "
-                    + "\(transfer.request.output.name): \(error)")
-            return false
+            return fail(
+                .writeFailed, "cannot be written to \(transfer.request.output.name): \(error)")
         }
     }
 
     private static let errorPageLimit: Int64 = 64 << 10
 
-    private func failTooLarge() {
-        guard let transfer else { return }
-        self.transfer?.failure = FetchError(
-            .tooLarge,
-            "\(transfer.request.url): the download is larger than the limit of "
-                + "\(transfer.limits.bytes) bytes")
+    /// Notes why the transfer does not go on.
+    private func fail(_ kind: FetchError.Code, _ words: String) -> Bool {
+        guard let url = transfer?.request.url else { return false }
+        transfer?.failure = FetchError(kind, "\(url): the download \(words)")
+        return false
     }
 
     private static func writeAll(
@@ -123,6 +119,8 @@ final class EasyHandle {
             let written = try retryingInterrupts {
                 Glibc.write(descriptor, buffer.baseAddress, buffer.count)
             }
+            // Never of a file; and never a reason to hold up every other transfer.
+            if written == 0 { throw .ioError }
             rest = rest.dropFirst(written)
         }
     }
