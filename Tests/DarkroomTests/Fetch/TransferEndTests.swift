@@ -28,7 +28,7 @@ import Testing
         let id = fixture.engine.start(request) { outcomes.add($0) }
         fixture.engine.cancel(id)
         fixture.engine.cancel(id)
-        #expect(await outcomes.wait(for: 1).first?.failure == .cancelled(request))
+        #expect(await outcomes.wait(for: 1).first?.failure == .cancelled(request.url))
         fixture.engine.stop()
         #expect(outcomes.all.count == 1)
     }
