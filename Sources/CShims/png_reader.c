@@ -1,13 +1,11 @@
+#include "png_source.h"
 #include "png_trap.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
-    BUFFER_BYTES = 64 << 10,
     WARNINGS = 8,
     WARNING_BYTES = 128,
 };
@@ -17,19 +15,15 @@ struct darkroom_png_reader {
     darkroom_png_trap trap; /* first, so that it is there for libpng's first callback */
     png_structp png;
     png_infop info;
-    int fd;
     size_t largest_allocation;
     darkroom_png_header header;
     bool is_open, is_started;
     size_t row_bytes;
     uint64_t rows_left; /* of all passes */
     uint32_t last_count;
-    char chunks[DARKROOM_PNG_CHUNK_NAMES][5];
-    size_t chunk_count;
     char warnings[WARNINGS][WARNING_BYTES];
     size_t warning_count;
-    size_t next, filled; /* the bytes not yet consumed are buffer[next..<filled] */
-    uint8_t buffer[BUFFER_BYTES];
+    darkroom_png_source source;
 };
 
 /* ---- libpng's callbacks ---- */
@@ -64,77 +58,14 @@ static void release(png_structp png, png_voidp memory)
     free(memory);
 }
 
-/* Fills an empty buffer. False at the end of the file, and where reading failed: then errno is noted. */
-static bool refill(darkroom_png_reader *reader)
-{
-    ssize_t count;
-    do
-        count = read(reader->fd, reader->buffer, BUFFER_BYTES);
-    while (count < 0 && errno == EINTR);
-    if (count < 0)
-        reader->trap.system_error = errno;
-    reader->next = 0;
-    reader->filled = count > 0 ? (size_t)count : 0;
-    return count > 0;
-}
-
-static bool is_letter(uint8_t byte)
-{
-    return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
-}
-
-static bool has_met(const darkroom_png_reader *reader, const char *name)
-{
-    for (size_t i = 0; i < reader->chunk_count; i++)
-        if (strcmp(reader->chunks[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* Looks at a chunk's length and name as they pass by on their way to libpng. */
-static void note_chunk(png_structp png, darkroom_png_reader *reader, const uint8_t *start)
-{
-    /* A request for too much memory that libpng lived through must not colour a later error. */
-    reader->trap.expected = DARKROOM_PNG_OK;
-
-    char name[5] = {0};
-    memcpy(name, start + 4, 4);
-    for (int i = 0; i < 4; i++)
-        if (!is_letter((uint8_t)name[i]))
-            return; /* libpng refuses it */
-
-    if (strcmp(name, "acTL") == 0 && !has_met(reader, "IDAT")) {
-        reader->trap.expected = DARKROOM_PNG_ANIMATED;
-        png_error(png, "acTL: an animation");
-    }
-    /* libpng skips IDATs after the end of the compressed data without a word. */
-    bool is_empty = memcmp(start, "\0\0\0\0", 4) == 0;
-    if (strcmp(name, "IDAT") == 0 && reader->is_started && reader->rows_left == 0 && !is_empty) {
-        reader->trap.expected = DARKROOM_PNG_DATA;
-        png_error(png, "IDAT: more compressed data after its end");
-    }
-    if (!has_met(reader, name) && reader->chunk_count < DARKROOM_PNG_CHUNK_NAMES)
-        memcpy(reader->chunks[reader->chunk_count++], name, sizeof name);
-}
-
 static void read_data(png_structp png, png_bytep bytes, size_t count)
 {
     darkroom_png_reader *reader = png_get_io_ptr(png);
-    for (size_t done = 0; done < count;) {
-        if (reader->next == reader->filled && !refill(reader)) {
-            bool failed = reader->trap.system_error != 0;
-            reader->trap.expected = failed ? DARKROOM_PNG_IO : DARKROOM_PNG_TRUNCATED;
-            png_error(png, failed ? "read failed" : "the file ends too early");
-        }
-        size_t part = reader->filled - reader->next;
-        if (part > count - done)
-            part = count - done;
-        memcpy(bytes + done, reader->buffer + reader->next, part);
-        reader->next += part;
-        done += part;
-    }
-    if (count == 8 && (png_get_io_state(png) & PNG_IO_MASK_LOC) == PNG_IO_CHUNK_HDR)
-        note_chunk(png, reader, bytes);
+    darkroom_png_result result = darkroom_png_source_read(&reader->source, bytes, count);
+    /* A request for too much memory that libpng lived through must not colour a later error. */
+    reader->trap.expected = result;
+    if (result != DARKROOM_PNG_OK)
+        png_error(png, reader->source.message);
 }
 
 /* ---- Entries ---- */
@@ -145,7 +76,7 @@ darkroom_png_reader *darkroom_png_reader_new(
     darkroom_png_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
         return NULL;
-    reader->fd = fd;
+    darkroom_png_source_start(&reader->source, fd);
     reader->largest_allocation = largest_allocation;
     if (setjmp(reader->trap.jump) != 0) {
         darkroom_png_reader_free(reader);
@@ -161,7 +92,9 @@ darkroom_png_reader *darkroom_png_reader_new(
     }
     png_structp png = reader->png;
     png_set_read_fn(png, reader, read_data);
-    png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
+    /* The source has compared the checksums of critical chunks; their pieces fit libpng's buffer. */
+    png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
+    png_set_compression_buffer_size(png, sizeof reader->source.held);
     /* The caller checks width and height against limits of its own before a row is allocated. */
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(png, largest_ancillary);
@@ -188,23 +121,11 @@ void darkroom_png_reader_free(darkroom_png_reader *reader)
 darkroom_png_result darkroom_png_reader_prefix(
     darkroom_png_reader *reader, uint8_t *bytes, size_t count, size_t *copied)
 {
-    /* A pipe may give a few bytes at a time. */
-    while (reader->filled < count && reader->filled < BUFFER_BYTES) {
-        ssize_t got = read(
-            reader->fd, reader->buffer + reader->filled, BUFFER_BYTES - reader->filled);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            reader->trap.system_error = errno;
-            return darkroom_png_note(&reader->trap, DARKROOM_PNG_IO, "read failed");
-        }
-        if (got == 0)
-            break;
-        reader->filled += (size_t)got;
-    }
-    *copied = reader->filled < count ? reader->filled : count;
-    memcpy(bytes, reader->buffer, *copied);
-    return DARKROOM_PNG_OK;
+    darkroom_png_result result =
+        darkroom_png_source_prefix(&reader->source, bytes, count, copied);
+    if (result != DARKROOM_PNG_OK)
+        darkroom_png_note(&reader->trap, result, reader->source.message);
+    return result;
 }
 
 darkroom_png_result darkroom_png_reader_open(
@@ -271,6 +192,11 @@ darkroom_png_result darkroom_png_reader_rows(
     if (!reader->is_started || count > reader->rows_left)
         return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "no such rows");
     reader->last_count = 0;
+    /* Damage that was seen when the first IDATs were read, together with the header. */
+    if (reader->source.failure != DARKROOM_PNG_OK)
+        return darkroom_png_note(
+            &reader->trap, reader->source.failure, reader->source.message);
+    reader->source.reports_data = true;
     if (setjmp(reader->trap.jump) != 0)
         return reader->trap.result;
     for (uint32_t i = 0; i < count; i++) {
@@ -278,6 +204,7 @@ darkroom_png_result darkroom_png_reader_rows(
         reader->rows_left--;
         reader->last_count++;
     }
+    reader->source.is_after_rows = reader->rows_left == 0;
     return DARKROOM_PNG_OK;
 }
 
@@ -289,7 +216,7 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
         return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "there are rows left");
     if (setjmp(reader->trap.jump) != 0)
         return reader->trap.result;
-    /* What follows are ancillary chunks; more IDATs are found by note_chunk. */
+    /* What follows are ancillary chunks; more IDATs are found by the source. */
     png_set_benign_errors(reader->png, 1);
     png_read_end(reader->png, NULL);
     return DARKROOM_PNG_OK;
@@ -309,7 +236,7 @@ const char *darkroom_png_reader_message(const darkroom_png_reader *reader)
 
 int darkroom_png_reader_errno(const darkroom_png_reader *reader)
 {
-    return reader->trap.system_error;
+    return reader->source.system_error;
 }
 
 /* cICP as libpng kept it, unparsed. */
@@ -335,17 +262,17 @@ void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour
     png_infop info = reader->info;
     /* libpng derives some of these from others; only what is in the file counts. */
     int intent = 0;
-    if (has_met(reader, "sRGB") && png_get_sRGB(png, info, &intent) != 0) {
+    if (darkroom_png_source_has_met(&reader->source, "sRGB") && png_get_sRGB(png, info, &intent) != 0) {
         colour->rendering_intent = intent;
         colour->present |= DARKROOM_PNG_HAS_SRGB;
     }
     png_fixed_point gamma = 0;
-    if (has_met(reader, "gAMA") && png_get_gAMA_fixed(png, info, &gamma) != 0) {
+    if (darkroom_png_source_has_met(&reader->source, "gAMA") && png_get_gAMA_fixed(png, info, &gamma) != 0) {
         colour->gamma = (uint32_t)gamma;
         colour->present |= DARKROOM_PNG_HAS_GAMA;
     }
     int32_t *c = colour->chromaticities;
-    if (has_met(reader, "cHRM")
+    if (darkroom_png_source_has_met(&reader->source, "cHRM")
         && png_get_cHRM_fixed(
             png, info, &c[0], &c[1], &c[2], &c[3], &c[4], &c[5], &c[6], &c[7]) != 0)
         colour->present |= DARKROOM_PNG_HAS_CHRM;
@@ -378,5 +305,5 @@ const char *darkroom_png_reader_warning(const darkroom_png_reader *reader, size_
 
 const char *darkroom_png_reader_chunk(const darkroom_png_reader *reader, size_t index)
 {
-    return index < reader->chunk_count ? reader->chunks[index] : NULL;
+    return index < reader->source.name_count ? reader->source.names[index] : NULL;
 }

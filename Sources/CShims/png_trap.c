@@ -16,6 +16,7 @@ static darkroom_png_result classify(const char *message)
         {"incorrect data check", DARKROOM_PNG_ADLER},
         {"IHDR", DARKROOM_PNG_HEADER},
         {"PLTE", DARKROOM_PNG_HEADER},
+        {"palette", DARKROOM_PNG_HEADER},
         {"emory", DARKROOM_PNG_MEMORY},
         {"IDAT", DARKROOM_PNG_DATA},
         {"image data", DARKROOM_PNG_DATA},
@@ -31,8 +32,14 @@ static darkroom_png_result classify(const char *message)
 void darkroom_png_error(png_structp png, png_const_charp message)
 {
     darkroom_png_trap *trap = png_get_error_ptr(png);
-    darkroom_png_note(
-        trap, trap->expected != DARKROOM_PNG_OK ? trap->expected : classify(message), message);
+    if (trap->expected == DARKROOM_PNG_OK || trap->expected == DARKROOM_PNG_LIMIT) {
+        char words[DARKROOM_PNG_MESSAGE_BYTES];
+        snprintf(words, sizeof words, "%s (libpng)", message);
+        darkroom_png_note(
+            trap, trap->expected == DARKROOM_PNG_OK ? classify(message) : trap->expected, words);
+    } else {
+        darkroom_png_note(trap, trap->expected, message);
+    }
     longjmp(trap->jump, 1);
 }
 

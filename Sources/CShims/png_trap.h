@@ -16,11 +16,10 @@ typedef struct {
     darkroom_png_result result;
     /* What the next error means, where the callback that provokes it knows better than its words. */
     darkroom_png_result expected;
-    int system_error;
     char message[DARKROOM_PNG_MESSAGE_BYTES];
 } darkroom_png_trap;
 
-/* libpng's error callback. Does not return. */
+/* libpng's error callback. Does not return. To libpng's own words it adds " (libpng)". */
 PNG_FUNCTION(void, darkroom_png_error, (png_structp png, png_const_charp message), PNG_NORETURN);
 
 /* Notes a failure outside libpng. */

@@ -1,5 +1,6 @@
 import ArgumentParser
-import Foundation
+import Darkroom
+import SystemPackage
 import TestSupport
 
 @main
@@ -40,8 +41,13 @@ struct StarfieldCommand: ParsableCommand {
     func run() throws {
         var sky = Starfield(scene: scene, width: width, height: height, seed: seed)
         sky.noise = noise
-        let file = sky.maker(depth: depth, alpha: alpha).encoded
-        try Data(file).write(to: URL(filePath: output))
+        let target = try FileDescriptor.open(
+            FilePath(output), .writeOnly, options: [.create, .truncate],
+            permissions: [.ownerReadWrite, .groupRead, .otherRead])
+        try target.closeAfter {
+            _ = try PNGWriter.write(
+                ArrayStage(sky.picture(depth: depth, alpha: alpha)), to: target, name: output)
+        }
     }
 }
 

@@ -4,7 +4,7 @@ import Darkroom
 package enum PNGDamage: String, Sendable, CaseIterable {
     case crcOfHeader, crcOfPalette, crcOfData, crcOfLastData, crcOfEnd
     case wrongAdler, missingAdler
-    case flippedBitInData, notDeflate
+    case changedPixel, badBlock, notDeflate
     case tooFewRows, tooManyRows, missingLastByteOfRows
     case bytesAfterStream, dataChunkAfterStream, missingSecondDataChunk
     case missingHeader, missingPalette, emptyPalette, missingData, missingEnd
@@ -16,7 +16,7 @@ package enum PNGDamage: String, Sendable, CaseIterable {
     package var code: PictureError.Code {
         switch self {
         case .crcOfHeader, .crcOfPalette, .crcOfData, .crcOfLastData, .crcOfEnd: .pngCRC
-        case .wrongAdler: .pngAdler
+        case .wrongAdler, .changedPixel: .pngAdler
         case .missingEnd, .signatureAlone: .pngTruncated
         case .missingHeader, .missingPalette, .emptyPalette, .zeroWidth, .zeroHeight, .badDepth,
             .badColourType, .badCompression, .badInterlace, .shortHeader:
@@ -24,7 +24,7 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         case .hugeWidth: .tooManyPixels
         case .unknownCriticalChunk: .pngInvalid
         case .emptyFile, .lineEndsConverted: .notAPicture
-        case .missingAdler, .flippedBitInData, .notDeflate, .tooFewRows, .tooManyRows,
+        case .missingAdler, .badBlock, .notDeflate, .tooFewRows, .tooManyRows,
             .missingLastByteOfRows, .bytesAfterStream, .dataChunkAfterStream,
             .missingSecondDataChunk, .missingData, .filterNumberFive, .chunkInsideData:
             .pngData
@@ -35,7 +35,8 @@ package enum PNGDamage: String, Sendable, CaseIterable {
     /// enough data for three IDATs.
     package func file(from maker: PNGMaker) -> [UInt8] {
         switch self {
-        case .wrongAdler, .missingAdler, .flippedBitInData, .notDeflate, .tooFewRows, .tooManyRows,
+        case .wrongAdler, .missingAdler, .changedPixel, .badBlock, .notDeflate, .tooFewRows,
+            .tooManyRows,
             .missingLastByteOfRows, .bytesAfterStream, .filterNumberFive:
             PNGChunk.file(maker.chunks(around: stream(from: maker)))
         case .emptyFile: []
@@ -52,7 +53,7 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         switch self {
         case .wrongAdler: return maker.stream(of: rows, adlerError: 1)
         case .missingAdler: stream.removeLast(4)
-        case .flippedBitInData: stream[stream.count / 2] ^= 0x10
+        case .badBlock: stream[2] |= 0x06
         case .notDeflate: stream[0] = 0x79
         case .bytesAfterStream: stream += [0, 0, 0]
         case .tooFewRows:
@@ -64,6 +65,12 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         case .tooManyRows:
             rows += rows.prefix(rows.count / maker.height)
             return maker.stream(of: rows)
+        case .changedPixel:
+            // In a stored block: whatever its bytes are, they decompress.
+            var changed = maker
+            changed.method = .stored
+            stream = changed.stream(of: rows)
+            stream[stream.count / 2] ^= 0x10
         case .filterNumberFive:
             rows[rows.count / maker.height * 2] = 5
             return maker.stream(of: rows)

@@ -59,7 +59,7 @@ extension SkyCanvas {
         add { x, y in
             let square = x * x + y * y
             return SIMD3<Float>(0.003, 0.0035, 0.005)
-                + SIMD3<Float>(1.0, 0.88, 0.70) * (0.16 / (1 + 30 * square) / (1 + 6 * square))
+                + SIMD3<Float>(1.0, 0.88, 0.70) * (0.22 / (1 + 30 * square) / (1 + 6 * square))
         }
         let unit = Float(min(width, height)) / 2
         let count = Int(0.022 * Float(width * height))
@@ -69,7 +69,7 @@ extension SkyCanvas {
             let share = 0.97 * random.unit()
             let radius = 0.17 * (share / (1 - share)).squareRoot()
             let angle = 2 * Float.pi * random.unit()
-            let brightness = min(1.6, 0.045 * pow(1 - random.unit(), -0.6))
+            let brightness = min(2.2, 0.1 * pow(1 - random.unit(), -0.6))
             let temperature = min(1, max(0, 0.42 + 0.28 * random.normal()))
             addStar(
                 x: Float(width) / 2 + radius * cos(angle) * unit,

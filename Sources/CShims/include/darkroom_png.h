@@ -94,7 +94,7 @@ uint32_t darkroom_png_reader_last_count(const darkroom_png_reader *reader);
 /* Reads what follows the pixels, to IEND. */
 darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader);
 
-/* What went wrong, in libpng's words; "" where nothing did. Lives as long as the reader. */
+/* What went wrong, libpng's words marked as such; "" where nothing did. Lives as long as the reader. */
 const char *darkroom_png_reader_message(const darkroom_png_reader *reader);
 int darkroom_png_reader_errno(const darkroom_png_reader *reader);
 

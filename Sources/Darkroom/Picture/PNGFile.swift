@@ -91,10 +91,10 @@ final class PNGFile {
             let error = Errno(rawValue: darkroom_png_reader_errno(reader))
             throw PictureError(.readFailed, "\(place): \(error)", isTransient: true)
         case DARKROOM_PNG_MEMORY:
-            throw PictureError(.outOfMemory, "\(place): \(words) (libpng)", isTransient: true)
+            throw PictureError(.outOfMemory, "\(place): \(words)", isTransient: true)
         case DARKROOM_PNG_LIMIT:
             throw PictureError(
-                .pngInvalid, "\(place): \(words) (libpng, refused more memory than a picture needs)"
+                .pngInvalid, "\(place): \(words): it asked for more memory than a picture needs"
             )
         case DARKROOM_PNG_TRUNCATED:
             throw PictureError(.pngTruncated, "\(place): \(words)")
@@ -102,7 +102,7 @@ final class PNGFile {
             throw PictureError(
                 .animated, "\(place): this is an animation (APNG), which is not flattened")
         default:
-            throw PictureError(Self.code(for: result), "\(place): \(words) (libpng)")
+            throw PictureError(Self.code(for: result), "\(place): \(words)")
         }
     }
 

@@ -139,7 +139,7 @@ package final class PNGWriter {
             let words = String(cString: darkroom_png_writer_message(writer))
             let isMemory = result == DARKROOM_PNG_MEMORY
             throw PictureError(
-                isMemory ? .outOfMemory : .writeFailed, "\(name): \(step): \(words) (libpng)",
+                isMemory ? .outOfMemory : .writeFailed, "\(name): \(step): \(words)",
                 isTransient: isMemory)
         }
     }

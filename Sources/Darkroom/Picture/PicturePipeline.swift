@@ -22,33 +22,44 @@ package struct PicturePipeline {
         compression: PNGWriter.Compression = .automatic, stage: StageMaker,
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> PictureReport {
-        try withoutActuallyEscaping(checkpoint) { (checkpoint) throws(PictureError) in
-            // Read.
-            let reader = try PNGReader(
-                file: input, name: inputName, limits: limits, checkpoint: checkpoint)
+        do throws(PictureError) {
+            return try withoutActuallyEscaping(checkpoint) { checkpoint throws(PictureError) in
+                // Read.
+                let reader = try PNGReader(
+                    file: input, name: inputName, limits: limits, checkpoint: checkpoint)
 
-            // Filter.
-            var last: any Stage = reader
-            for filter in filters {
-                last = try stage(filter, last, limits)
-                try limits.check(
-                    width: last.layout.width, height: last.layout.height,
-                    place: "\(inputName): filtering")
+                // Filter.
+                var last: any Stage = reader
+                for filter in filters { last = try stage(filter, last, limits) }
+
+                // Write.
+                let colour = reader.colour.carried(through: filters, to: last.layout)
+                let written = try PNGWriter.write(
+                    last, to: output, name: outputName, colour: colour, compression: compression,
+                    checkpoint: checkpoint)
+
+                // A filter that needed only a part of the picture has left the rest unread.
+                try reader.drain()
+
+                return PictureReport(
+                    layout: last.layout, output: written, warnings: reader.warnings,
+                    metadata: MetadataLedger.entries(
+                        reader, sent: colour, written: written.chunks))
             }
-
-            // Write.
-            let colour = reader.colour.carried(through: filters, to: last.layout)
-            let written = try PNGWriter.write(
-                last, to: output, name: outputName, colour: colour, compression: compression,
-                checkpoint: checkpoint)
-
-            // A filter that needed only a part of the picture has left the rest unread.
-            try reader.drain()
-
-            return PictureReport(
-                layout: last.layout, output: written, warnings: reader.warnings,
-                metadata: MetadataLedger.entries(reader, sent: colour, written: written.chunks))
+        } catch {
+            throw error.naming(inputName, or: outputName)
         }
+    }
+}
+
+extension PictureError {
+    /// The same with the picture's name in front, unless the message names one of these already. A
+    /// filter knows no names.
+    fileprivate func naming(_ input: String, or output: String) -> PictureError {
+        if message.hasPrefix("\(input): ") || message.hasPrefix("\(output): ") { return self }
+        var named = self
+        named.message = "\(input): \(message)"
+        return named
     }
 }
 

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [
-        PNGDamage.crcOfData, .crcOfLastData, .wrongAdler, .missingAdler, .flippedBitInData,
+        PNGDamage.crcOfData, .crcOfLastData, .wrongAdler, .missingAdler, .changedPixel, .badBlock,
         .tooFewRows, .tooManyRows, .missingLastByteOfRows, .bytesAfterStream,
         .dataChunkAfterStream, .missingSecondDataChunk, .missingEnd, .crcOfEnd,
     ])
@@ -42,37 +42,55 @@ import Testing
         #expect(error.kind == damage.code, "\(error.message)")
     }
 
-    /// The stream's last four bytes, the Adler checksum, in a chunk of their own: libpng must read on
-    /// after the last row to find it.
-    @Test(arguments: [1, 2, 3, 4])
-    func checksumInAChunkOfItsOwnCounts(bytes: Int) throws {
-        let maker = Self.maker()
-        for adlerError: UInt32 in [0, 1] {
-            let stream = maker.stream(of: maker.filteredRows(), adlerError: adlerError)
-            var chunks = maker.chunks(around: [])
-            chunks.insert(
-                contentsOf: [
-                    PNGChunk("IDAT", stream.dropLast(bytes)),
-                    PNGChunk("IDAT", Array(stream.suffix(bytes))),
-                ], at: chunks.count - 1)
-            let file = PNGChunk.file(chunks)
-            if adlerError == 0 {
-                #expect(try PNGReader.pixels(of: file).picture == maker.reference)
-            } else {
-                #expect(Self.failure(of: file)?.kind == .pngAdler)
-            }
-        }
-    }
-
     @Test func messageNamesFileRowAndCause() throws {
         var maker = PNGMaker.noise(width: 100, height: 512, colourType: .rgb, depth: 8)
         maker.method = .stored
-        maker.bytesPerIDAT = 301 * 20
         var chunks = maker.chunks
-        chunks[1].crcError = 1
+        let last = try #require(chunks.lastIndex { $0.type == "IDAT" })
+        chunks[last].crcError = 1
         let error = try #require(Self.failure(of: PNGChunk.file(chunks), name: "k04.png"))
-        // 6020 bytes of which 7 lead the stored block: they hold 19 whole rows of 301 bytes.
-        #expect(error.message == "k04.png: reading row 20 of 512: IDAT: CRC error (libpng)")
+        // The reader looks at most 64 KiB ahead, in steps of 32 KiB: it finds the error when 96 KiB, 326
+        // whole rows of 301 bytes, have been decoded.
+        #expect(error.message == "k04.png: reading row 327 of 512: IDAT: CRC error")
+    }
+
+    @Test func wordsOfLibpngAreMarked() throws {
+        let error = try #require(Self.failure(of: PNGDamage.wrongAdler.file(from: Self.maker())))
+        #expect(
+            error.message == "x.png: reading row 24 of 24: IDAT: incorrect data check (libpng)")
+    }
+
+    /// The compressed data's last bytes, each in a chunk of its own or two together: libpng by itself
+    /// looks at no more than one chunk after the last row and would not see the checksum.
+    @Test(arguments: [1, 2, 3, 5], Deflater.Method.allCases)
+    func checksumMayBeScattered(bytes: Int, method: Deflater.Method) throws {
+        var maker = Self.maker()
+        maker.method = method
+        maker.bytesPerIDAT = bytes
+        let rows = maker.filteredRows()
+        let good = PNGChunk.file(maker.chunks(around: maker.stream(of: rows)))
+        #expect(try PNGReader.pixels(of: good).picture == maker.reference)
+        let wrong = PNGChunk.file(maker.chunks(around: maker.stream(of: rows, adlerError: 1)))
+        #expect(Self.failure(of: wrong)?.kind == .pngAdler)
+    }
+
+    /// The same where the data are long and end anywhere about the size of the reader's pieces.
+    @Test(arguments: (65536 - 4...65536 + 10).map { $0 } + (98304 - 4...98304 + 12).map { $0 })
+    func checksumMayLieAcrossPieces(streamBytes: Int) throws {
+        // A header of 2 bytes, 5 for each stored block of up to 65535, 4 of checksum.
+        let blocks = streamBytes - 11 <= 65535 ? 1 : 2
+        let rowBytes = streamBytes - 6 - 5 * blocks
+        let maker = {
+            var maker = PNGMaker.noise(
+                width: rowBytes - 1, height: 1, colourType: .gray, depth: 8)
+            maker.method = .stored
+            return maker
+        }()
+        let rows = maker.filteredRows()
+        #expect(maker.stream(of: rows).count == streamBytes)
+        #expect(try PNGReader.pixels(of: maker.encoded).picture == maker.reference)
+        let wrong = PNGChunk.file(maker.chunks(around: maker.stream(of: rows, adlerError: 1)))
+        #expect(Self.failure(of: wrong)?.kind == .pngAdler)
     }
 
     @Test(arguments: PixelKind.all.filter { $0.depth >= 8 })

@@ -62,27 +62,6 @@ extension Stage {
     }
 }
 
-/// A stage that lends the rows of an array.
-final class ArrayStage: Stage {
-    let layout: PixelLayout
-    private let buffer: RowBuffer
-    private var nextRow = 0
-
-    init(_ picture: ReferencePicture) {
-        layout = picture.layout
-        let bytes = picture.bytes
-        buffer = RowBuffer(byteCount: bytes.count)
-        buffer.start.copyMemory(from: bytes, byteCount: bytes.count)
-    }
-
-    func nextBand() throws(PictureError) -> Band? {
-        if nextRow == layout.height { return nil }
-        let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)
-        nextRow = rows.upperBound
-        return Band(start: buffer.start + rows.lowerBound * layout.bytesPerRow, rows: rows)
-    }
-}
-
 /// A kind of PNG pixels.
 struct PixelKind: Sendable, CustomTestStringConvertible {
     let colourType: PNGMaker.ColourType

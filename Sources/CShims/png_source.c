@@ -1,0 +1,320 @@
+#include "png_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static darkroom_png_result fail(
+    darkroom_png_source *source, darkroom_png_result result, const char *chunk, const char *words)
+{
+    source->failure = result;
+    snprintf(source->message, sizeof source->message, "%s%s", chunk, words);
+    return result;
+}
+
+void darkroom_png_source_start(darkroom_png_source *source, int fd)
+{
+    source->fd = fd;
+    source->state = SOURCE_SIGNATURE;
+    source->left = 8;
+}
+
+/* ---- From the file ---- */
+
+/* Reads more of the file behind what is already there. 0 at its end, -1 on failure. */
+static ssize_t read_more(darkroom_png_source *source)
+{
+    ssize_t count;
+    do
+        count = read(
+            source->fd, source->raw + source->raw_filled, sizeof source->raw - source->raw_filled);
+    while (count < 0 && errno == EINTR);
+    if (count < 0) {
+        source->system_error = errno;
+        fail(source, DARKROOM_PNG_IO, "", "read failed");
+    } else {
+        source->raw_filled += (size_t)count;
+    }
+    return count;
+}
+
+darkroom_png_result darkroom_png_source_prefix(
+    darkroom_png_source *source, uint8_t *bytes, size_t count, size_t *copied)
+{
+    /* A pipe may give a few bytes at a time. */
+    while (source->raw_filled < count && source->raw_filled < sizeof source->raw) {
+        ssize_t got = read_more(source);
+        if (got < 0)
+            return source->failure;
+        if (got == 0)
+            break;
+    }
+    *copied = source->raw_filled < count ? source->raw_filled : count;
+    memcpy(bytes, source->raw, *copied);
+    return DARKROOM_PNG_OK;
+}
+
+/* Consumes the file's next `count` bytes. */
+static darkroom_png_result take(darkroom_png_source *source, uint8_t *bytes, size_t count)
+{
+    while (count > 0) {
+        if (source->raw_next == source->raw_filled) {
+            source->raw_next = source->raw_filled = 0;
+            ssize_t got = read_more(source);
+            if (got < 0)
+                return source->failure;
+            if (got == 0)
+                return fail(source, DARKROOM_PNG_TRUNCATED, "", "the file ends too early");
+        }
+        size_t part = source->raw_filled - source->raw_next;
+        if (part > count)
+            part = count;
+        memcpy(bytes, source->raw + source->raw_next, part);
+        source->raw_next += part;
+        bytes += part;
+        count -= part;
+    }
+    return DARKROOM_PNG_OK;
+}
+
+/* ---- Chunks ---- */
+
+static uint32_t big_endian(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static void set_length(uint8_t *bytes, size_t length)
+{
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(length >> (24 - 8 * i));
+}
+
+static bool is_data(const uint8_t *header)
+{
+    return memcmp(header + 4, "IDAT", 4) == 0;
+}
+
+static uint32_t checksum(uint32_t crc, const uint8_t *bytes, size_t count)
+{
+    return (uint32_t)crc32_z(crc, bytes, count);
+}
+
+bool darkroom_png_source_has_met(const darkroom_png_source *source, const char *name)
+{
+    for (size_t i = 0; i < source->name_count; i++)
+        if (strcmp(source->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Notes a chunk's name, and refuses an animation. */
+static darkroom_png_result meet(darkroom_png_source *source, const uint8_t *header)
+{
+    char name[5] = {0};
+    memcpy(name, header + 4, 4);
+    for (int i = 0; i < 4; i++)
+        if (!((name[i] >= 'A' && name[i] <= 'Z') || (name[i] >= 'a' && name[i] <= 'z')))
+            return DARKROOM_PNG_OK; /* libpng refuses it */
+    /* After the pixels acTL means nothing, by the specification. */
+    if (strcmp(name, "acTL") == 0 && !darkroom_png_source_has_met(source, "IDAT"))
+        return fail(source, DARKROOM_PNG_ANIMATED, name, ": an animation");
+    if (!darkroom_png_source_has_met(source, name) && source->name_count < DARKROOM_PNG_CHUNK_NAMES)
+        memcpy(source->names[source->name_count++], name, sizeof name);
+    return DARKROOM_PNG_OK;
+}
+
+/* Begins to read the data of the IDAT whose header was just consumed. */
+static darkroom_png_result begin_data_chunk(darkroom_png_source *source, const uint8_t *header)
+{
+    source->chunk_left = big_endian(header);
+    source->crc = checksum(0, header + 4, 4);
+    if (source->chunk_left > 0x7fffffff)
+        return fail(source, DARKROOM_PNG_DATA, "IDAT", ": the length is out of range");
+    return DARKROOM_PNG_OK;
+}
+
+/* Ends an IDAT and goes on to the next one, if there is one. */
+static darkroom_png_result end_data_chunk(darkroom_png_source *source)
+{
+    uint8_t bytes[8];
+    if (take(source, bytes, 4) != DARKROOM_PNG_OK)
+        return source->failure;
+    if (big_endian(bytes) != source->crc)
+        return fail(source, DARKROOM_PNG_CRC, "IDAT", ": CRC error");
+    if (take(source, bytes, 8) != DARKROOM_PNG_OK)
+        return source->failure;
+    if (is_data(bytes))
+        return begin_data_chunk(source, bytes);
+    memcpy(source->following, bytes, 8);
+    source->has_following = true;
+    source->is_data_complete = true;
+    return DARKROOM_PNG_OK;
+}
+
+/* Fills `held` up, or as far as there is data. */
+static darkroom_png_result gather(darkroom_png_source *source)
+{
+    while (source->held_count < sizeof source->held && !source->is_data_complete) {
+        if (source->chunk_left == 0) {
+            if (end_data_chunk(source) != DARKROOM_PNG_OK)
+                return source->failure;
+            continue;
+        }
+        size_t part = sizeof source->held - source->held_count;
+        if (part > source->chunk_left)
+            part = source->chunk_left;
+        uint8_t *to = source->held + source->held_count;
+        if (take(source, to, part) != DARKROOM_PNG_OK)
+            return source->failure;
+        source->crc = checksum(source->crc, to, part);
+        source->chunk_left -= part;
+        source->held_count += part;
+    }
+    return DARKROOM_PNG_OK;
+}
+
+/* Makes `header` that of a new IDAT, whose data are the first `piece_count` bytes of `held`. */
+static darkroom_png_result next_piece(darkroom_png_source *source)
+{
+    darkroom_png_result result = gather(source);
+    if (result != DARKROOM_PNG_OK && source->reports_data)
+        return result;
+    source->piece_count =
+        source->is_data_complete || result != DARKROOM_PNG_OK
+        ? source->held_count
+        : DARKROOM_PNG_PIECE_BYTES;
+    if (source->is_after_rows && source->piece_count > 0)
+        return fail(source, DARKROOM_PNG_DATA, "IDAT", ": more compressed data after its end");
+    set_length(source->header, source->piece_count);
+    memcpy(source->header + 4, "IDAT", 4);
+    return DARKROOM_PNG_OK;
+}
+
+/* Makes `header` that of the next chunk to hand out. */
+static darkroom_png_result next_header(darkroom_png_source *source)
+{
+    if (source->failure != DARKROOM_PNG_OK)
+        return source->failure;
+    if (source->is_in_data)
+        return next_piece(source);
+    if (source->has_following) {
+        memcpy(source->header, source->following, 8);
+        source->has_following = false;
+    } else if (take(source, source->header, 8) != DARKROOM_PNG_OK) {
+        return source->failure;
+    }
+    if (meet(source, source->header) != DARKROOM_PNG_OK)
+        return source->failure;
+    if (is_data(source->header)) {
+        source->is_in_data = true;
+        source->is_data_complete = false;
+        if (begin_data_chunk(source, source->header) != DARKROOM_PNG_OK)
+            return source->failure;
+        return next_piece(source);
+    }
+    source->is_critical = (source->header[4] & 0x20) == 0;
+    source->crc = checksum(0, source->header + 4, 4);
+    return DARKROOM_PNG_OK;
+}
+
+/* A piece has been handed out: what is held beyond it moves up. */
+static void drop_piece(darkroom_png_source *source)
+{
+    source->held_count -= source->piece_count;
+    memmove(source->held, source->held + source->piece_count, source->held_count);
+    if (source->held_count == 0 && source->is_data_complete)
+        source->is_in_data = false;
+}
+
+static darkroom_png_result compare_checksum(darkroom_png_source *source)
+{
+    /* libpng compares those of ancillary chunks. */
+    if (!source->is_critical || source->given == source->crc)
+        return DARKROOM_PNG_OK;
+    char name[5] = {0};
+    memcpy(name, source->header + 4, 4);
+    return fail(source, DARKROOM_PNG_CRC, name, ": CRC error");
+}
+
+/* ---- To libpng ---- */
+
+/* Enters the next state. Not before its bytes are asked for: after IEND nothing more is read. */
+static darkroom_png_result advance(darkroom_png_source *source)
+{
+    switch (source->state) {
+    case SOURCE_HEADER:
+        source->state = source->is_in_data ? SOURCE_PIECE : SOURCE_BODY;
+        source->left = source->is_in_data ? source->piece_count : big_endian(source->header);
+        return DARKROOM_PNG_OK;
+    case SOURCE_BODY:
+        source->state = SOURCE_CHECKSUM;
+        source->left = 4;
+        source->given = 0;
+        return DARKROOM_PNG_OK;
+    case SOURCE_PIECE:
+        source->state = SOURCE_PIECE_CHECKSUM;
+        source->left = 4;
+        drop_piece(source);
+        return DARKROOM_PNG_OK;
+    case SOURCE_SIGNATURE:
+    case SOURCE_CHECKSUM:
+    case SOURCE_PIECE_CHECKSUM:
+        source->state = SOURCE_HEADER;
+        source->left = 8;
+        return next_header(source);
+    }
+    return DARKROOM_PNG_MISUSE;
+}
+
+/* Hands out `count` bytes of the current state. */
+static darkroom_png_result hand_out(darkroom_png_source *source, uint8_t *bytes, size_t count)
+{
+    darkroom_png_result result = DARKROOM_PNG_OK;
+    switch (source->state) {
+    case SOURCE_HEADER:
+        memcpy(bytes, source->header + 8 - source->left, count);
+        break;
+    case SOURCE_PIECE:
+        memcpy(bytes, source->held + source->piece_count - source->left, count);
+        break;
+    case SOURCE_PIECE_CHECKSUM:
+        memset(bytes, 0, count);
+        break;
+    case SOURCE_SIGNATURE:
+        result = take(source, bytes, count);
+        break;
+    case SOURCE_BODY:
+        result = take(source, bytes, count);
+        if (result == DARKROOM_PNG_OK && source->is_critical)
+            source->crc = checksum(source->crc, bytes, count);
+        break;
+    case SOURCE_CHECKSUM:
+        result = take(source, bytes, count);
+        for (size_t i = 0; i < count; i++)
+            source->given = source->given << 8 | bytes[i];
+        if (result == DARKROOM_PNG_OK && count == source->left)
+            result = compare_checksum(source);
+        break;
+    }
+    source->left -= count;
+    return result;
+}
+
+darkroom_png_result darkroom_png_source_read(
+    darkroom_png_source *source, uint8_t *bytes, size_t count)
+{
+    while (count > 0) {
+        while (source->left == 0)
+            if (advance(source) != DARKROOM_PNG_OK)
+                return source->failure;
+        size_t part = source->left < count ? source->left : count;
+        if (hand_out(source, bytes, part) != DARKROOM_PNG_OK)
+            return source->failure;
+        bytes += part;
+        count -= part;
+    }
+    return DARKROOM_PNG_OK;
+}

@@ -1,0 +1,107 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// What is written, read back by the reader and by a decoder that shares nothing with it.
+@Suite struct PNGWriterTests {
+    static func noise(
+        width: Int, height: Int, channels: Int, depth: Int, seed: UInt64 = 3
+    ) -> ReferencePicture {
+        var random = SplitMix64(seed: seed)
+        let mask = UInt16(truncatingIfNeeded: 1 << depth - 1)
+        return ReferencePicture(
+            layout: PixelLayout(width: width, height: height, channels: channels, depth: depth),
+            samples: (0..<width * height * channels).map { _ in
+                UInt16(truncatingIfNeeded: random.next()) & mask
+            })
+    }
+
+    static func write(
+        _ picture: ReferencePicture, colour: PNGColour = PNGColour(),
+        compression: PNGWriter.Compression = .automatic
+    ) throws -> (file: [UInt8], output: PNGWriter.Output) {
+        let target = try UnnamedFile()
+        let output = try PNGWriter.write(
+            ArrayStage(picture), to: target.descriptor, name: "out.png", colour: colour,
+            compression: compression)
+        return (try target.contents(), output)
+    }
+
+    @Test(arguments: [1, 2, 3, 4], [8, 16])
+    func writesEverySample(channels: Int, depth: Int) throws {
+        for (width, height) in [(1, 1), (7, 9), (1, 300), (300, 1), (40, 33), (150, 400)] {
+            for compression in PNGWriter.Compression.allCases {
+                let picture = Self.noise(
+                    width: width, height: height, channels: channels, depth: depth)
+                let (file, output) = try Self.write(picture, compression: compression)
+                #expect(try PNGDecoder.decode(file) == picture)
+                #expect(try PNGReader.pixels(of: file).picture == picture)
+                #expect(output.bytes == file.count)
+                #expect(output.sha256 == SHA256Digest.hex(of: file))
+            }
+        }
+    }
+
+    @Test func starsSurvive() throws {
+        let picture = Starfield(width: 300, height: 200, seed: 5).picture(depth: 16, alpha: true)
+        let (file, _) = try Self.write(picture)
+        #expect(try PNGDecoder.decode(file) == picture)
+    }
+
+    /// A drawing is compressed with matches, a photograph without.
+    @Test func compressionIsChosenByTheFirstRows() throws {
+        var drawing = Self.noise(width: 200, height: 100, channels: 3, depth: 8)
+        for index in drawing.samples.indices {
+            drawing.samples[index] = (index / 60) % 7 < 3 ? 40 : 200
+        }
+        let photograph = Starfield(width: 200, height: 100, seed: 2).picture()
+        for (picture, expected) in [
+            (drawing, PNGWriter.Compression.graphic), (photograph, .photograph),
+        ] {
+            let automatic = try Self.write(picture).file
+            #expect(automatic == (try Self.write(picture, compression: expected).file))
+        }
+    }
+
+    @Test func aFullDiskIsTransient() throws {
+        let full = try FileDescriptor.open("/dev/full", .writeOnly)
+        defer { try? full.close() }
+        let picture = Self.noise(width: 10, height: 10, channels: 3, depth: 8)
+        let error = try #require(throws: PictureError.self) {
+            try PNGWriter.write(ArrayStage(picture), to: full, name: "out.png")
+        }
+        #expect(error.kind == .writeFailed)
+        #expect(error.isTransient)
+        #expect(error.message == "out.png: writing the file: No space left on device")
+    }
+
+    @Test func aDescriptorThatCannotBeWrittenIsNot() throws {
+        let null = try FileDescriptor.open("/dev/null", .readOnly)
+        defer { try? null.close() }
+        let picture = Self.noise(width: 10, height: 10, channels: 3, depth: 8)
+        let error = try #require(throws: PictureError.self) {
+            try PNGWriter.write(ArrayStage(picture), to: null, name: "out.png")
+        }
+        #expect(error.kind == .writeFailed)
+        #expect(!error.isTransient)
+    }
+
+    @Test func stopsWhereItIsToldTo() throws {
+        let picture = Self.noise(width: 300, height: 400, channels: 4, depth: 16)
+        let target = try UnnamedFile()
+        var asked = 0
+        let error = try #require(throws: PictureError.self) {
+            try PNGWriter.write(
+                ArrayStage(picture), to: target.descriptor, name: "out.png",
+                checkpoint: {
+                    asked += 1
+                    return asked < 3
+                })
+        }
+        #expect(error.kind == .cancelled)
+        #expect(asked == 3)
+    }
+}

@@ -1,0 +1,207 @@
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct PicturePipelineTests {
+    /// Runs the pipeline; `stage` stands for the filters where a test has any.
+    static func run(
+        _ file: [UInt8], filters: [Filter] = [], limits: PictureLimits = PictureLimits(),
+        stage: PicturePipeline.StageMaker = { _, upstream, _ in upstream }
+    ) throws -> (file: [UInt8], report: PictureReport) {
+        let source = try UnnamedFile(file)
+        let target = try UnnamedFile()
+        let report = try PicturePipeline.run(
+            input: source.descriptor, inputName: "in.png", filters: filters,
+            output: target.descriptor, outputName: "out.png", limits: limits, stage: stage)
+        return (try target.contents(), report)
+    }
+
+    @Test(arguments: PixelKind.all)
+    func withoutFiltersPixelsStayAsTheyAre(kind: PixelKind) throws {
+        let maker = kind.noise(width: 31, height: 23)
+        let (file, report) = try Self.run(maker.encoded)
+        #expect(try PNGDecoder.decode(file) == maker.reference)
+        let layout = maker.reference.layout
+        #expect(report.width == layout.width && report.height == layout.height)
+        #expect(report.channels == layout.channels && report.depth == layout.depth)
+        #expect(report.bytes == file.count)
+        #expect(report.sha256 == SHA256Digest.hex(of: file))
+        #expect(report.warnings == [])
+        #expect(report.metadata == (kind.colourType == .palette ? ["PLTE": "converted"] : [:]))
+    }
+
+    // MARK: What becomes of other chunks
+
+    static let rgb = ICCProfileMaker.profile(space: "RGB ")
+    static let gray = ICCProfileMaker.profile(space: "GRAY")
+    static let gAMA = PNGChunk("gAMA", [0, 0, 0x8A, 0xD0])
+    static let cHRM = PNGChunk(
+        "cHRM",
+        [0x7A25, 0x8083, 0xFA00, 0x80E8, 0x7530, 0xEA60, 0x3A98, 0x1770].flatMap {
+            [0, 0, UInt8($0 >> 8), UInt8($0 & 0xFF)]
+        })
+    static let sRGB = PNGChunk("sRGB", [1])
+    static let cICP = PNGChunk("cICP", [9, 16, 0, 1])
+    static let pHYs = PNGChunk("pHYs", [0, 0, 0x0B, 0x13, 0, 0, 0x0E, 0xC4, 1])
+
+    @Test(arguments: [[gAMA], [cHRM], [sRGB], [cICP], [pHYs], [gAMA, cHRM, pHYs, cICP]])
+    func colourChunksAreKeptAsTheyAre(chunks: [PNGChunk]) throws {
+        for colourType in [PNGMaker.ColourType.gray, .rgb, .rgba] {
+            var maker = PNGMaker.noise(width: 4, height: 4, colourType: colourType, depth: 8)
+            maker.early = chunks
+            let (file, report) = try Self.run(maker.encoded)
+            let written = try #require(PNGChunk.all(in: file))
+                .filter { !["IHDR", "IDAT", "IEND"].contains($0.type) }
+            #expect(written.sorted { $0.type < $1.type } == chunks.sorted { $0.type < $1.type })
+            #expect(
+                report.metadata
+                    == Dictionary(uniqueKeysWithValues: chunks.map { ($0.type, "kept") }))
+            #expect(report.warnings == [])
+        }
+    }
+
+    @Test(arguments: [
+        (PNGMaker.ColourType.rgb, rgb), (.rgba, rgb), (.gray, gray), (.grayAlpha, gray),
+    ])
+    func profilesAreKept(colourType: PNGMaker.ColourType, profile: [UInt8]) throws {
+        var maker = PNGMaker.noise(width: 4, height: 4, colourType: colourType, depth: 8)
+        maker.early = [ICCProfileMaker.chunk(name: "of the test", profile: profile)]
+        let (file, report) = try Self.run(maker.encoded)
+        #expect(report.metadata == ["iCCP": "kept"])
+        let chunk = try #require(PNGChunk.all(in: file)?.first { $0.type == "iCCP" })
+        let name = Array("of the test".utf8) + [0, 0]
+        #expect(chunk.data.starts(with: name))
+        #expect(try Inflater.zlib(Array(chunk.data.dropFirst(name.count))) == profile)
+    }
+
+    @Test func otherChunksAreDroppedAndListed() throws {
+        var maker = PNGMaker.noise(width: 4, height: 4, colourType: .rgb, depth: 8)
+        maker.palette = [[1, 2, 3]]
+        maker.transparency = [0, 1, 0, 2, 0, 3]
+        maker.early = [PNGChunk("sBIT", [5, 6, 5])]
+        maker.middle = [
+            PNGChunk("tEXt", Array("Author\0somebody".utf8)), PNGChunk("eXIf", Array("MM".utf8)),
+            PNGChunk("bKGD", [0, 1, 0, 2, 0, 3]),
+        ]
+        maker.late = [PNGChunk("tIME", [0, 1, 2, 3, 4, 5, 6]), PNGChunk("prVt", [9])]
+        let (file, report) = try Self.run(maker.encoded)
+        #expect(
+            report.metadata == [
+                "PLTE": "dropped", "tRNS": "converted", "sBIT": "dropped", "tEXt": "dropped",
+                "eXIf": "dropped", "bKGD": "dropped", "tIME": "dropped", "prVt": "dropped",
+            ])
+        let types = try #require(PNGChunk.all(in: file)).map(\.type)
+        #expect(types == ["IHDR", "IDAT", "IEND"])
+    }
+
+    @Test func unusableChunksAreDroppedWithARemark() throws {
+        var maker = PNGMaker.noise(width: 4, height: 4, colourType: .rgb, depth: 8)
+        maker.early = [ICCProfileMaker.chunk(name: "wrong space", profile: Self.gray)]
+        maker.transparency = [1]
+        let (_, report) = try Self.run(maker.encoded)
+        #expect(report.metadata == ["iCCP": "dropped", "tRNS": "dropped"])
+        #expect(report.channels == 3)
+        #expect(report.warnings.count == 2, "\(report.warnings)")
+    }
+
+    @Test func chunksFollowTheFilters() {
+        var colour = PNGColour()
+        colour.density = .init(x: 10, y: 20, unit: 1)
+        colour.profile = .init(name: "p", bytes: Self.rgb)
+        let rgb = PixelLayout(width: 2, height: 2, channels: 4, depth: 8)
+        let gray = PixelLayout(width: 2, height: 2, channels: 2, depth: 8)
+        let turned = PNGColour.Density(x: 20, y: 10, unit: 1)
+        #expect(colour.carried(through: [], to: rgb) == colour)
+        #expect(colour.carried(through: [.mono], to: gray).profile == nil)
+        #expect(colour.carried(through: [.rotate(.quarter)], to: rgb).density == turned)
+        #expect(
+            colour.carried(through: [.rotate(.quarter), .rotate(.threeQuarters)], to: rgb)
+                == colour)
+        #expect(colour.carried(through: [.rotate(.half), .flip, .flop], to: rgb) == colour)
+        #expect(colour.carried(through: [.resize(.init(width: 1))], to: rgb).density == nil)
+        colour.profile = .init(name: "p", bytes: Self.gray)
+        #expect(colour.carried(through: [], to: gray).profile == colour.profile)
+        #expect(colour.carried(through: [], to: rgb).profile == nil)
+    }
+
+    // MARK: Order and ends
+
+    /// Lends the first row only, as a crop may.
+    private final class FirstRow: Stage {
+        let layout: PixelLayout
+        private let upstream: any Stage
+        private var isDone = false
+
+        init(_ upstream: any Stage) {
+            self.upstream = upstream
+            layout = PixelLayout(
+                width: upstream.layout.width, height: 1, channels: upstream.layout.channels,
+                depth: upstream.layout.depth)
+        }
+
+        func nextBand() throws(PictureError) -> Band? {
+            if isDone { return nil }
+            isDone = true
+            return try upstream.nextBand().map { Band(start: $0.start, rows: 0..<1) }
+        }
+    }
+
+    @Test func filtersAreStackedInTheirOrder() throws {
+        var made: [Filter] = []
+        let maker = PNGMaker.noise(width: 5, height: 5, colourType: .rgb, depth: 8)
+        _ = try Self.run(maker.encoded, filters: [.mono, .flip, .sepia(intensity: 1)]) {
+            filter, upstream, _ in
+            made.append(filter)
+            return upstream
+        }
+        #expect(made == [.mono, .flip, .sepia(intensity: 1)])
+    }
+
+    @Test(arguments: [PNGDamage.wrongAdler, .missingEnd, .crcOfLastData, .dataChunkAfterStream])
+    func damageThatNoFilterLooksAtIsFound(_ damage: PNGDamage) throws {
+        var maker = PNGMaker.noise(width: 300, height: 600, colourType: .rgb, depth: 8)
+        maker.method = .stored
+        func topRow(of file: [UInt8]) throws -> [UInt8] {
+            try Self.run(file, filters: [.flip], stage: { _, upstream, _ in FirstRow(upstream) })
+                .file
+        }
+        let row = try PNGDecoder.decode(topRow(of: maker.encoded))
+        #expect(row.samples == Array(maker.samples.prefix(900)))
+        let file = damage.file(from: maker)
+        let error = #expect(throws: PictureError.self) { try topRow(of: file) }
+        #expect(error?.kind == damage.code)
+    }
+
+    /// Fails when it is asked for rows.
+    private final class Failing: Stage {
+        let layout = PixelLayout(width: 1, height: 1, channels: 1, depth: 8)
+
+        func nextBand() throws(PictureError) -> Band? {
+            throw PictureError(.outOfMemory, "blur: no memory", isTransient: true)
+        }
+    }
+
+    /// Filters do not know the picture's name.
+    @Test func errorsOfFiltersGetThePicturesName() throws {
+        let file = PNGMaker.noise(width: 5, height: 5, colourType: .rgb, depth: 8).encoded
+        let early = #expect(throws: PictureError.self) {
+            try Self.run(file, filters: [.flip]) { _, _, _ throws(PictureError) in
+                throw PictureError(.filterOutside, "crop: outside")
+            }
+        }
+        #expect(early == PictureError(.filterOutside, "in.png: crop: outside"))
+        let late = #expect(throws: PictureError.self) {
+            try Self.run(file, filters: [.flip]) { _, _, _ in Failing() }
+        }
+        #expect(late == PictureError(.outOfMemory, "in.png: blur: no memory", isTransient: true))
+    }
+
+    @Test func whatIsNotAPictureIsNamed() throws {
+        let page = Array("<!DOCTYPE html><title>404</title>".utf8)
+        let error = #expect(throws: PictureError.self) { try Self.run(page) }
+        #expect(error?.kind == .notAPicture)
+        #expect(error?.message == "in.png: this is an HTML page, not a picture")
+    }
+}
