@@ -1,10 +1,11 @@
 /// Reads a binary property list of version 00.
 ///
-/// The layout: the eight bytes `bplist00`, the objects, a table of the objects' offsets, and a trailer
-/// of 32 bytes that says where the table is and how wide its numbers and the references are. Objects
-/// refer to one another by number, so a few of them can describe a tree without end. Each object is
-/// read once and shared; what sharing stands for is counted against a budget. No two objects of an honest
-/// file have a byte in common, so all that is read together is no more than the file.
+/// The layout: the eight bytes `bplist00`, the objects, a table of the objects' offsets, and a
+/// trailer of 32 bytes that says where the table is and how wide its numbers and the references
+/// are. Objects refer to one another by number, so a few of them can describe a tree without end.
+/// Each object is read once and shared; what sharing stands for is counted against a budget. No two
+/// objects of an honest file have a byte in common, so all that is read together is no more than
+/// the file.
 package struct BinaryPropertyListReader {
     private let bytes: [UInt8]
     private let trailer: Trailer

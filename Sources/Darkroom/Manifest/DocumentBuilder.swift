@@ -1,6 +1,6 @@
-/// Puts a document together from the beginnings and ends that a reader finds in its text, and holds it
-/// to its limits. Keeps the open containers in an array, so that no reader needs to recurse: the threads
-/// that manifests are read on have small stacks.
+/// Puts a document together from the beginnings and ends that a reader finds in its text, and holds
+/// it to its limits. Keeps the open containers in an array, so that no reader needs to recurse: the
+/// threads that manifests are read on have small stacks.
 package struct DocumentBuilder {
     package var budget: NodeBudget
     /// The value outside of all containers, once it is whole.
@@ -41,8 +41,8 @@ package struct DocumentBuilder {
         open.append(Container(isMap: isMap, place: place))
     }
 
-    /// Gives the key for the next value. The value of one with `isMerge` is a map or a list of maps,
-    /// whose entries are added where the map has none with their key.
+    /// Gives the key for the next value. The value of one with `isMerge` is a map or a list of
+    /// maps, whose entries are added where the map has none with their key.
     package mutating func key(
         _ text: String, at place: Document.Place, isMerge: Bool = false
     ) {

@@ -1,8 +1,8 @@
 package import Yams
 
 extension FilterList {
-    /// Reads the list in a node of a YAML text that is trusted and has been composed by Yams, as the
-    /// configuration is; the problems' paths begin with `path`.
+    /// Reads the list in a node of a YAML text that is trusted and has been composed by Yams, as
+    /// the configuration is; the problems' paths begin with `path`.
     package static func read(
         _ node: Yams.Node, at path: DocumentPath, limit: Int = ManifestLimits().filters
     ) throws(ManifestRejection) -> [Filter] {

@@ -69,8 +69,8 @@ package struct JSONReader {
         return false
     }
 
-    /// Reads from behind a value to the next one: closing brackets, a comma, a key. False if there is no
-    /// next one.
+    /// Reads from behind a value to the next one: closing brackets, a comma, a key. False if there
+    /// is no next one.
     private mutating func next() throws(ManifestProblem) -> Bool {
         cursor.skipWhitespace()
         while let isMap = builder.isInMap {

@@ -1,7 +1,7 @@
 /// Reads one YAML document with the place of every key and value.
 ///
-/// Aliases share what they stand for, and what they stand for is counted against a budget, so that a
-/// small file cannot ask for more work than a large one. Nothing recurses.
+/// Aliases share what they stand for, and what they stand for is counted against a budget, so that
+/// a small file cannot ask for more work than a large one. Nothing recurses.
 package struct YAMLReader {
     private var builder: DocumentBuilder
     private var anchors: [String: Document.Node] = [:]
@@ -10,6 +10,7 @@ package struct YAMLReader {
 
     /// Lines that begin with `%`. libyaml compares each `%TAG` with all before it.
     private static let maximumDirectives = 64
+
     package static func read(
         _ bytes: [UInt8], budget: NodeBudget
     ) throws(ManifestProblem) -> Document.Node {
