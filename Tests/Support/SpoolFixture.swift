@@ -76,9 +76,11 @@ package final class SpoolFixture: Sendable {
         }
     }
 
-    /// Waits until the batch is in a final state, whichever it is.
+    /// Waits until the batch is in a final state, whichever it is, and the daemon has cleared up behind it.
     package func finish(_ id: String, _ daemon: DaemonProcess) async throws -> Status {
-        try await waitForStatus(of: id, daemon, "finished") { $0.state.isFinal }
+        let status = try await waitForStatus(of: id, daemon, "finished") { $0.state.isFinal }
+        try await eventually("active/\(id) to be cleared") { exists("active/\(id)") ? nil : true }
+        return status
     }
 
     /// The names in a folder of the spool, sorted; empty if there is no such folder.

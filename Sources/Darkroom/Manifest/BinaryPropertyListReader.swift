@@ -1,19 +1,19 @@
 /// Reads a binary property list of version 00.
 ///
-/// The layout: the eight bytes `bplist00`, the objects, a table of the objects' offsets, and a trailer
-/// of 32 bytes that says where the table is and how wide its numbers and the references are. Objects
-/// refer to one another by number, so a few of them can describe a tree without end. Each object is
-/// read once and shared; what sharing stands for is counted against a budget. No two objects of an honest
-/// file have a byte in common, so all that is read together is no more than the file.
+/// The layout: the eight bytes `bplist00`, the objects, a table of the objects' offsets, and a
+/// trailer of 32 bytes that says where the table is and how wide its numbers and the references
+/// are. Objects refer to one another by number, so a few of them can describe a tree without end.
+/// Each object is read once and shared; what sharing stands for is counted against a budget. No two
+/// objects of an honest file have a byte in common, so all that is read together is no more than
+/// the file.
 package struct BinaryPropertyListReader {
     private let bytes: [UInt8]
     private let trailer: Trailer
-    private var budget: NodeBudget
+    private var builder: DocumentBuilder
     /// What has been read, by object number.
     private var nodes: [Int: Document.Node] = [:]
-    /// The objects being read, to find those that contain themselves. As many as `depth`.
-    private var open: Set<Int> = []
-    private var depth = 0
+    /// The containers being read, outermost first.
+    private var open: [Container] = []
     /// Bytes of the objects read so far.
     private var consumed = 0
 
@@ -29,6 +29,15 @@ package struct BinaryPropertyListReader {
         let table: Int
     }
 
+    private struct Container {
+        let number: Int
+        let isMap: Bool
+        /// Of a map, those of all keys, then those of all values.
+        let references: [Int]
+        /// The item or entry that comes next.
+        var next = 0
+    }
+
     package static func read(
         _ bytes: [UInt8], budget: NodeBudget
     ) throws(ManifestProblem) -> Document.Node {
@@ -37,13 +46,13 @@ package struct BinaryPropertyListReader {
         }
         var reader = BinaryPropertyListReader(
             bytes, try trailer(of: bytes), budget: budget)
-        return try reader.object(reader.trailer.root)
+        return try reader.document()
     }
 
     private init(_ bytes: [UInt8], _ trailer: Trailer, budget: NodeBudget) {
         self.bytes = bytes
         self.trailer = trailer
-        self.budget = budget
+        builder = DocumentBuilder(budget: budget)
     }
 
     private static func broken(_ what: String) -> ManifestProblem {
@@ -74,31 +83,71 @@ package struct BinaryPropertyListReader {
 
     // MARK: Objects
 
-    /// The object with this number, read at most once.
-    private mutating func object(_ number: Int) throws(ManifestProblem) -> Document.Node {
-        guard number < trailer.objectCount else { throw Self.broken("with a dangling reference") }
-        if let node = nodes[number] {
-            // Every writer shares scalars, and they are no larger for it.
-            if node.height > 0 { try budget.take(aliased: node.size, at: .none) }
-            return node
+    private mutating func document() throws(ManifestProblem) -> Document.Node {
+        try add(trailer.root)
+        while let container = open.last {
+            let count = container.references.count / (container.isMap ? 2 : 1)
+            guard container.next < count else {
+                nodes[container.number] = try builder.end()
+                open.removeLast()
+                continue
+            }
+            open[open.count - 1].next += 1
+            if container.isMap {
+                builder.key(try key(container.references[container.next]), at: .none)
+                try add(container.references[count + container.next])
+            } else {
+                try add(container.references[container.next])
+            }
         }
-        try budget.take(at: .none)
-        guard open.insert(number).inserted else {
-            throw Self.broken("with an object that contains itself")
-        }
-        let node = Document.Node(try value(of: number), at: .none)
-        guard node.height <= Document.maximumHeight else { throw .tooDeep(at: .none) }
-        open.remove(number)
-        nodes[number] = node
-        return node
+        guard let root = builder.root else { throw Self.broken("without a root") }
+        return root
     }
 
-    private mutating func value(of number: Int) throws(ManifestProblem) -> Document.Value {
+    /// Adds the object with this number; of a container that has not been read, only the beginning.
+    private mutating func add(_ number: Int) throws(ManifestProblem) {
+        if let node = nodes[number] {
+            try builder.add(shared: node, at: .none)
+            return
+        }
+        let offset = try offset(of: number)
+        let kind = bytes[offset] >> 4
+        guard kind == 0xA || kind == 0xD else {
+            let value = try scalar(at: offset)
+            try builder.add(value, at: .none)
+            nodes[number] = Document.Node(value, at: .none)
+            return
+        }
+        guard !open.contains(where: { $0.number == number }) else {
+            throw Self.broken("with an object that contains itself")
+        }
+        let isMap = kind == 0xD
+        try builder.begin(isMap: isMap, at: .none)
+        let references = try references(at: offset, perElement: isMap ? 2 : 1)
+        open.append(Container(number: number, isMap: isMap, references: references))
+    }
+
+    /// The text of the object with this number.
+    private mutating func key(_ number: Int) throws(ManifestProblem) -> String {
+        if case .text(let text)? = nodes[number]?.value { return text }
+        guard case .text(let text) = try scalar(at: try offset(of: number)) else {
+            throw Self.broken("with a key that is no text")
+        }
+        nodes[number] = Document.Node(.text(text), at: .none)
+        return text
+    }
+
+    /// Where the object with this number is: between the header and the offset table.
+    private func offset(of number: Int) throws(ManifestProblem) -> Int {
+        guard number < trailer.objectCount else { throw Self.broken("with a dangling reference") }
         let entry = trailer.table + number * trailer.offsetSize
-        // An object lies between the header and the offset table.
         guard let offset = Self.integer(bytes[entry..<(entry + trailer.offsetSize)]), offset >= 8,
             offset < trailer.table
         else { throw Self.broken("with an offset out of place") }
+        return offset
+    }
+
+    private mutating func scalar(at offset: Int) throws(ManifestProblem) -> Document.Value {
         let low = Int(bytes[offset] & 0x0F)
         switch bytes[offset] >> 4 {
         case 0x0 where low == 0x0: return .null
@@ -110,9 +159,7 @@ package struct BinaryPropertyListReader {
         case 0x4: return .other("data")
         case 0x5, 0x6, 0x7: return .text(try text(at: offset))
         case 0x8: return .other("a UID")
-        case 0xA: return .list(Document.List(try items(at: offset)))
         case 0xC: return .other("a set")
-        case 0xD: return .map(Document.Map(try entries(at: offset)))
         default: throw Self.broken("with an object of an unknown kind")
         }
     }
@@ -187,11 +234,6 @@ package struct BinaryPropertyListReader {
         return String(validating: units, as: UTF16.self)
     }
 
-    private mutating func enter() throws(ManifestProblem) {
-        guard depth < Document.maximumHeight else { throw .tooDeep(at: .none) }
-        depth += 1
-    }
-
     /// The references of the container at `offset`, `perElement` for each element.
     private mutating func references(
         at offset: Int, perElement: Int
@@ -203,31 +245,5 @@ package struct BinaryPropertyListReader {
         return stride(from: slice.startIndex, to: slice.endIndex, by: size).map {
             Self.integer(slice[$0..<($0 + size)]) ?? .max
         }
-    }
-
-    private mutating func items(at offset: Int) throws(ManifestProblem) -> [Document.Node] {
-        try enter()
-        defer { depth -= 1 }
-        var items: [Document.Node] = []
-        for reference in try references(at: offset, perElement: 1) {
-            items.append(try object(reference))
-        }
-        return items
-    }
-
-    private mutating func entries(at offset: Int) throws(ManifestProblem) -> [Document.Entry] {
-        try enter()
-        defer { depth -= 1 }
-        let references = try references(at: offset, perElement: 2)
-        var entries: [Document.Entry] = []
-        for (key, value) in zip(
-            references.prefix(references.count / 2), references.dropFirst(references.count / 2))
-        {
-            guard case .text(let text) = try object(key).value else {
-                throw Self.broken("with a key that is no text")
-            }
-            entries.append(Document.Entry(key: text, at: .none, value: try object(value)))
-        }
-        return entries
     }
 }

@@ -1,7 +1,7 @@
 /// What each image of a manifest waits for: the image it is made `from` and those it comes `after`.
 package struct Dependencies: Sendable {
-    /// By image, in the manifest's order: `from` first, no image twice. References to unknown images
-    /// are left out.
+    /// By image, in the manifest's order: `from` first, no image twice. References to unknown
+    /// images are left out.
     private var edges: [[Edge]]
 
     private struct Edge {
@@ -52,8 +52,9 @@ package struct Dependencies: Sendable {
         case done
     }
 
-    /// Walks all edges once, depth first. An edge that leads back to the way just come closes a cycle;
-    /// with those edges gone there would be none. Does not recurse, for a chain may be 100,000 images.
+    /// Walks all edges once, depth first. An edge that leads back to the way just come closes a
+    /// cycle; with those edges gone there would be none. Does not recurse, for a chain may be
+    /// 100,000 images.
     private func addCycles(of drafts: [ImageDraft], _ problems: inout ProblemList) {
         var visits = [Visit](repeating: .new, count: edges.count)
         // The way from the start: images, and which of their edges comes next.

@@ -1,14 +1,16 @@
-/// What a manifest's text holds before anything is known of its meaning: a tree of values with places.
+/// What a manifest's text holds before anything is known of its meaning: a tree of values with
+/// places.
 ///
 /// The readers of the three formats make one, `ManifestReader` reads it. A tree is at most
-/// `maximumHeight` containers high, so whatever walks or frees it may recurse. Containers are shared
-/// where a YAML alias or a binary property list refers to one twice; readers keep the number of nodes
-/// that someone walking the tree will meet within a budget.
+/// `maximumHeight` containers high, so whatever walks or frees it may recurse. Containers are
+/// shared where a YAML alias or a binary property list refers to one twice; readers keep the number
+/// of nodes that someone walking the tree will meet within a budget.
 package enum Document {
     /// Containers within containers. Six are enough for a manifest; hostile files have 100,000.
     package static let maximumHeight = 64
 
-    /// A line and a column from 1, the column counted in Unicode scalars. Binary property lists have none.
+    /// A line and a column from 1, the column counted in Unicode scalars. Binary property lists
+    /// have none.
     package struct Place: Sendable, Equatable {
         package let line: UInt32
         package let column: UInt32

@@ -1,4 +1,5 @@
-/// The rules for images' names, which are file names in the outbox, and the names that sources give.
+/// The rules for images' names, which are file names in the outbox, and the names that sources
+/// give.
 package enum ImageName {
     /// In UTF-8. With `.png` and a suffix for temporary files it is still within the 255 of Linux.
     package static let maximumBytes = 200
@@ -30,9 +31,10 @@ package enum ImageName {
         return lowered == "status.json" || lowered.hasPrefix("manifest.")
     }
 
-    /// The name of an image that has none, made of its source's last path component: a URL's query and
-    /// fragment left out and its percent signs decoded, the ending of a picture taken off, what a name
-    /// may not have replaced by `_`. It is always a good name, though not always the only of its kind.
+    /// The name of an image that has none, made of its source's last path component: a URL's query
+    /// and fragment left out and its percent signs decoded, the ending of a picture taken off, what
+    /// a name may not have replaced by `_`. It is always a good name, though not always the only of
+    /// its kind.
     package static func derived(from source: String) -> String {
         var component = lastComponent(of: source)
         for ending in endings where component.utf8.count > ending.utf8.count {
@@ -79,8 +81,8 @@ package enum ImageName {
         return String(decoding: isURL ? percentDecoded(last) : Array(last), as: UTF8.self)
     }
 
-    /// Whether the text begins as RFC 3986 has URLs begin: a letter, then letters, digits, `+`, `-` and
-    /// `.` up to a colon.
+    /// Whether the text begins as RFC 3986 has URLs begin: a letter, then letters, digits, `+`, `-`
+    /// and `.` up to a colon.
     private static func hasScheme(_ text: ArraySlice<UInt8>) -> Bool {
         let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
         guard text.dropFirst(scheme.count).first == UInt8(ascii: ":"),
@@ -113,8 +115,8 @@ extension UInt8 {
 }
 
 extension String {
-    /// As many whole scalars from the start as fit into this many bytes. Not characters: one of them may
-    /// be longer than any limit.
+    /// As many whole scalars from the start as fit into this many bytes. Not characters: one of
+    /// them may be longer than any limit.
     fileprivate func prefix(utf8 limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)

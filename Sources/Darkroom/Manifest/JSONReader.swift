@@ -1,105 +1,115 @@
 /// Reads JSON (RFC 8259, nothing beyond it) into a document with the place of every key and value.
 ///
-/// Time and memory are linear in the bytes; containers are at most `Document.maximumHeight` deep.
+/// Time and memory are linear in the bytes; nothing recurses.
 package struct JSONReader {
     private var cursor: TextCursor
-    private var budget: NodeBudget
-    private var depth = 0
+    private var builder: DocumentBuilder
 
     package static func read(
         _ bytes: [UInt8], budget: NodeBudget
     ) throws(ManifestProblem) -> Document.Node {
-        var reader = JSONReader(cursor: try TextCursor(bytes), budget: budget)
-        reader.cursor.skipWhitespace()
-        if reader.cursor.isAtEnd { throw reader.cursor.syntaxError("the file is empty") }
-        let root = try reader.value()
-        reader.cursor.skipWhitespace()
-        if !reader.cursor.isAtEnd {
-            throw reader.cursor.syntaxError(
-                "expected the end of the file after the manifest, found \(reader.cursor.currentWords)"
-            )
+        var reader = JSONReader(
+            cursor: try TextCursor(bytes), builder: DocumentBuilder(budget: budget))
+        return try reader.document()
+    }
+
+    private init(cursor: TextCursor, builder: DocumentBuilder) {
+        self.cursor = cursor
+        self.builder = builder
+    }
+
+    private mutating func document() throws(ManifestProblem) -> Document.Node {
+        cursor.skipWhitespace()
+        if cursor.isAtEnd { throw cursor.syntaxError("the file is empty") }
+        repeat {
+            while !(try value()) {}
+        } while try next()
+        guard let root = builder.root, cursor.isAtEnd else {
+            throw cursor.syntaxError(
+                "expected the end of the file after the manifest, found \(cursor.currentWords)")
         }
         return root
     }
 
-    private init(cursor: TextCursor, budget: NodeBudget) {
-        self.cursor = cursor
-        self.budget = budget
-    }
-
-    private mutating func value() throws(ManifestProblem) -> Document.Node {
+    /// Reads a value. False if it is a container with content, whose first value comes next.
+    private mutating func value() throws(ManifestProblem) -> Bool {
         let place = cursor.place
-        try budget.take(at: place)
         switch cursor.current {
-        case UInt8(ascii: "{"): return Document.Node(.map(try map()), at: place)
-        case UInt8(ascii: "["): return Document.Node(.list(try list()), at: place)
-        case UInt8(ascii: "\""): return Document.Node(.text(try string()), at: place)
+        case UInt8(ascii: "{"): return try begin(isMap: true, at: place)
+        case UInt8(ascii: "["): return try begin(isMap: false, at: place)
+        case UInt8(ascii: "\""): try builder.add(.text(try string()), at: place)
         case let byte? where byte.isDigit || byte == UInt8(ascii: "-"):
-            return Document.Node(try number(), at: place)
+            try builder.add(try number(), at: place)
         default:
-            if cursor.skip("true") { return Document.Node(.boolean(true), at: place) }
-            if cursor.skip("false") { return Document.Node(.boolean(false), at: place) }
-            if cursor.skip("null") { return Document.Node(.null, at: place) }
-            throw cursor.syntaxError("expected a value, found \(cursor.currentWords)")
+            if cursor.skip("true") {
+                try builder.add(.boolean(true), at: place)
+            } else if cursor.skip("false") {
+                try builder.add(.boolean(false), at: place)
+            } else if cursor.skip("null") {
+                try builder.add(.null, at: place)
+            } else {
+                throw cursor.syntaxError("expected a value, found \(cursor.currentWords)")
+            }
         }
+        return true
     }
 
-    private mutating func enter() throws(ManifestProblem) {
-        guard depth < Document.maximumHeight else { throw .tooDeep(at: cursor.place) }
-        depth += 1
+    /// Reads an opening bracket and what precedes the first value. True if the container is empty.
+    private mutating func begin(
+        isMap: Bool, at place: Document.Place
+    ) throws(ManifestProblem) -> Bool {
+        try builder.begin(isMap: isMap, at: place)
         cursor.advance()
         cursor.skipWhitespace()
+        if cursor.skip(isMap ? "}" : "]") {
+            try builder.end()
+            return true
+        }
+        if isMap { try key() }
+        return false
     }
 
-    private mutating func map() throws(ManifestProblem) -> Document.Map {
-        try enter()
-        defer { depth -= 1 }
-        var entries: [Document.Entry] = []
-        if cursor.skip("}") { return Document.Map(entries) }
-        while true {
-            let place = cursor.place
-            guard cursor.current == UInt8(ascii: "\"") else {
-                throw cursor.syntaxError("expected a key in quotes, found \(cursor.currentWords)")
+    /// Reads from behind a value to the next one: closing brackets, a comma, a key. False if there
+    /// is no next one.
+    private mutating func next() throws(ManifestProblem) -> Bool {
+        cursor.skipWhitespace()
+        while let isMap = builder.isInMap {
+            let bracket: StaticString = isMap ? "}" : "]"
+            if cursor.skip(bracket) {
+                try builder.end()
+                cursor.skipWhitespace()
+                continue
             }
-            let key = try string()
-            cursor.skipWhitespace()
-            guard cursor.skip(":") else {
+            let comma = cursor.place
+            guard cursor.skip(",") else {
                 throw cursor.syntaxError(
-                    "expected ‘:’ after the key ‘\(key.shortened)’, found \(cursor.currentWords)")
+                    "expected ‘,’ or ‘\(bracket)’ in \(isMap ? "a map" : "a list"), "
+                        + "found \(cursor.currentWords)")
             }
             cursor.skipWhitespace()
-            entries.append(Document.Entry(key: key, at: place, value: try value()))
-            if try isClosed(by: "}", "a map") { return Document.Map(entries) }
-        }
-    }
-
-    private mutating func list() throws(ManifestProblem) -> Document.List {
-        try enter()
-        defer { depth -= 1 }
-        var items: [Document.Node] = []
-        if cursor.skip("]") { return Document.List(items) }
-        while true {
-            items.append(try value())
-            if try isClosed(by: "]", "a list") { return Document.List(items) }
-        }
-    }
-
-    /// Moves over a comma and says false, or over the closing bracket and says true.
-    private mutating func isClosed(
-        by bracket: StaticString, _ container: String
-    ) throws(ManifestProblem) -> Bool {
-        cursor.skipWhitespace()
-        if cursor.skip(bracket) { return true }
-        let comma = cursor.place
-        guard cursor.skip(",") else {
-            throw cursor.syntaxError(
-                "expected ‘,’ or ‘\(bracket)’ in \(container), found \(cursor.currentWords)")
-        }
-        cursor.skipWhitespace()
-        if cursor.starts(with: bracket) {
-            throw cursor.syntaxError("a comma with nothing after it", at: comma)
+            if cursor.starts(with: bracket) {
+                throw cursor.syntaxError("a comma with nothing after it", at: comma)
+            }
+            if isMap { try key() }
+            return true
         }
         return false
+    }
+
+    /// Reads a key, its colon, and the white space around it.
+    private mutating func key() throws(ManifestProblem) {
+        let place = cursor.place
+        guard cursor.current == UInt8(ascii: "\"") else {
+            throw cursor.syntaxError("expected a key in quotes, found \(cursor.currentWords)")
+        }
+        let key = try string()
+        cursor.skipWhitespace()
+        guard cursor.skip(":") else {
+            throw cursor.syntaxError(
+                "expected ‘:’ after the key ‘\(key.shortened)’, found \(cursor.currentWords)")
+        }
+        cursor.skipWhitespace()
+        builder.key(key, at: place)
     }
 
     private mutating func number() throws(ManifestProblem) -> Document.Value {

@@ -1,7 +1,8 @@
 /// Makes a manifest of its file's bytes, or tells everything that is wrong with it.
 ///
-/// The README describes the schema, `etc/manifest.schema.json` too. All work is linear in the bytes, the
-/// images and what they refer to, and nothing recurses deeper than `Document.maximumHeight`.
+/// The README describes the schema, `etc/manifest.schema.json` too. All work is linear in the
+/// bytes, the images and what they refer to, and nothing recurses deeper than
+/// `Document.maximumHeight`.
 package enum ManifestReader {
     /// Images that name no filters take the manifest's, and where it has none, `defaultFilters`.
     package static func read(
@@ -71,8 +72,8 @@ package enum ManifestReader {
             of: images.drafts, reader, priority ?? .normal, qualityOfService ?? .default)
     }
 
-    /// Whether a property list is a bare dictionary of names and URLs, as the tutorials on operations
-    /// have it, and not a manifest whose `images` is missing or misspelt.
+    /// Whether a property list is a bare dictionary of names and URLs, as the tutorials on
+    /// operations have it, and not a manifest whose `images` is missing or misspelt.
     private static func isPlainDictionary(_ map: Document.Map) -> Bool {
         map["images"] == nil
             && (map.entries.isEmpty

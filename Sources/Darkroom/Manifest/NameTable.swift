@@ -1,7 +1,7 @@
 /// The names of a manifest's images, each the only one of its output file.
 package struct NameTable: Sendable {
-    /// Indices by output file. Strings that are equal to Unicode are equal here, for on some file systems
-    /// the user will copy the files to they are.
+    /// Indices by output file. Strings that are equal to Unicode are equal here, for on some file
+    /// systems the user will copy the files to they are.
     private var indices: [String: Int] = [:]
     private let drafts: [ImageDraft]
     /// How many more names may be compared with to find one that was meant.
@@ -39,13 +39,12 @@ package struct NameTable: Sendable {
     private static func addDuplicate(
         _ draft: ImageDraft, of other: ImageDraft, _ problems: inout ProblemList
     ) {
-        let same = draft.name == other.name
-        problems.add(
-            .duplicateName,
-            same
-                ? "the name ‘\(draft.name.shortened)’ is given twice, first to \(other.path)"
-                : "the output of ‘\(draft.name.shortened)’ would be the file that ‘\(other.name.shortened)’, \(other.path), makes",
-            at: draft.path, draft.namePlace)
+        let message =
+            draft.name == other.name
+            ? "the name ‘\(draft.name.shortened)’ is given twice, first to \(other.path)"
+            : "the output of ‘\(draft.name.shortened)’ would be the file that "
+                + "‘\(other.name.shortened)’, \(other.path), makes"
+        problems.add(.duplicateName, message, at: draft.path, draft.namePlace)
     }
 
     package func index(of name: String) -> Int? {

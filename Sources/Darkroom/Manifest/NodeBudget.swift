@@ -1,7 +1,7 @@
 /// How many values a document may hold, and how many more its aliases may stand for.
 ///
-/// A value takes some ten times the memory of the two bytes it may be written in, and an alias of four
-/// bytes can stand for millions of values. A manifest has a handful of values per image.
+/// A value takes some ten times the memory of the two bytes it may be written in, and an alias of
+/// four bytes can stand for millions of values. A manifest has a handful of values per image.
 package struct NodeBudget: Sendable {
     package let maximum: Int
     private var values = 0

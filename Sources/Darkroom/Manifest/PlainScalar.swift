@@ -18,8 +18,8 @@ package enum PlainScalar {
         }
     }
 
-    /// Decimal, `0o` and `0x` integers, decimal fractions, `.inf` and `.nan`. An integer that is too
-    /// large for 64 bits is a number.
+    /// Decimal, `0o` and `0x` integers, decimal fractions, `.inf` and `.nan`. An integer that is
+    /// too large for 64 bits is a number.
     package static func number(_ text: String) -> FilterArgument? {
         let bytes = Array(text.utf8)
         guard bytes.count <= NumberText.maximumLength else { return nil }
@@ -41,8 +41,8 @@ package enum PlainScalar {
 
 /// Decimal numbers as the formats write them.
 package enum NumberText {
-    /// Longer ones are refused: no value of a filter needs them, and a conversion costs more than its
-    /// length.
+    /// Longer ones are refused: no value of a filter needs them, and a conversion costs more than
+    /// its length.
     package static let maximumLength = 512
 
     /// Digits with an optional fraction and exponent, no sign: `1`, `1.`, `.5`, `1.5e-3`.
@@ -63,8 +63,8 @@ package enum NumberText {
         return rest.isEmpty
     }
 
-    /// The value of a decimal number with an optional sign. A fraction or an exponent makes it a number,
-    /// and so does a value beyond 64 bits; one beyond all numbers is infinite.
+    /// The value of a decimal number with an optional sign. A fraction or an exponent makes it a
+    /// number, and so does a value beyond 64 bits; one beyond all numbers is infinite.
     package static func value(of text: String) -> FilterArgument {
         if let integer = Int(text) { return .integer(integer) }
         if let number = Double(text) { return .number(number) }

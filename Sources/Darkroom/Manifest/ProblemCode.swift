@@ -6,7 +6,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case tooLarge = "too-large"
     /// More containers within containers than any manifest has use for.
     case tooDeep = "too-deep"
-    /// Aliases, or shared objects of a binary property list, that stand for more than the limit of nodes.
+    /// Aliases, or shared objects of a binary property list, that stand for more than the limit of
+    /// nodes.
     case tooManyAliases = "too-many-aliases"
     /// A YAML tag that gives a value a type which manifests do not have.
     case unsupportedTag = "unsupported-tag"

@@ -9,7 +9,8 @@ package struct ProblemList: Sendable {
 
     package init() {}
 
-    /// Whether another problem would be listed, not only counted: who makes costly messages asks first.
+    /// Whether another problem would be listed, not only counted: who makes costly messages asks
+    /// first.
     package var listsMore: Bool { problems.count < Self.maximum }
 
     package mutating func add(

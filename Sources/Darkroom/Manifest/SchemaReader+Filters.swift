@@ -31,7 +31,8 @@ extension SchemaReader {
             // Parameters indented as far as the name are the usual reason.
             problems.add(
                 .wrongType,
-                "a filter must be a map of one name to its parameters, found \(map.entries.count) keys",
+                "a filter must be a map of one name to its parameters, "
+                    + "found \(map.entries.count) keys",
                 at: path, node.place)
             return nil
         }
@@ -78,8 +79,8 @@ extension SchemaReader {
         }
     }
 
-    /// The arguments by name, each of its parameter's type and within its range; nil if any is not, or
-    /// one that is required is missing.
+    /// The arguments by name, each of its parameter's type and within its range; nil if any is not,
+    /// or one that is required is missing.
     private mutating func arguments(
         _ entries: [Document.Entry], for specification: FilterSpecification,
         at place: Document.Place, path: DocumentPath
@@ -131,7 +132,8 @@ extension SchemaReader {
             if Colour(text) != nil { return .text(text) }
             problems.add(
                 .unknownValue,
-                "\(what) must be transparent, black, white, #rgb, #rrggbb or #rrggbbaa, found ‘\(text.shortened)’",
+                "\(what) must be transparent, black, white, #rgb, #rrggbb or #rrggbbaa, "
+                    + "found ‘\(text.shortened)’",
                 at: path, node.place)
             return nil
         }

@@ -4,7 +4,8 @@ package struct TextCursor {
     package private(set) var index = 0
     private var line = 1
     private var lineStart = 0
-    /// Bytes of this line, before `index`, that continue a scalar and so are no column of their own.
+    /// Bytes of this line, before `index`, that continue a scalar and so are no column of their
+    /// own.
     private var continuations = 0
 
     /// Begins after a byte order mark, if there is one. Throws where the bytes are not UTF-8.

@@ -1,20 +1,19 @@
-/// Reads a property list in XML with the place of every key and value.
+/// Reads a property list in XML with the place of every key and value. Nothing recurses.
 package struct XMLPropertyListReader {
     private var scanner: XMLScanner
-    private var budget: NodeBudget
-    private var depth = 0
+    private var builder: DocumentBuilder
 
     package static func read(
         _ bytes: [UInt8], budget: NodeBudget
     ) throws(ManifestProblem) -> Document.Node {
         var reader = XMLPropertyListReader(
-            scanner: XMLScanner(try TextCursor(bytes)), budget: budget)
+            scanner: XMLScanner(try TextCursor(bytes)), builder: DocumentBuilder(budget: budget))
         return try reader.document()
     }
 
-    private init(scanner: XMLScanner, budget: NodeBudget) {
+    private init(scanner: XMLScanner, builder: DocumentBuilder) {
         self.scanner = scanner
-        self.budget = budget
+        self.builder = builder
     }
 
     private mutating func document() throws(ManifestProblem) -> Document.Node {
@@ -29,40 +28,63 @@ package struct XMLPropertyListReader {
             throw scanner.cursor.syntaxError(
                 "expected ‘<plist>’, found \(list.words)", at: list.place)
         }
-        try scanner.skipMisc()
-        let root = try value(of: try scanner.tag())
+        repeat {
+            try scanner.skipMisc()
+            try element(try scanner.tag())
+        } while builder.isInMap != nil
         try scanner.skipMisc()
         try scanner.close("plist")
         try scanner.skipMisc()
-        guard scanner.cursor.isAtEnd else {
+        guard let root = builder.root, scanner.cursor.isAtEnd else {
             throw scanner.cursor.syntaxError(
-                "expected the end of the file after ‘</plist>’, found \(scanner.cursor.currentWords)"
-            )
+                "expected the end of the file after ‘</plist>’, "
+                    + "found \(scanner.cursor.currentWords)")
         }
         return root
     }
 
-    /// The value that an opening or empty tag begins.
-    private mutating func value(of tag: XMLScanner.Tag) throws(ManifestProblem) -> Document.Node {
+    /// Reads what a tag begins or ends: a key, a value, a container's end.
+    private mutating func element(_ tag: XMLScanner.Tag) throws(ManifestProblem) {
+        if builder.awaitsKey {
+            if tag.kind == .close, tag.name == "dict" {
+                try builder.end()
+            } else {
+                try key(tag)
+            }
+        } else if builder.isInMap == false, tag.kind == .close, tag.name == "array" {
+            try builder.end()
+        } else {
+            try value(tag)
+        }
+    }
+
+    private mutating func key(_ tag: XMLScanner.Tag) throws(ManifestProblem) {
+        guard tag.name == "key", tag.kind != .close else {
+            throw scanner.cursor.syntaxError(
+                "expected ‘<key>’ or ‘</dict>’, found \(tag.words)", at: tag.place)
+        }
+        builder.key(tag.kind == .empty ? "" : try scanner.text(of: tag), at: tag.place)
+    }
+
+    /// Reads the value that an opening or empty tag begins; of a container only the beginning.
+    private mutating func value(_ tag: XMLScanner.Tag) throws(ManifestProblem) {
         guard tag.kind != .close else {
             throw scanner.cursor.syntaxError("expected a value, found \(tag.words)", at: tag.place)
         }
-        try budget.take(at: tag.place)
         let isEmpty = tag.kind == .empty
         switch tag.name {
-        case "dict":
-            return Document.Node(.map(Document.Map(isEmpty ? [] : try entries(tag))), at: tag.place)
-        case "array":
-            return Document.Node(.list(Document.List(isEmpty ? [] : try items(tag))), at: tag.place)
+        case "dict", "array":
+            try builder.begin(isMap: tag.name == "dict", at: tag.place)
+            if isEmpty { try builder.end() }
         case "true", "false":
             let rest = isEmpty ? "" : try scanner.text(of: tag)
             guard rest.utf8.allSatisfy({ $0 <= 0x20 }) else {
                 throw scanner.cursor.syntaxError("text within ‘<\(tag.name)>’", at: tag.place)
             }
-            return Document.Node(.boolean(tag.name == "true"), at: tag.place)
+            try builder.add(.boolean(tag.name == "true"), at: tag.place)
         case "string", "integer", "real", "date", "data":
             let text = isEmpty ? "" : try scanner.text(of: tag)
-            return Document.Node(try scalar(tag, text), at: tag.place)
+            try builder.add(try scalar(tag, text), at: tag.place)
         default:
             throw scanner.cursor.syntaxError(
                 "\(tag.words) is no element of a property list", at: tag.place)
@@ -104,43 +126,6 @@ package struct XMLPropertyListReader {
         case "inf", "+inf", "infinity", "+infinity": .number(.infinity)
         case "-inf", "-infinity": .number(-.infinity)
         default: PlainScalar.number(text)
-        }
-    }
-
-    private mutating func enter(_ tag: XMLScanner.Tag) throws(ManifestProblem) {
-        guard depth < Document.maximumHeight else { throw .tooDeep(at: tag.place) }
-        depth += 1
-    }
-
-    private mutating func items(_ list: XMLScanner.Tag) throws(ManifestProblem) -> [Document.Node] {
-        try enter(list)
-        defer { depth -= 1 }
-        var items: [Document.Node] = []
-        while true {
-            try scanner.skipMisc()
-            let next = try scanner.tag()
-            if next.kind == .close, next.name == list.name { return items }
-            items.append(try value(of: next))
-        }
-    }
-
-    private mutating func entries(_ map: XMLScanner.Tag) throws(ManifestProblem) -> [Document.Entry]
-    {
-        try enter(map)
-        defer { depth -= 1 }
-        var entries: [Document.Entry] = []
-        while true {
-            try scanner.skipMisc()
-            let next = try scanner.tag()
-            if next.kind == .close, next.name == map.name { return entries }
-            guard next.name == "key", next.kind != .close else {
-                throw scanner.cursor.syntaxError(
-                    "expected ‘<key>’ or ‘</dict>’, found \(next.words)", at: next.place)
-            }
-            let key = next.kind == .empty ? "" : try scanner.text(of: next)
-            try scanner.skipMisc()
-            let value = try value(of: try scanner.tag())
-            entries.append(Document.Entry(key: key, at: next.place, value: value))
         }
     }
 }

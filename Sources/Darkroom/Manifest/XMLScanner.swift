@@ -1,5 +1,6 @@
-/// Reads a text in XML tag by tag: elements without attributes (but for `plist`), comments, processing
-/// instructions, a DOCTYPE without declarations of its own, CDATA, and XML's own entities.
+/// Reads a text in XML tag by tag: elements without attributes (but for `plist`), comments,
+/// processing instructions, a DOCTYPE without declarations of its own, CDATA, and XML's own
+/// entities.
 struct XMLScanner {
     private(set) var cursor: TextCursor
 

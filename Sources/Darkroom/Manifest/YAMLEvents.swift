@@ -1,6 +1,7 @@
-// Yams composes whole trees: it recurses for each level, and it hashes keys that are containers with
-// everything their aliases stand for, so a file of forty lines could keep it busy for years. Its C module,
-// libyaml, gives the events one by one, and a reader of events can stop where the limits are.
+// Yams composes whole trees: it recurses for each level, and it hashes keys that are containers
+// with everything their aliases stand for, so a file of forty lines could keep it busy for years.
+// Its C module, libyaml, gives the events one by one, and a reader of events can stop where the
+// limits are.
 internal import CYaml
 
 /// The events of a YAML text as libyaml tells them, one by one.

@@ -1,31 +1,15 @@
 /// Reads one YAML document with the place of every key and value.
 ///
-/// Aliases share what they stand for, and what they stand for is counted against a budget, so that a
-/// small file cannot ask for more work than a large one. Nothing recurses.
+/// Aliases share what they stand for, and what they stand for is counted against a budget, so that
+/// a small file cannot ask for more work than a large one. Nothing recurses.
 package struct YAMLReader {
-    private var budget: NodeBudget
+    private var builder: DocumentBuilder
     private var anchors: [String: Document.Node] = [:]
-    /// The containers that are open, outermost first.
-    private var open: [Container] = []
-    private var root: Document.Node?
+    /// The anchors of the containers that have begun, outermost first.
+    private var open: [String?] = []
 
     /// Lines that begin with `%`. libyaml compares each `%TAG` with all before it.
     private static let maximumDirectives = 64
-    /// What a merged key costs of the budget for aliases. Unlike what they share, it is copied.
-    private static let mergeCost = 2
-
-    /// A list or a map whose end has not come yet.
-    private struct Container {
-        let isMap: Bool
-        let anchor: String?
-        let place: Document.Place
-        var items: [Document.Node] = []
-        var entries: [Document.Entry] = []
-        /// The key whose value comes next.
-        var key: (text: String, isMerge: Bool, place: Document.Place)?
-        /// The maps that `<<` names, in their order.
-        var merged: [Document.Map] = []
-    }
 
     package static func read(
         _ bytes: [UInt8], budget: NodeBudget
@@ -39,13 +23,13 @@ package struct YAMLReader {
                     .syntax, "YAML: more than \(maximumDirectives) lines begin with ‘%’",
                     place: .start)
             }
-            var reader = YAMLReader(budget: budget)
+            var reader = YAMLReader(builder: DocumentBuilder(budget: budget))
             return try reader.read(try YAMLEvents(text))
         }
     }
 
-    private init(budget: NodeBudget) {
-        self.budget = budget
+    private init(builder: DocumentBuilder) {
+        self.builder = builder
     }
 
     private static func directives(in text: UnsafeBufferPointer<UInt8>) -> Int {
@@ -76,32 +60,42 @@ package struct YAMLReader {
             switch event.kind {
             case .streamStart, .documentEnd: break
             case .documentStart:
-                guard root == nil else {
+                guard builder.root == nil else {
                     throw ManifestProblem(
                         .syntax, "a second document; a manifest is one document", place: place)
                 }
             case .streamEnd:
-                guard let root else {
+                guard let root = builder.root else {
                     throw ManifestProblem(.syntax, "the file is empty", place: .start)
                 }
                 return root
             case .alias(let name):
-                try add(try target(of: name, at: place), keyPlace: place)
+                try addTarget(of: name, at: place)
             case .scalar(let text, let isPlain, let properties):
-                try budget.take(at: place)
-                let value = try Self.scalar(text, isPlain, properties, at: place)
-                let node = Document.Node(value, at: place)
-                if let anchor = properties.anchor { anchors[anchor] = node }
-                // Only `<<` without quotes and tag is a merge.
-                let isMerge = text == "<<" && isPlain && properties.tag == nil
-                try add(node, keyPlace: place, isMergeKey: isMerge)
+                try addScalar(text, isPlain, properties, at: place)
             case .listStart(let properties):
                 try begin(isMap: false, properties, at: place)
             case .mapStart(let properties):
                 try begin(isMap: true, properties, at: place)
             case .containerEnd:
-                try end()
+                let node = try builder.end()
+                if let anchor = open.removeLast() { anchors[anchor] = node }
             }
+        }
+    }
+
+    private mutating func addScalar(
+        _ text: String, _ isPlain: Bool, _ properties: YAMLEvents.Properties,
+        at place: Document.Place
+    ) throws(ManifestProblem) {
+        let value = try Self.scalar(text, isPlain, properties, at: place)
+        if let anchor = properties.anchor { anchors[anchor] = Document.Node(value, at: place) }
+        if builder.awaitsKey {
+            // Only `<<` without quotes and tag is a merge.
+            let isMerge = text == "<<" && isPlain && properties.tag == nil
+            builder.key(text, at: place, isMerge: isMerge)
+        } else {
+            try builder.add(value, at: place)
         }
     }
 
@@ -126,17 +120,23 @@ package struct YAMLReader {
             place: place)
     }
 
-    /// The node that the alias `name` stands for, its cost taken from the budget.
-    private mutating func target(
+    /// Adds what the alias `name` stands for, or takes it as a key.
+    private mutating func addTarget(
         of name: String, at place: Document.Place
-    ) throws(ManifestProblem) -> Document.Node {
+    ) throws(ManifestProblem) {
         guard let node = anchors[name] else {
             throw ManifestProblem(
                 .syntax, "YAML: the alias ‘*\(name.shortened)’ has no anchor before it",
                 place: place)
         }
-        try budget.take(aliased: node.size, at: place)
-        return node
+        guard builder.awaitsKey else {
+            try builder.add(shared: node, at: place)
+            return
+        }
+        switch node.value {
+        case .text(let text), .plain(let text): builder.key(text, at: place)
+        default: throw Self.containerAsKey(place)
+        }
     }
 
     private mutating func begin(
@@ -148,92 +148,11 @@ package struct YAMLReader {
         case "tag:yaml.org,2002:map" where isMap: break
         case let tag?: throw Self.unsupported(tag, at: place)
         }
-        if let last = open.last, last.isMap, last.key == nil { throw Self.containerAsKey(place) }
-        guard open.count < Document.maximumHeight else { throw .tooDeep(at: place) }
-        try budget.take(at: place)
+        if builder.awaitsKey { throw Self.containerAsKey(place) }
+        try builder.begin(isMap: isMap, at: place)
         // An alias within would stand for what contains it; without the anchor it is refused.
         if let anchor = properties.anchor { anchors[anchor] = nil }
-        open.append(Container(isMap: isMap, anchor: properties.anchor, place: place))
-    }
-
-    private mutating func end() throws(ManifestProblem) {
-        let container = open.removeLast()
-        let value: Document.Value =
-            container.isMap ? .map(try map(of: container)) : .list(Document.List(container.items))
-        let node = Document.Node(value, at: container.place)
-        guard node.height <= Document.maximumHeight else { throw .tooDeep(at: container.place) }
-        if let anchor = container.anchor { anchors[anchor] = node }
-        try add(node, keyPlace: container.place)
-    }
-
-    /// Puts a finished node where it belongs: it is a key, a value, an item or the root.
-    private mutating func add(
-        _ node: Document.Node, keyPlace place: Document.Place, isMergeKey: Bool = false
-    ) throws(ManifestProblem) {
-        guard !open.isEmpty else {
-            root = node
-            return
-        }
-        let last = open.count - 1
-        guard open[last].isMap else {
-            open[last].items.append(node)
-            return
-        }
-        guard let key = open[last].key else {
-            open[last].key = (try Self.keyText(node, at: place), isMergeKey, place)
-            return
-        }
-        open[last].key = nil
-        if key.isMerge {
-            open[last].merged += try Self.mergedMaps(node, at: key.place)
-        } else {
-            open[last].entries.append(Document.Entry(key: key.text, at: key.place, value: node))
-        }
-    }
-
-    private static func keyText(
-        _ node: Document.Node, at place: Document.Place
-    ) throws(ManifestProblem) -> String {
-        switch node.value {
-        case .text(let text), .plain(let text): return text
-        default: throw containerAsKey(place)
-        }
-    }
-
-    private static func mergedMaps(
-        _ node: Document.Node, at place: Document.Place
-    ) throws(ManifestProblem) -> [Document.Map] {
-        switch node.value {
-        case .map(let map): return [map]
-        case .list(let list):
-            var maps: [Document.Map] = []
-            for item in list.items {
-                guard case .map(let map) = item.value else { throw wrongMerge(item, at: place) }
-                maps.append(map)
-            }
-            return maps
-        default: throw wrongMerge(node, at: place)
-        }
-    }
-
-    /// The map of a container: its own entries, then those of the merged maps that are not there yet.
-    private mutating func map(of container: Container) throws(ManifestProblem) -> Document.Map {
-        var entries = container.entries
-        guard !container.merged.isEmpty else { return Document.Map(entries) }
-        var keys = Set(entries.lazy.map(\.key))
-        for map in container.merged {
-            try budget.take(
-                aliased: map.entries.count * Self.mergeCost, at: container.place)
-            entries += map.entries.filter { keys.insert($0.key).inserted }
-        }
-        return Document.Map(entries)
-    }
-
-    private static func wrongMerge(
-        _ node: Document.Node, at place: Document.Place
-    ) -> ManifestProblem {
-        ManifestProblem(
-            .wrongType, "‘<<’ merges a map or a list of maps, found \(node.words)", place: place)
+        open.append(properties.anchor)
     }
 
     private static func containerAsKey(_ place: Document.Place) -> ManifestProblem {

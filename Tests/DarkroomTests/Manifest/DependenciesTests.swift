@@ -3,8 +3,8 @@ import Testing
 @testable import Darkroom
 
 @Suite struct DependenciesTests {
-    /// A manifest's images by name and what they come after (`from` with a `<` before the name), and
-    /// the indices that are made of it.
+    /// A manifest's images by name and what they come after (`from` with a `<` before the name),
+    /// and the indices that are made of it.
     @Test(
         arguments: [
             (["a": [], "b": ["<a"], "c": ["<b", "a"]], [[], [], [0]]),

@@ -27,7 +27,8 @@ func problems(
     }
 }
 
-/// A problem's code, place and suggestion, as a test's table has them: `12:3 unknown-key images[0].nam`.
+/// A problem's code, place and suggestion, as a test's table has them: `12:3 unknown-key
+/// images[0].nam`.
 func summary(_ problem: ManifestProblem) -> String {
     let place = problem.line.map { "\($0):\(problem.column ?? 0) " } ?? ""
     let path = problem.path.isEmpty ? "" : " " + problem.path

@@ -57,8 +57,8 @@ import Testing
                     ], priority: .low))
     }
 
-    /// A value of `intensity` as Foundation writes it, and the problems with it. Booleans are numbers
-    /// to Foundation, not to us.
+    /// A value of `intensity` as Foundation writes it, and the problems with it. Booleans are
+    /// numbers to Foundation, not to us.
     static let values: [(value: any Sendable, expected: [String])] = [
         (1, []), (0, []), (0.5, []), (Float(0.5), []), (true, ["wrong-type"]),
         (false, ["wrong-type"]), ("1", ["wrong-type"]), (2, ["out-of-range"]),
