@@ -11,7 +11,7 @@ final class Bench: Sendable {
     let documents: ScratchDirectory
 
     /// A small picture, the same bytes each time.
-    static let picture = Starfield.png(width: 48, height: 32, seed: 1)
+    static let picture = Starfield.png(width: 80, height: 64, seed: 1)
 
     /// Makes a spool and an origin that serves `pictures` pictures, `0.png`, `1.png`, ….
     init(pictures: Int = 12) throws {

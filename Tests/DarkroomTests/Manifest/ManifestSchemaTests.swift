@@ -1,6 +1,5 @@
 import Foundation
 import Testing
-import Yams
 
 @testable import Darkroom
 
@@ -123,34 +122,5 @@ import Yams
         // Together they show every filter there is.
         let names = Set(filters.map { "\($0)".prefix { $0.isLetter } }.map(String.init))
         #expect(names == Set(FilterCatalog.all.map(\.name)))
-    }
-
-    @Test func readsTheFiltersOfAConfigurationThatYamsHasComposed() throws {
-        let text = """
-            defaults:
-              filters: [mono, {sepia: {intensity: 0.5}}, {resize: {width: 8, linear: true}}]
-              broken: [{sepia: {intensity: "1"}}, {sepia: {intensity: 2}}]
-            """
-        let composed = try Yams.compose(yaml: text)
-        let root = Document.Node(try #require(composed))
-        guard case .map(let map) = root.value, case .map(let defaults)? = map["defaults"]?.value
-        else {
-            Issue.record("no map")
-            return
-        }
-        let path = DocumentPath.key(.root, "defaults")
-        let filters = try #require(defaults["filters"])
-        #expect(
-            try FilterList.read(filters, at: .key(path, "filters"))
-                == [.mono, .sepia(intensity: 0.5), .resize(.init(width: 8, linear: true))])
-        let broken = try #require(defaults["broken"])
-        let rejection = #expect(throws: ManifestRejection.self) {
-            try FilterList.read(broken, at: .key(path, "broken"))
-        }
-        #expect(
-            rejection?.problems.map(summary) == [
-                "3:32 wrong-type defaults.broken[0].sepia.intensity",
-                "3:59 out-of-range defaults.broken[1].sepia.intensity",
-            ])
     }
 }
