@@ -8,7 +8,8 @@ enum GaussianKernel: Equatable {
     case boxes([Int])
 
     /// Up to this σ the blur is a convolution with the Gaussian itself; its cost grows with σ. Above, it
-    /// is three box filters, whose cost does not.
+    /// is three box filters, whose cost does not. At an edge between black and white they are off the
+    /// Gaussian by at most 1.2 % of full scale.
     static let largestDirectSigma = 16.0
 
     init(sigma: Double, depth: Int) {
@@ -40,24 +41,27 @@ enum GaussianKernel: Equatable {
     /// Three widths whose box filters together have the variance σ² as nearly as whole numbers can.
     ///
     /// A box of width w has the variance (w² − 1) / 12, so Σw² should be 12σ² + 3. The sum of the
-    /// widths must be odd, or the blur would shift the picture by half a pixel. Of widths around the
-    /// mean the sum of squares that comes nearest is taken, and of several the one with the widths
-    /// closest together. At σ > 16 the effective σ is then off by less than 0.02 pixels.
+    /// widths must be odd, or the blur would shift the picture by half a pixel. From one odd sum of
+    /// nearly equal widths to the next, Σw² grows by some 8σ; widths that differ by up to 2√σ from
+    /// their mean fill the gap. The effective σ is then off by less than 0.01 pixels at σ > 16.
     static func boxWidths(sigma: Double) -> [Int] {
         let target = 12 * sigma * sigma + 3
-        let middle = Int((target / 3).squareRoot())
-        let near = max(1, middle - 3)...middle + 4
+        let mean = (target / 3).squareRoot()
+        let reach = 2 * sigma.squareRoot() + 2
+        let near = max(1, Int(mean - reach))...Int(mean + reach)
         var best: (miss: Double, spread: Int, widths: [Int])?
         for a in near {
-            for b in near where b >= a {
-                for c in near where c >= b && (a + b + c) % 2 == 1 {
-                    let miss = abs(Double(a * a + b * b + c * c) - target)
+            for b in a...near.upperBound {
+                let rest = target - Double(a * a + b * b)
+                let c = Int(max(rest, 0).squareRoot())
+                for c in [c - 1, c, c + 1] where c >= b && (a + b + c) % 2 == 1 {
+                    let miss = abs(Double(c * c) - rest)
                     if let best, (best.miss, best.spread) <= (miss, c - a) { continue }
                     best = (miss, c - a, [a, b, c])
                 }
             }
         }
-        guard let best else { preconditionFailure("no widths around \(middle)") }
+        guard let best else { preconditionFailure("no widths around \(mean)") }
         return best.widths
     }
 }

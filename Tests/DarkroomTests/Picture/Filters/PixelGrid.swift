@@ -1,0 +1,73 @@
+import Darkroom
+
+/// A small picture whose samples a test can read and write one by one.
+struct PixelGrid: Equatable, CustomStringConvertible {
+    let layout: PixelLayout
+    /// Row by row, channels interleaved.
+    var samples: [UInt16]
+
+    init(_ layout: PixelLayout, _ samples: [UInt16]) {
+        precondition(samples.count == layout.width * layout.height * layout.channels)
+        self.layout = layout
+        self.samples = samples
+    }
+
+    init(
+        _ width: Int, _ height: Int, channels: Int, depth: Int = 8,
+        sample: (_ x: Int, _ y: Int, _ channel: Int) -> UInt16
+    ) {
+        layout = PixelLayout(width: width, height: height, channels: channels, depth: depth)
+        samples = []
+        for y in 0..<height {
+            for x in 0..<width {
+                for channel in 0..<channels { samples.append(sample(x, y, channel)) }
+            }
+        }
+    }
+
+    /// Noise in which the ends of the scale, and low alpha, are frequent.
+    static func noise(
+        _ width: Int, _ height: Int, channels: Int, depth: Int = 8, seed: UInt64 = 1
+    ) -> PixelGrid {
+        var noise = PixelNoise(state: seed)
+        let max = depth == 8 ? 255 : 65535
+        return PixelGrid(width, height, channels: channels, depth: depth) { _, _, _ in
+            let random = noise.next()
+            return switch random % 8 {
+            case 0: 0
+            case 1: UInt16(max)
+            case 2: UInt16((random >> 8) % 4)
+            default: UInt16((random >> 8) % UInt64(max + 1))
+            }
+        }
+    }
+
+    subscript(x: Int, y: Int, channel: Int) -> UInt16 {
+        get { samples[(y * layout.width + x) * layout.channels + channel] }
+        set { samples[(y * layout.width + x) * layout.channels + channel] = newValue }
+    }
+
+    /// The samples of one pixel.
+    func pixel(_ x: Int, _ y: Int) -> [UInt16] { (0..<layout.channels).map { self[x, y, $0] } }
+
+    var max: Double { layout.depth == 8 ? 255 : 65535 }
+
+    var description: String {
+        let (width, height) = (layout.width, layout.height)
+        let head = "\(width) × \(height), \(layout.channels) channels of \(layout.depth) bits"
+        return samples.count <= 64 ? "\(head): \(samples)" : head
+    }
+}
+
+/// The generator SplitMix64: the same numbers in every run.
+struct PixelNoise {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
