@@ -29,6 +29,11 @@ int darkroom_open_folder(const char *path)
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+int darkroom_start_writing(int fd)
+{
+    return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 int64_t darkroom_filesystem_type(int fd)
 {
     struct statfs s;

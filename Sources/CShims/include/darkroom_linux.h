@@ -17,6 +17,9 @@ int darkroom_open_beneath(int dir, const char *path);
  * to list it. */
 int darkroom_open_folder(const char *path);
 
+/* sync_file_range(2) with SYNC_FILE_RANGE_WRITE over the whole file. */
+int darkroom_start_writing(int fd);
+
 /* statfs(2)'s f_type of an open descriptor, or -1. */
 int64_t darkroom_filesystem_type(int fd);
 

@@ -53,7 +53,8 @@ final class Batch {
         var waiters: [Int] = []
         /// Images that need it and have not ended.
         var users = 0
-        var milliseconds = 0
+        /// The number of the scratch file it is fetched into, from its beginning until no image needs it.
+        var slot: Int?
     }
 
     let key: BatchKey
@@ -73,6 +74,8 @@ final class Batch {
     var unblocked: [Int] = []
     /// Images before it have been looked at.
     private var cursor = 0
+    private var freeSlots: [Int] = []
+    private var slotCount = 0
     /// When its first image was admitted, in nanoseconds.
     private(set) var startedAt: UInt64?
     /// Whether the batch stands in the board's queue of those that may be given a place.
@@ -157,6 +160,24 @@ final class Batch {
         startedAt = now
         status.state = .processing
         if status.times.started == nil { status.times.started = Clock.timestamp }
+    }
+
+    // MARK: Scratch files
+
+    /// Gives a source a scratch file for its bytes, one that another source has left if there is any: files
+    /// are written over rather than made and removed, for ext4 is slow to find a place for a new one among
+    /// many that were removed a moment ago.
+    func takeSlot(for source: Int) -> Int {
+        let slot = freeSlots.popLast() ?? slotCount
+        slotCount = max(slotCount, slot + 1)
+        sources[source].slot = slot
+        return slot
+    }
+
+    /// Leaves a source's scratch file to others.
+    func releaseSlot(of source: Int) {
+        guard let slot = sources[source].slot.take() else { return }
+        freeSlots.append(slot)
     }
 
     // MARK: Keeping the counts

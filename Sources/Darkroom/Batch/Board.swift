@@ -52,8 +52,6 @@ package enum Effect: Sendable {
     case recordCancellation(BatchFolders)
     /// Prepare a batch from its folder, for there was no room to keep it in memory.
     case prepare(BatchKey, BatchFolders)
-    /// Remove the fetched bytes that no image needs any more.
-    case discard(BatchFolders, source: Int)
     case statusChanged(BatchKey)
     /// Write the final status and clear the batch's folder.
     case finish(BatchKey)
@@ -321,9 +319,7 @@ struct Board {
         let source = batch.sourceOfImage[index]
         if source >= 0 {
             batch.sources[source].users -= 1
-            if batch.sources[source].users == 0, batch.sources[source].phase == .ready {
-                effects.append(.discard(batch.folders, source: source))
-            }
+            if batch.sources[source].users == 0 { batch.releaseSlot(of: source) }
         }
         effects.append(.statusChanged(batch.key))
     }

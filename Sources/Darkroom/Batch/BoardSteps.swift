@@ -1,7 +1,8 @@
 /// What a download operation needs.
 struct DownloadJob: Sendable {
     let folders: BatchFolders
-    let source: Int
+    /// The number of the scratch file to fetch into.
+    let slot: Int
     let text: String
     /// The first of the images that wait for it, for the journal.
     let image: String
@@ -11,8 +12,8 @@ struct DownloadJob: Sendable {
 /// What a filter operation needs.
 struct FilterJob: Sendable {
     enum Input: Sendable {
-        /// `active/ID/source-N`, or the local file that the source names.
-        case source(Int, text: String)
+        /// `active/ID/source-SLOT`, or the local file that the source names.
+        case source(slot: Int, text: String)
         /// The output of another image, in the outbox.
         case output(file: String)
     }
@@ -47,7 +48,8 @@ extension Board {
             batch.setState(.downloading, of: image)
         }
         return DownloadJob(
-            folders: batch.folders, source: index, text: batch.sources[index].text,
+            folders: batch.folders, slot: batch.takeSlot(for: index),
+            text: batch.sources[index].text,
             image: batch.sources[index].waiters.first.map { batch.manifest.images[$0].name } ?? "",
             cancellation: batch.cancellation)
     }
@@ -57,6 +59,7 @@ extension Board {
     func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
         guard let batch = batches[key] else { return [] }
         batch.sources[index].phase = .queued
+        batch.releaseSlot(of: index)
         for image in batch.sources[index].waiters where batch.live[image] != nil {
             batch.live[image]?.phase = .queuedDownload
             batch.setState(.new, of: image)
@@ -75,6 +78,7 @@ extension Board {
         let waiters = batch.sources[index].waiters
         batch.sources[index].waiters = []
         batch.sources[index].phase = failure.map { .failed($0) } ?? .ready
+        if failure != nil || batch.sources[index].users == 0 { batch.releaseSlot(of: index) }
         var effects: [Effect] = [.statusChanged(key)]
         for image in waiters {
             guard let live = batch.live[image] else { continue }
@@ -108,7 +112,8 @@ extension Board {
         let image = batch.manifest.images[index]
         let input: FilterJob.Input
         switch image.origin {
-        case .source(let text): input = .source(batch.sourceOfImage[index], text: text)
+        case .source(let text):
+            input = .source(slot: batch.sources[batch.sourceOfImage[index]].slot ?? 0, text: text)
         case .image(let other): input = .output(file: batch.manifest.images[other].outputFile)
         }
         return FilterJob(

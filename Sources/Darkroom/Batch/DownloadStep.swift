@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The first step of an image: its source fetched to `active/ID/source-N`, or, where it is a file of this
+/// The first step of an image: its source fetched to `active/ID/source-SLOT`, or, where it is a file of this
 /// machine, looked at.
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for what needs no network.
@@ -33,8 +33,8 @@ extension Scheduler {
         begun.job = job
         do {
             let folder = try job.folders.active()
-            let name = BatchFile.partialSource(source)
-            let file = try folder.create(name, replacing: true)
+            let name = BatchFile.source(job.slot)
+            let file = try folder.openScratch(name)
             return .transfer(
                 TransferRequest(url: url, output: TransferOutput(file, name: folder.path(of: name)))
             )
@@ -55,14 +55,13 @@ extension Scheduler {
         }
         switch outcome {
         case .fetched(let report):
-            let failure = keep(report, job)
+            let failure = keep(report)
             if failure == nil {
                 log.downloaded(
                     job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
             }
             ended(work) { $0.downloadEnded(key, source, failure: failure) }
         case .failed(let error):
-            discardPart(job)
             if error.kind == .cancelled, !job.cancellation.isSet {
                 ended(work) { $0.downloadDeferred(key, source) }
             } else {
@@ -73,24 +72,16 @@ extension Scheduler {
         }
     }
 
-    /// Gives the fetched bytes their name, if they are a picture; says why not otherwise.
-    private func keep(_ report: TransferReport, _ job: DownloadJob) -> Failure? {
+    /// Cuts the scratch file to what has arrived, if that is a picture; says why not otherwise.
+    private func keep(_ report: TransferReport) -> Failure? {
         do {
             _ = try report.pictureKind()
-            let folder = try job.folders.active()
-            try folder.rename(
-                BatchFile.partialSource(job.source), to: folder,
-                as: BatchFile.source(job.source), replacing: true)
+            let output = report.request.output
+            try output.descriptor.truncate(to: Int(report.bytes), path: output.name)
             return nil
         } catch {
-            discardPart(job)
             return Failure(erasing: error)
         }
-    }
-
-    /// What stays of a transfer that failed is removed with the batch's folder at the latest.
-    private func discardPart(_ job: DownloadJob) {
-        try? job.folders.active().remove(BatchFile.partialSource(job.source))
     }
 
     // MARK: Local files

@@ -39,10 +39,10 @@ struct FilterStep {
         switch job.input {
         case .output(let file):
             return try job.folders.outbox().open(FileName(file))
-        case .source(let index, let text):
+        case .source(let slot, let text):
             switch try SourceReference(text) {
             case .local(let path): return try sources.open(path).takeDescriptor()
-            case .remote: return try job.folders.active().open(BatchFile.source(index))
+            case .remote: return try job.folders.active().open(BatchFile.source(slot))
             }
         }
     }

@@ -172,9 +172,6 @@ package final class Scheduler: Sendable {
             publisher.recordCancellation(folders)
         case .prepare(let key, let folders):
             preparation.async { [self] in prepare(key, folders) }
-        case .discard(let folders, let source):
-            // Scratch: a file that stays is removed with the batch's folder.
-            try? folders.active().remove(BatchFile.source(source))
         case .statusChanged(let key):
             statusKeeper.changed(key, self)
         case .finish(let key):

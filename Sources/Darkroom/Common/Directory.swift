@@ -70,6 +70,16 @@ package final class Directory: Sendable {
             })
     }
 
+    /// Opens a file for writing over what is in it, creating it where it is missing.
+    package func openScratch(_ name: FileName) throws(FileError) -> Descriptor {
+        Descriptor(
+            owning: try Self.call("open", path(of: name)) {
+                name.withCString {
+                    openat(number, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+                }
+            })
+    }
+
     /// Opens a file for appending, creating it where it is missing.
     package func append(to name: FileName) throws(FileError) -> Descriptor {
         Descriptor(
@@ -244,6 +254,21 @@ extension Descriptor {
             }
         }
         return nil
+    }
+
+    /// Cuts the file to a length.
+    package func truncate(to length: Int, path: String) throws(FileError) {
+        do {
+            _ = try retryingInterrupts { ftruncate(number, length) }
+        } catch {
+            throw FileError("truncate", path, error)
+        }
+    }
+
+    /// Lets the kernel begin to write the file's content, so that a later sync finds it done and several
+    /// files share the wait. A hint: what goes wrong is told by the sync.
+    package func startWriting() {
+        _ = darkroom_start_writing(number)
     }
 
     /// Waits until the file's content is on the disk. A failure is final: after it the kernel may

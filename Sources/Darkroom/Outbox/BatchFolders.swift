@@ -11,11 +11,8 @@ package enum BatchFile {
         FileName("manifest.\(format.rawValue)")
     }
 
-    /// The fetched bytes of the source with this number, once they are all there.
-    package static func source(_ index: Int) -> FileName { "source-\(index)" }
-
-    /// The same while they arrive.
-    package static func partialSource(_ index: Int) -> FileName { "source-\(index).part" }
+    /// A scratch file for fetched bytes.
+    package static func source(_ slot: Int) -> FileName { "source-\(slot)" }
 
     /// The output of the image with this index until it is published.
     package static func output(_ index: Int) -> FileName { "output-\(index)" }

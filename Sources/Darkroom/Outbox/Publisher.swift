@@ -88,6 +88,7 @@ package final class Publisher: Sendable {
         var items = group.items
         do {
             let active = try group.folders.active()
+            startWriting(items, in: active)
             for index in items.indices { sync(&items[index], in: active) }
             var records = items.map { JournalRecord.ended(index: $0.index, $0.status) }
             if group.isCancelled { records.append(.cancelled) }
@@ -99,6 +100,15 @@ package final class Publisher: Sendable {
             for index in items.indices { Self.fail(&items[index], error) }
         }
         for item in items { item.completion(item.status) }
+    }
+
+    /// All of the group's outputs go on their way to the disk before the first is waited for.
+    private func startWriting(_ items: [Item], in active: Directory) {
+        guard durably, items.count > 1 else { return }
+        for item in items where item.status.state == .filtered {
+            // A file that cannot be opened is told of when it is synced.
+            try? active.open(BatchFile.output(item.index)).startWriting()
+        }
     }
 
     private func sync(_ item: inout Item, in active: Directory) {

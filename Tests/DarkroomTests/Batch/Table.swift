@@ -15,7 +15,8 @@ struct Table {
     private(set) var finishedOrder: [String] = []
     private(set) var counts: [String: Status.Counts] = [:]
     private(set) var downloads: [String] = []
-    private(set) var discarded: [Int] = []
+    /// Scratch files used, given their numbers begin at 0.
+    private(set) var mostSlots = 0
     private(set) var filtered: [String] = []
     private(set) var filteredBatches: [String] = []
     private(set) var codes: [String: String] = [:]
@@ -122,7 +123,6 @@ struct Table {
             prepared += 1
             guard let manifest = manifests[folders.id] else { return }
             take(board.prepared(key, prepare(folders.id, manifest)))
-        case .discard(_, let source): discarded.append(source)
         case .finish(let key):
             guard let batch = board.batches[key] else { return }
             if finished[batch.folders.id] != nil { endedTwice += 1 }
@@ -143,6 +143,7 @@ struct Table {
         if mustDefer() { return take(board.downloadDeferred(key, source)) }
         guard let job = board.downloadBegan(key, source) else { return }
         downloads.append(job.text)
+        mostSlots = max(mostSlots, job.slot + 1)
         let failure =
             failingSources.contains(job.text) ? Failure(code: "http-status", message: "404") : nil
         take(board.downloadEnded(key, source, failure: failure))
