@@ -1,6 +1,90 @@
+/* libcurl, and typed wrappers for its variadic calls, which Swift cannot make. Each wrapper takes
+ * one of the argument types that options have: using the wrong one for an option is undefined, so
+ * the wrapper's name is the type named in the option's manual page. */
 #ifndef DARKROOM_CCURL_SHIM_H
 #define DARKROOM_CCURL_SHIM_H
 
 #include <curl/curl.h>
+
+/* Options that take a long: numbers below 2^31, switches and bit masks. */
+static inline CURLcode darkroom_curl_set_long(CURL *handle, CURLoption option, long value)
+{
+    return curl_easy_setopt(handle, option, value);
+}
+
+/* Options that take a curl_off_t: their names end in _LARGE. */
+static inline CURLcode darkroom_curl_set_offset(CURL *handle, CURLoption option, curl_off_t value)
+{
+    return curl_easy_setopt(handle, option, value);
+}
+
+/* Options that take a string, which libcurl copies; NULL takes the option back. */
+static inline CURLcode darkroom_curl_set_string(CURL *handle, CURLoption option, const char *value)
+{
+    return curl_easy_setopt(handle, option, value);
+}
+
+/* Options that take a pointer, which libcurl keeps: user data, buffers. */
+static inline CURLcode darkroom_curl_set_pointer(CURL *handle, CURLoption option, void *value)
+{
+    return curl_easy_setopt(handle, option, value);
+}
+
+/* Options that take a list, which libcurl keeps but does not own. */
+static inline CURLcode darkroom_curl_set_list(CURL *handle, CURLoption option,
+                                              struct curl_slist *value)
+{
+    return curl_easy_setopt(handle, option, value);
+}
+
+/* CURLOPT_WRITEFUNCTION with its CURLOPT_WRITEDATA. */
+static inline CURLcode darkroom_curl_set_write(CURL *handle, curl_write_callback function,
+                                               void *user)
+{
+    CURLcode result = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, function);
+    return result != CURLE_OK ? result : curl_easy_setopt(handle, CURLOPT_WRITEDATA, user);
+}
+
+/* CURLOPT_OPENSOCKETFUNCTION with its CURLOPT_OPENSOCKETDATA. */
+static inline CURLcode darkroom_curl_set_open_socket(CURL *handle, curl_opensocket_callback function,
+                                                     void *user)
+{
+    CURLcode result = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
+    return result != CURLE_OK ? result : curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, user);
+}
+
+/* What curl_easy_getinfo tells as a long; 0 where it tells nothing. */
+static inline long darkroom_curl_get_long(CURL *handle, CURLINFO info)
+{
+    long value = 0;
+    return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
+}
+
+/* What curl_easy_getinfo tells as a curl_off_t: infos whose names end in _T. 0 for nothing. */
+static inline curl_off_t darkroom_curl_get_offset(CURL *handle, CURLINFO info)
+{
+    curl_off_t value = 0;
+    return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
+}
+
+/* What curl_easy_getinfo tells as a string, owned by the handle until its next transfer; or NULL. */
+static inline const char *darkroom_curl_get_string(CURL *handle, CURLINFO info)
+{
+    char *value = NULL;
+    return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : NULL;
+}
+
+/* CURLINFO_PRIVATE: the pointer given as CURLOPT_PRIVATE, or NULL. */
+static inline void *darkroom_curl_get_private(CURL *handle)
+{
+    char *value = NULL;
+    return curl_easy_getinfo(handle, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
+}
+
+/* Options of a multi handle that take a long. */
+static inline CURLMcode darkroom_curl_multi_set_long(CURLM *multi, CURLMoption option, long value)
+{
+    return curl_multi_setopt(multi, option, value);
+}
 
 #endif

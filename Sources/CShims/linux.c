@@ -24,6 +24,11 @@ int darkroom_open_beneath(int dir, const char *path)
     return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
 }
 
+int darkroom_open_folder(const char *path)
+{
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 int64_t darkroom_filesystem_type(int fd)
 {
     struct statfs s;

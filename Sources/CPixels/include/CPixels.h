@@ -1,8 +1,159 @@
-/* Kernels over rows of pixels. */
+/*
+ * Kernels over rows of pixels.
+ *
+ * A row holds `pixels` pixels of `channels` interleaved samples: 1 gray, 2 gray and alpha, 3 RGB,
+ * 4 RGB and alpha. A sample is a uint8_t where `depth` is 8 and a uint16_t in the machine's byte
+ * order where it is 16. Rows that follow each other without gaps may be passed as one long row.
+ * Colour is not multiplied by alpha, except in rows of floats.
+ *
+ * Rows of floats hold samples on the scale of the depth they come from (0…255 or 0…65535), or light
+ * from 0 to 1 where a transfer function was applied. Where there is alpha, colour is multiplied by
+ * the alpha sample as it stands (not divided by 255), which loses nothing.
+ */
 #ifndef DARKROOM_CPIXELS_H
 #define DARKROOM_CPIXELS_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- Colour (colour.c) ----------------------------------------------------------------------- */
+
+/* Replaces RGB by `matrix` · RGB in place; the matrix is given row by row. 3 or 4 channels. */
+void darkroom_matrix(
+    void *samples, size_t pixels, int channels, int depth, const double matrix[9]);
+
+/*
+ * Makes gray of RGB: weights[0]·R + weights[1]·G + weights[2]·B + weights[3], the last on the
+ * scale of the samples. `channels` are the input's, 3 or 4; the output has two less. `out` may be
+ * `in`.
+ */
+void darkroom_luma(
+    const void *in, void *out, size_t pixels, int channels, int depth, const double weights[4]);
+
+/* Makes RGB of gray, each channel the gray times its factor. `channels` are the input's, 1 or 2. */
+void darkroom_tint(
+    const void *in, void *out, size_t pixels, int channels, int depth, const double factors[3]);
+
+/* Fills `table`, of 256 or 65536 samples of `depth` bits, with scale·v + offset for each v. */
+void darkroom_affine_table(void *table, int depth, double scale, double offset);
+
+/* Replaces the samples of channels `first`, …, `first + count - 1` by what `table` has for them. */
+void darkroom_map(
+    void *samples, size_t pixels, int channels, int depth, int first, int count,
+    const void *table);
+
+/* ---- Layout (layout.c) ----------------------------------------------------------------------- */
+
+/*
+ * Copies pixels into a layout of at least as many channels: gray becomes R, G and B alike, and a
+ * missing alpha becomes `alpha`.
+ */
+void darkroom_expand(
+    const void *in, int in_channels, void *out, int out_channels, size_t pixels, int depth,
+    uint16_t alpha);
+
+/* Fills a row with copies of `pixel`. */
+void darkroom_fill(void *out, size_t pixels, size_t pixel_bytes, const void *pixel);
+
+/* Reverses the order of a row's pixels in place. */
+void darkroom_reverse(void *row, size_t pixels, size_t pixel_bytes);
+
+/* Writes for each output pixel the input pixel with the index given. */
+void darkroom_gather(
+    const void *in, void *out, size_t pixels, size_t pixel_bytes, const uint32_t *indices);
+
+/*
+ * Turns columns of a picture into rows.
+ *
+ * Output row k is column first + k·step (step is 1 or -1), read from the top, or from the bottom
+ * where `from_bottom` is set. The picture has `height` rows of `width` pixels; so output rows
+ * have `height` pixels.
+ */
+void darkroom_columns(
+    const void *picture, size_t width, size_t height, size_t pixel_bytes, size_t first,
+    ptrdiff_t step, int from_bottom, void *out, size_t out_rows);
+
+/* ---- Rows of floats (floats.c) --------------------------------------------------------------- */
+
+/* Samples to floats. `light` has what each sample stands for, or is NULL to take it as it is. */
+void darkroom_load(
+    const void *in, float *out, size_t pixels, int channels, int depth, const float *light);
+
+/*
+ * Floats to samples: colour divided by alpha, rounded, clamped. Where alpha rounds to 0 nothing
+ * of the colour can be seen, and it becomes 0.
+ */
+void darkroom_store(const float *in, void *out, size_t pixels, int channels, int depth);
+
+/*
+ * The same for floats that hold light.
+ *
+ * thresholds[k] is the least light that becomes the sample k, for k from 1 to the largest sample.
+ * starts[i], for i from 0 to cells, is the sample of the light i / cells.
+ */
+void darkroom_store_light(
+    const float *in, void *out, size_t pixels, int channels, int depth, const float *thresholds,
+    const uint16_t *starts, uint32_t cells);
+
+/* ---- Resampling (resample.c) ----------------------------------------------------------------- */
+
+/*
+ * Output pixel i is the sum of input pixels first[i], first[i] + 1, … times the weights from
+ * weights[offsets[i]] up to weights[offsets[i + 1]] (exclusive). Sums are made in double.
+ */
+void darkroom_convolve(
+    const float *in, float *out, size_t out_pixels, int channels, const uint32_t *first,
+    const size_t *offsets, const float *weights);
+
+/* out = the sum of rows[k] · weights[k], in double, `samples` floats each. */
+void darkroom_blend(
+    const float *const *rows, const float *weights, size_t count, float *out, size_t samples);
+
+/* ---- Blur (blur.c) --------------------------------------------------------------------------- */
+
+/*
+ * A symmetric convolution down the columns: out is a row of floats, weights[0] · rows[radius] +
+ * the sum of weights[k] · (rows[radius - k] + rows[radius + k]).
+ */
+void darkroom_blur_columns(
+    const void *const *rows, const float *weights, size_t radius, float *out, size_t pixels,
+    int channels, int depth);
+
+/*
+ * The same along a row of floats. `in` has `radius` pixels more at each end, `out` must not
+ * overlap it.
+ */
+void darkroom_blur_row(
+    const float *in, const float *weights, size_t radius, float *out, size_t pixels, int channels);
+
+/*
+ * Three box filters of widths a, b and c down the columns, as three running sums.
+ *
+ * `state` holds three rows of sums one after the other; the third is the threefold box sum,
+ * exact: 64 bits hold 65535² times three widths of 1600. The start is where all rows in the boxes
+ * are `first`. A step moves the boxes down by one row; rows[0…7] are the input rows that lie 0;
+ * a, b, c; a+b, a+c, b+c; a+b+c rows above the lowest in the boxes.
+ */
+void darkroom_box_start(
+    uint64_t *state, const void *first, const size_t widths[3], size_t pixels, int channels,
+    int depth);
+void darkroom_box_step(
+    uint64_t *state, const void *const rows[8], size_t pixels, int channels, int depth);
+
+/*
+ * The same three box filters along the row of sums that `state` holds, edge pixels going on for
+ * ever, and the division by all widths. `scratch` has room for `pixels` + a + b + c - 3 pixels.
+ */
+void darkroom_box_row(
+    const uint64_t *state, double *scratch, const size_t widths[3], float *out, size_t pixels,
+    int channels);
+
+/*
+ * Unsharp mask: in + amount · (in − blurred) where they differ by more than `threshold` samples.
+ * Alpha stays; so do pixels that are transparent, or whose blurred alpha is 0.
+ */
+void darkroom_sharpen(
+    const void *in, const float *blurred, void *out, size_t pixels, int channels, int depth,
+    double amount, double threshold);
 
 #endif

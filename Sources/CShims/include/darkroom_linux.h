@@ -13,6 +13,10 @@ int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, co
  * a fifo does not hold the caller; it has no effect on regular files. */
 int darkroom_open_beneath(int dir, const char *path);
 
+/* open(2) of a folder with O_PATH, close-on-exec: a place to resolve from, which needs no permission
+ * to list it. */
+int darkroom_open_folder(const char *path);
+
 /* statfs(2)'s f_type of an open descriptor, or -1. */
 int64_t darkroom_filesystem_type(int fd);
 

@@ -1,4 +1,5 @@
-/// What a manifest asks for, checked whole: names are unique and safe, references resolved, filters made.
+/// What a manifest asks for, checked whole: names are unique and safe, references resolved, filters
+/// made.
 package struct Manifest: Sendable, Equatable {
     /// In the manifest's order (a property list's are sorted by name, for it has none).
     package var images: [Image]
@@ -29,9 +30,13 @@ package struct Manifest: Sendable, Equatable {
             self.filters = filters
         }
 
-        /// The output's name in the outbox: the name with `.png`, unless it has that ending already.
-        package var outputFile: String {
-            name.lowercased().hasSuffix(".png") ? name : name + ".png"
+        /// The output's name in the outbox: the name with `.png`, unless it has that ending
+        /// already.
+        package var outputFile: String { Self.outputFile(named: name) }
+
+        /// The output's name of an image with this name.
+        package static func outputFile(named name: String) -> String {
+            name.utf8.suffix(4).map { $0 | 0x20 }.elementsEqual(".png".utf8) ? name : name + ".png"
         }
     }
 

@@ -107,9 +107,9 @@ package enum BatchState: String, Codable, Sendable, CaseIterable {
 
 /// An image's state as its users see it.
 package enum ImageState: String, Codable, Sendable, CaseIterable {
-    /// Not begun, or waiting for the images it comes after.
+    /// Not begun: it waits for its turn, or for the images it comes after.
     case new
-    /// Its source is being fetched, or waits for its turn to be.
+    /// Its source is being fetched.
     case downloading
     /// Its source is here and it waits for its turn to be filtered.
     case downloaded
@@ -141,6 +141,17 @@ package enum Priority: String, Codable, Sendable, CaseIterable, Comparable {
 
 package enum QualityOfServiceName: String, Codable, Sendable, CaseIterable {
     case background, utility, `default`, userInitiated, userInteractive
+
+    /// 0 for the lowest.
+    package var rank: Int {
+        switch self {
+        case .background: 0
+        case .utility: 1
+        case .default: 2
+        case .userInitiated: 3
+        case .userInteractive: 4
+        }
+    }
 }
 
 /// What became of one image.

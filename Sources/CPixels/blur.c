@@ -1,0 +1,204 @@
+/* Gaussian blur by convolution and by running sums, and the unsharp mask. */
+#include "CPixels.h"
+#include "samples.h"
+
+/* Pixels whose sums are kept at a time, so that they stay in the first-level cache. */
+enum { BLOCK = 256 };
+
+/* A colour sample times its pixel's alpha, or an alpha sample. */
+INLINE float weighted(const void *row, size_t pixel, int channel, int channels, int depth)
+{
+    const size_t at = pixel * (size_t)channels;
+    const float v = (float)sample_at(row, at + (size_t)channel, depth);
+    if (!has_alpha(channels) || channel == channels - 1)
+        return v;
+    return v * (float)sample_at(row, at + (size_t)channels - 1, depth);
+}
+
+INLINE void blur_columns_loop(
+    int depth, int channels, const void *const *rows, const float *weights, size_t radius,
+    float *out, size_t pixels)
+{
+    for (size_t begin = 0; begin < pixels; begin += BLOCK) {
+        const size_t length = pixels - begin < BLOCK ? pixels - begin : BLOCK;
+        float sums[BLOCK * 4];
+        for (size_t i = 0; i < length; i++)
+            for (int c = 0; c < channels; c++)
+                sums[i * (size_t)channels + (size_t)c] =
+                    weights[0] * weighted(rows[radius], begin + i, c, channels, depth);
+        for (size_t k = 1; k <= radius; k++) {
+            const void *above = rows[radius - k];
+            const void *below = rows[radius + k];
+            const float weight = weights[k];
+            for (size_t i = 0; i < length; i++)
+                for (int c = 0; c < channels; c++)
+                    sums[i * (size_t)channels + (size_t)c] +=
+                        weight
+                        * (weighted(above, begin + i, c, channels, depth)
+                           + weighted(below, begin + i, c, channels, depth));
+        }
+        memcpy(
+            out + begin * (size_t)channels, sums, length * (size_t)channels * sizeof *sums);
+    }
+}
+
+void darkroom_blur_columns(
+    const void *const *rows, const float *weights, size_t radius, float *out, size_t pixels,
+    int channels, int depth)
+{
+    BY_CHANNELS(blur_columns_loop, depth, channels, rows, weights, radius, out, pixels);
+}
+
+void darkroom_blur_row(
+    const float *in, const float *weights, size_t radius, float *out, size_t pixels, int channels)
+{
+    const size_t samples = pixels * (size_t)channels;
+    const float *centre = in + radius * (size_t)channels;
+    for (size_t begin = 0; begin < samples; begin += BLOCK * 4) {
+        const size_t length = samples - begin < BLOCK * 4 ? samples - begin : BLOCK * 4;
+        float sums[BLOCK * 4];
+        for (size_t i = 0; i < length; i++)
+            sums[i] = weights[0] * centre[begin + i];
+        for (size_t k = 1; k <= radius; k++) {
+            const float *left = centre + begin - k * (size_t)channels;
+            const float *right = centre + begin + k * (size_t)channels;
+            const float weight = weights[k];
+            for (size_t i = 0; i < length; i++)
+                sums[i] += weight * (left[i] + right[i]);
+        }
+        memcpy(out + begin, sums, length * sizeof *sums);
+    }
+}
+
+/* The same as `weighted`, as a whole number. */
+INLINE uint64_t weighted_exact(
+    const void *row, size_t pixel, int channel, int channels, int depth)
+{
+    const size_t at = pixel * (size_t)channels;
+    const uint64_t v = sample_at(row, at + (size_t)channel, depth);
+    if (!has_alpha(channels) || channel == channels - 1)
+        return v;
+    return v * sample_at(row, at + (size_t)channels - 1, depth);
+}
+
+INLINE void box_start_loop(
+    int depth, int channels, uint64_t *state, const void *first, uint64_t product, size_t pixels)
+{
+    const size_t samples = pixels * (size_t)channels;
+    /* All rows being the same, nothing changes from one to the next. */
+    memset(state, 0, 2 * samples * sizeof *state);
+    for (size_t i = 0; i < pixels; i++)
+        for (int c = 0; c < channels; c++)
+            state[2 * samples + i * (size_t)channels + (size_t)c] =
+                product * weighted_exact(first, i, c, channels, depth);
+}
+
+void darkroom_box_start(
+    uint64_t *state, const void *first, const size_t widths[3], size_t pixels, int channels,
+    int depth)
+{
+    const uint64_t product = widths[0] * widths[1] * widths[2];
+    BY_CHANNELS(box_start_loop, depth, channels, state, first, product, pixels);
+}
+
+/*
+ * A box of width a is (1 - z^a) / (1 - z), with z the delay by one row. Of three of them the
+ * numerator has eight terms, and the denominator is summing up three times. The two inner sums
+ * may be negative for a while: arithmetic modulo 2^64 makes no difference to the result, which is
+ * not.
+ */
+INLINE void box_step_loop(
+    int depth, int channels, uint64_t *state, const void *const *rows, size_t pixels)
+{
+    const size_t samples = pixels * (size_t)channels;
+    for (size_t i = 0; i < pixels; i++) {
+        for (int c = 0; c < channels; c++) {
+            uint64_t v[8];
+            for (int k = 0; k < 8; k++)
+                v[k] = weighted_exact(rows[k], i, c, channels, depth);
+            uint64_t *sum = state + i * (size_t)channels + (size_t)c;
+            sum[0] += v[0] - v[1] - v[2] - v[3] + v[4] + v[5] + v[6] - v[7];
+            sum[samples] += sum[0];
+            sum[2 * samples] += sum[samples];
+        }
+    }
+}
+
+void darkroom_box_step(
+    uint64_t *state, const void *const rows[8], size_t pixels, int channels, int depth)
+{
+    BY_CHANNELS(box_step_loop, depth, channels, state, rows, pixels);
+}
+
+/* One box filter in place: value i becomes the sum of values i … i + width - 1. */
+static void running_sum(double *values, size_t stride, size_t width, size_t results)
+{
+    double sum = 0;
+    for (size_t k = 0; k < width; k++)
+        sum += values[k * stride];
+    for (size_t i = 0; i < results; i++) {
+        const double leaving = values[i * stride];
+        values[i * stride] = sum;
+        if (i + 1 < results)
+            sum += values[(i + width) * stride] - leaving;
+    }
+}
+
+void darkroom_box_row(
+    const uint64_t *state, double *scratch, const size_t widths[3], float *out, size_t pixels,
+    int channels)
+{
+    const size_t stride = (size_t)channels;
+    const size_t margin = widths[0] + widths[1] + widths[2] - 3;
+    const size_t left = margin / 2 * stride;
+    const size_t end = left + pixels * stride;
+    const double product = (double)(widths[0] * widths[1] * widths[2]);
+    const uint64_t *sums = state + 2 * pixels * stride;
+    for (size_t i = 0; i < pixels * stride; i++)
+        scratch[left + i] = (double)sums[i] / product;
+    for (size_t i = 0; i < left; i++) {
+        scratch[i] = scratch[left + i % stride];
+        scratch[end + i] = scratch[end - stride + i % stride];
+    }
+    for (size_t c = 0; c < stride; c++) {
+        size_t results = pixels + margin;
+        for (int pass = 0; pass < 3; pass++) {
+            results -= widths[pass] - 1;
+            running_sum(scratch + c, stride, widths[pass], results);
+        }
+    }
+    for (size_t i = 0; i < pixels * stride; i++)
+        out[i] = (float)(scratch[i] / product);
+}
+
+INLINE void sharpen_loop(
+    int depth, int channels, const void *in, const float *blurred, void *out, size_t pixels,
+    double amount, double threshold)
+{
+    const double max = full_scale(depth);
+    const int colours = has_alpha(channels) ? channels - 1 : channels;
+    for (size_t i = 0; i < pixels; i++) {
+        const size_t at = i * (size_t)channels;
+        const uint32_t own_alpha =
+            has_alpha(channels) ? sample_at(in, at + (size_t)colours, depth) : 1;
+        const double alpha = has_alpha(channels) ? blurred[at + (size_t)colours] : 1;
+        const int visible = own_alpha > 0 && alpha > 0;
+        for (int c = 0; c < colours; c++) {
+            const uint32_t v = sample_at(in, at + (size_t)c, depth);
+            const double difference = visible ? v - blurred[at + (size_t)c] / alpha : 0;
+            const int applies = difference > threshold || -difference > threshold;
+            put_sample(
+                out, at + (size_t)c, depth,
+                applies ? rounded(v + amount * difference, max) : v);
+        }
+        if (has_alpha(channels))
+            put_sample(out, at + (size_t)colours, depth, own_alpha);
+    }
+}
+
+void darkroom_sharpen(
+    const void *in, const float *blurred, void *out, size_t pixels, int channels, int depth,
+    double amount, double threshold)
+{
+    BY_CHANNELS(sharpen_loop, depth, channels, in, blurred, out, pixels, amount, threshold);
+}

@@ -1,0 +1,217 @@
+/// Identifies a batch while the daemon runs.
+package typealias BatchKey = Int
+
+/// A manifest ready to be worked on: what it asks for and what has been done of it already.
+package struct PreparedBatch: Sendable {
+    package let folders: BatchFolders
+    package let manifest: Manifest
+    /// With the images that have ended as the journal has them, the others new.
+    package let status: Status
+    package var isCancelled: Bool
+
+    package init(
+        folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false
+    ) {
+        self.folders = folders
+        self.manifest = manifest
+        self.status = status
+        self.isCancelled = isCancelled
+    }
+}
+
+/// One manifest in work: the state of its images and sources. Belongs to `Board`, which alone moves it
+/// on, under its lock.
+///
+/// An image's way, and the state its users see:
+///
+/// | phase           | state shown   | waits for                         | left by                       |
+/// |-----------------|---------------|-----------------------------------|-------------------------------|
+/// | (not admitted)  | `new`         | its blockers, then a place        | `admitNext`                   |
+/// | queuedDownload  | `new`         | the downloads queue               | `downloadBegan`               |
+/// | downloading     | `downloading` | the source's transfer             | `downloadEnded`               |
+/// | queuedFilter    | `downloaded`  | the filters queue                 | `filterBegan`                 |
+/// | filtering       | `filtering`   | its own operation                 | `filterEnded`                 |
+/// | recording       | as before     | the publisher: file, journal      | `imageEnded`                  |
+/// | (ended)         | `filtered`, `failed` or `cancelled` | –           | –                             |
+final class Batch {
+    enum Phase { case queuedDownload, downloading, queuedFilter, filtering, recording }
+
+    /// An admitted image.
+    struct Live {
+        var phase: Phase
+        /// When the phase began, in nanoseconds.
+        var since: UInt64
+    }
+
+    /// A source, which several images may share.
+    struct Source {
+        enum Phase: Equatable { case idle, queued, running, ready, failed(Failure) }
+
+        let text: String
+        var phase = Phase.idle
+        /// Admitted images that wait for it.
+        var waiters: [Int] = []
+        /// Images that need it and have not ended.
+        var users = 0
+        var milliseconds = 0
+    }
+
+    let key: BatchKey
+    let folders: BatchFolders
+    let manifest: Manifest
+    let cancellation = CancellationFlag()
+    var status: Status
+    var live: [Int: Live] = [:]
+    var sources: [Source] = []
+    /// The index in `sources` for each image, -1 for one made from another image.
+    private(set) var sourceOfImage: [Int] = []
+    /// How many images each image still comes after.
+    var blockers: [Int] = []
+    /// The images that come after an image.
+    private(set) var dependents: [Int: [Int]] = [:]
+    /// Images whose blockers have gone, ahead of the cursor or behind it.
+    var unblocked: [Int] = []
+    /// Images before it have been looked at.
+    private var cursor = 0
+    /// When its first image was admitted, in nanoseconds.
+    private(set) var startedAt: UInt64?
+    /// Whether the batch stands in the board's queue of those that may be given a place.
+    var isInRotation = false
+    var isFinishing = false
+
+    var level: Level { Level(manifest.priority, manifest.qualityOfService) }
+
+    init(key: BatchKey, prepared: PreparedBatch) {
+        self.key = key
+        folders = prepared.folders
+        manifest = prepared.manifest
+        status = prepared.status
+        indexSources()
+        indexDependencies()
+        if prepared.isCancelled { cancellation.set() }
+    }
+
+    /// The images of a status that begins.
+    static func initialImages(of manifest: Manifest) -> [ImageStatus] {
+        manifest.images.map { image in
+            switch image.origin {
+            case .source(let text):
+                ImageStatus(name: image.name, source: RedactedURL.text(text))
+            case .image(let index):
+                ImageStatus(name: image.name, from: manifest.images[index].name)
+            }
+        }
+    }
+
+    private func indexSources() {
+        var indices: [String: Int] = [:]
+        sourceOfImage.reserveCapacity(manifest.images.count)
+        for (index, image) in manifest.images.enumerated() {
+            guard case .source(let text) = image.origin else {
+                sourceOfImage.append(-1)
+                continue
+            }
+            let source = indices[text] ?? sources.count
+            if source == sources.count {
+                indices[text] = source
+                sources.append(Source(text: text))
+            }
+            if !status.images[index].state.isFinal { sources[source].users += 1 }
+            sourceOfImage.append(source)
+        }
+    }
+
+    private func indexDependencies() {
+        blockers = [Int](repeating: 0, count: manifest.images.count)
+        for (index, image) in manifest.images.enumerated()
+        where !status.images[index].state.isFinal {
+            for blocker in image.blockers where !status.images[blocker].state.isFinal {
+                blockers[index] += 1
+                dependents[blocker, default: []].append(index)
+            }
+        }
+    }
+
+    // MARK: Choosing the next image
+
+    /// Takes the next image that may begin out of those not admitted, or nil. Images that were waiting
+    /// for others go first, so that a chain moves on as soon as it can.
+    func takeNext() -> Int? {
+        while let index = unblocked.popLast() {
+            if isNew(index) { return index }
+        }
+        while cursor < manifest.images.count {
+            let index = cursor
+            cursor += 1
+            if blockers[index] == 0, isNew(index) { return index }
+        }
+        return nil
+    }
+
+    private func isNew(_ index: Int) -> Bool {
+        live[index] == nil && !status.images[index].state.isFinal
+    }
+
+    func markStarted(now: UInt64) {
+        guard startedAt == nil else { return }
+        startedAt = now
+        status.state = .processing
+        if status.times.started == nil { status.times.started = Clock.timestamp }
+    }
+
+    // MARK: Keeping the counts
+
+    /// Changes an image's state and the counts with it.
+    func setState(_ state: ImageState, of index: Int) {
+        let old = status.images[index].state
+        guard old != state else { return }
+        status.counts[old] -= 1
+        status.counts[state] += 1
+        status.images[index].state = state
+    }
+
+    var hasEnded: Bool { status.counts.finished == status.counts.total }
+
+    /// The state that the counts of an ended batch make. One whose every image failed has not completed,
+    /// and neither has one that someone stopped.
+    var finalState: BatchState {
+        if status.counts.cancelled > 0 { return .cancelled }
+        return status.counts.failed > 0 ? .completedWithErrors : .completed
+    }
+}
+
+extension Manifest.Image {
+    /// The images this one comes after: those named, and the one it is made from.
+    var blockers: [Int] {
+        guard case .image(let index) = origin else { return after }
+        return after.contains(index) ? after : after + [index]
+    }
+}
+
+extension Status.Counts {
+    /// The number of images in a state.
+    package subscript(state: ImageState) -> Int {
+        get {
+            switch state {
+            case .new: new
+            case .downloading: downloading
+            case .downloaded: downloaded
+            case .filtering: filtering
+            case .filtered: filtered
+            case .failed: failed
+            case .cancelled: cancelled
+            }
+        }
+        set {
+            switch state {
+            case .new: new = newValue
+            case .downloading: downloading = newValue
+            case .downloaded: downloaded = newValue
+            case .filtering: filtering = newValue
+            case .filtered: filtered = newValue
+            case .failed: failed = newValue
+            case .cancelled: cancelled = newValue
+            }
+        }
+    }
+}

@@ -1,0 +1,474 @@
+/// A piece of work that an operation does.
+package enum Work: Hashable, Sendable {
+    case download(BatchKey, source: Int)
+    case filter(BatchKey, image: Int)
+
+    var batch: BatchKey {
+        switch self {
+        case .download(let key, _), .filter(let key, _): key
+        }
+    }
+}
+
+/// The steps of an image, in their order.
+package enum Step: String, Sendable {
+    /// It waited for another image.
+    case wait
+    case download
+    case filter
+}
+
+/// A batch's standing among the others: by priority, and within one priority by quality of service.
+///
+/// Higher is served first. OperationQueue on Linux orders by priority alone and takes no notice of an
+/// operation's quality of service, so that difference is made here, in who is given places.
+struct Level: Equatable {
+    static let count = 25
+
+    /// 0 for the lowest.
+    let index: Int
+
+    init(_ priority: Priority, _ quality: QualityOfServiceName) {
+        index = priority.rank * 5 + quality.rank
+    }
+
+    init(index: Int) {
+        self.index = index
+    }
+
+    /// The levels of the same priority with a higher quality of service.
+    var above: Range<Int> { (index + 1)..<(index / 5 + 1) * 5 }
+}
+
+/// What the board wants done, by whoever called it and after its lock is free.
+package enum Effect: Sendable {
+    /// Put an operation for this work into its queue.
+    case enqueue(Work, Priority, QualityOfServiceName)
+    /// Cancel the work's operation.
+    case cancel(Work)
+    /// Journal how an image ended, at which step, and publish its output if it has one.
+    case record(BatchKey, BatchFolders, index: Int, ImageStatus, Step)
+    /// Journal that the batch was cancelled.
+    case recordCancellation(BatchFolders)
+    /// Prepare a batch from its folder, for there was no room to keep it in memory.
+    case prepare(BatchKey, BatchFolders)
+    /// Remove the fetched bytes that no image needs any more.
+    case discard(BatchFolders, source: Int)
+    case statusChanged(BatchKey)
+    /// Write the final status and clear the batch's folder.
+    case finish(BatchKey)
+}
+
+/// The batches in work and those waiting for it: who goes next, and what became of each image.
+///
+/// A value without threads, queues or files: every call changes the state and says what is to be done. The
+/// scheduler holds it under a lock.
+///
+/// Each batch has at most `window` images admitted at once; the rest is data, for operations in a queue
+/// cost more the more there are. Places go round the batches of the highest level that has any work, one image
+/// at a time, so that a small manifest is not stuck behind a large one.
+struct Board {
+    /// A batch that has its receipt and waits for its turn to be worked on.
+    private struct Waiting {
+        let folders: BatchFolders
+        let images: Int
+        /// nil where there was no room to keep it.
+        var prepared: PreparedBatch?
+        var isCancelled = false
+        /// Whether its turn has come and its folder is being read.
+        var isInPreparation = false
+    }
+
+    let window: Int
+    /// Admitted images of one level at once, over all batches.
+    let placesPerLevel: Int
+    /// How many admitted images keep both queues busy: while a higher quality of service has as many, a lower
+    /// one of the same priority gets no places.
+    var saturation: Int
+    /// Images of all batches in work at once, which bounds the memory. One batch of more than a quarter of
+    /// it may be in work whatever the sum is, so that large ones wait for each other and not for ever.
+    let imageBudget: Int
+    /// Batches waiting that are kept whole in memory, counted in images.
+    let preparedBudget: Int
+
+    private var nextKey: BatchKey = 1
+    private(set) var batches: [BatchKey: Batch] = [:]
+    private var waiting = [[BatchKey]](repeating: [], count: Level.count)
+    private var waitingBatches: [BatchKey: Waiting] = [:]
+    private var rotation = [Rotation](repeating: Rotation(), count: Level.count)
+    /// Admitted images of each level.
+    private var places = [Int](repeating: 0, count: Level.count)
+    private var keys: [String: BatchKey] = [:]
+    private var imagesInWork = 0
+    private var largeBatchesInWork = 0
+    private var imagesPrepared = 0
+    /// Since the start.
+    private(set) var batchesEnded = 0
+
+    init(
+        window: Int, saturation: Int, placesPerLevel: Int = 512, imageBudget: Int = 262_144,
+        preparedBudget: Int = 65_536
+    ) {
+        self.window = window
+        self.saturation = saturation
+        self.placesPerLevel = placesPerLevel
+        self.imageBudget = imageBudget
+        self.preparedBudget = preparedBudget
+    }
+
+    // MARK: Taking batches in
+
+    /// Takes in a batch that has its receipt.
+    mutating func accept(_ prepared: PreparedBatch) {
+        let key = nextKey
+        nextKey += 1
+        let images = prepared.manifest.images.count
+        let isKept = imagesPrepared + images <= preparedBudget || waitingBatches.isEmpty
+        if isKept { imagesPrepared += images }
+        waitingBatches[key] = Waiting(
+            folders: prepared.folders, images: images, prepared: isKept ? prepared : nil)
+        let level = Level(prepared.manifest.priority, prepared.manifest.qualityOfService)
+        waiting[level.index].append(key)
+        keys[prepared.folders.id] = key
+    }
+
+    /// Begins to work on waiting batches while there is room, the highest level first.
+    private mutating func activate(_ effects: inout [Effect]) {
+        for level in waiting.indices.reversed() where !waiting[level].isEmpty {
+            var passed: [BatchKey] = []
+            var looked = 0
+            // Small batches pass those there is no room for; the look ahead is bounded, for this is done
+            // each time a place is free.
+            while looked < waiting[level].count, passed.count < 64 {
+                let key = waiting[level][looked]
+                looked += 1
+                guard let batch = waitingBatches[key], !batch.isInPreparation else { continue }
+                if hasRoom(for: batch.images) {
+                    activate(key, batch, &effects)
+                } else {
+                    passed.append(key)
+                }
+            }
+            if passed.count < looked {
+                waiting[level].replaceSubrange(..<looked, with: passed)
+            }
+            // A higher level that found no room is not overtaken by a lower one.
+            if !passed.isEmpty { return }
+        }
+    }
+
+    private func isLarge(_ images: Int) -> Bool { images > imageBudget / 4 }
+
+    private func hasRoom(for images: Int) -> Bool {
+        imagesInWork + images <= imageBudget || isLarge(images) && largeBatchesInWork == 0
+    }
+
+    private mutating func activate(
+        _ key: BatchKey, _ batch: Waiting, _ effects: inout [Effect]
+    ) {
+        waitingBatches[key]?.isInPreparation = true
+        imagesInWork += batch.images
+        if isLarge(batch.images) { largeBatchesInWork += 1 }
+        guard var prepared = batch.prepared else {
+            effects.append(.prepare(key, batch.folders))
+            return
+        }
+        imagesPrepared -= batch.images
+        prepared.isCancelled = batch.isCancelled
+        begin(key, prepared, &effects)
+    }
+
+    /// Goes on with a batch that had to be prepared from its folder.
+    mutating func prepared(_ key: BatchKey, _ prepared: PreparedBatch) -> [Effect] {
+        var effects: [Effect] = []
+        var prepared = prepared
+        if waitingBatches[key]?.isCancelled == true { prepared.isCancelled = true }
+        begin(key, prepared, &effects)
+        return effects
+    }
+
+    /// Gives up a batch that could not be prepared, its failure having been told. Its folder stays for the
+    /// next start.
+    mutating func preparationFailed(_ key: BatchKey) {
+        guard let batch = waitingBatches.removeValue(forKey: key) else { return }
+        keys[batch.folders.id] = nil
+        release(images: batch.images)
+    }
+
+    private mutating func release(images: Int) {
+        imagesInWork -= images
+        if isLarge(images) { largeBatchesInWork -= 1 }
+    }
+
+    private mutating func begin(
+        _ key: BatchKey, _ prepared: PreparedBatch, _ effects: inout [Effect]
+    ) {
+        let batch = Batch(key: key, prepared: prepared)
+        waitingBatches[key] = nil
+        batches[key] = batch
+        if batch.cancellation.isSet { cancelImages(of: batch, &effects) }
+        // A restart may have come after the last image and before the end.
+        finishIfEnded(batch, &effects)
+        rotate(batch)
+    }
+
+    // MARK: Giving out places
+
+    /// Fills the free places.
+    mutating func admit() -> [Effect] {
+        var effects: [Effect] = []
+        activate(&effects)
+        for level in rotation.indices.reversed() {
+            while hasPlace(Level(index: level)), let key = rotation[level].next() {
+                guard let batch = batches[key] else { continue }
+                batch.isInRotation = false
+                guard batch.live.count < window, let index = batch.takeNext() else { continue }
+                admit(index, of: batch, &effects)
+                rotate(batch)
+            }
+        }
+        return effects
+    }
+
+    private func hasPlace(_ level: Level) -> Bool {
+        places[level.index] < placesPerLevel && places[level.above].reduce(0, +) < saturation
+    }
+
+    private mutating func rotate(_ batch: Batch) {
+        guard !batch.isInRotation, !batch.isFinishing, !batch.cancellation.isSet else { return }
+        batch.isInRotation = true
+        rotation[batch.level.index].append(batch.key)
+    }
+
+    private mutating func admit(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
+        let now = Clock.nanoseconds
+        places[batch.level.index] += 1
+        batch.markStarted(now: now)
+        batch.status.images[index].attempts += 1
+        let source = batch.sourceOfImage[index]
+        guard source >= 0 else {
+            batch.live[index] = Batch.Live(phase: .queuedFilter, since: now)
+            batch.status.images[index].milliseconds.waited = batch.millisecondsSinceStart(now)
+            enqueueFilter(index, of: batch, &effects)
+            return
+        }
+        switch batch.sources[source].phase {
+        case .ready:
+            batch.live[index] = Batch.Live(phase: .queuedFilter, since: now)
+            batch.status.images[index].milliseconds.waited = batch.millisecondsSinceStart(now)
+            batch.setState(.downloaded, of: index)
+            enqueueFilter(index, of: batch, &effects)
+        case .failed(let failure):
+            batch.live[index] = Batch.Live(phase: .recording, since: now)
+            fail(index, of: batch, failure, at: .download, &effects)
+        case .running:
+            batch.live[index] = Batch.Live(phase: .downloading, since: now)
+            batch.sources[source].waiters.append(index)
+            batch.setState(.downloading, of: index)
+        case .queued:
+            batch.live[index] = Batch.Live(phase: .queuedDownload, since: now)
+            batch.sources[source].waiters.append(index)
+        case .idle:
+            batch.live[index] = Batch.Live(phase: .queuedDownload, since: now)
+            batch.sources[source].waiters.append(index)
+            batch.sources[source].phase = .queued
+            effects.append(
+                .enqueue(
+                    .download(batch.key, source: source), batch.manifest.priority,
+                    batch.manifest.qualityOfService))
+        }
+        effects.append(.statusChanged(batch.key))
+    }
+
+    private func enqueueFilter(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
+        effects.append(
+            .enqueue(
+                .filter(batch.key, image: index), batch.manifest.priority,
+                batch.manifest.qualityOfService))
+    }
+
+    // MARK: Ends
+
+    /// Has an image's failure recorded; it ends when that is done.
+    func fail(
+        _ index: Int, of batch: Batch, _ failure: Failure, at step: Step,
+        _ effects: inout [Effect]
+    ) {
+        var image = batch.status.images[index]
+        image.state = failure.code == PictureError.Code.cancelled.rawValue ? .cancelled : .failed
+        image.error = failure
+        batch.live[index]?.phase = .recording
+        effects.append(.record(batch.key, batch.folders, index: index, image, step))
+    }
+
+    /// An image has ended for good: the journal has it.
+    mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) -> [Effect] {
+        guard let batch = batches[key] else { return [] }
+        var effects: [Effect] = []
+        let state = image.state
+        batch.setState(state, of: index)
+        batch.status.images[index] = image
+        end(index, of: batch, &effects)
+        release(dependentsOf: index, of: batch, &effects)
+        finishIfEnded(batch, &effects)
+        rotate(batch)
+        return effects
+    }
+
+    /// Frees what an ended image held.
+    mutating func end(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
+        if batch.live.removeValue(forKey: index) != nil { places[batch.level.index] -= 1 }
+        let source = batch.sourceOfImage[index]
+        if source >= 0 {
+            batch.sources[source].users -= 1
+            if batch.sources[source].users == 0, batch.sources[source].phase == .ready {
+                effects.append(.discard(batch.folders, source: source))
+            }
+        }
+        effects.append(.statusChanged(batch.key))
+    }
+
+    /// Lets go of the images that came after `index`; one that was to be made from it fails with it.
+    private mutating func release(
+        dependentsOf index: Int, of batch: Batch, _ effects: inout [Effect]
+    ) {
+        let state = batch.status.images[index].state
+        for dependent in batch.dependents[index] ?? [] {
+            batch.blockers[dependent] -= 1
+            guard !batch.status.images[dependent].state.isFinal, batch.live[dependent] == nil
+            else { continue }
+            if case .image(index) = batch.manifest.images[dependent].origin, state != .filtered {
+                let name = batch.status.images[index].name
+                places[batch.level.index] += 1
+                batch.live[dependent] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
+                fail(
+                    dependent, of: batch,
+                    Failure(
+                        code: "dependency-failed",
+                        message: "\(batch.status.images[dependent].name) was to be made from "
+                            + "\(name), which is \(state.rawValue)"),
+                    at: .wait, &effects)
+            } else if batch.blockers[dependent] == 0 {
+                batch.unblocked.append(dependent)
+            }
+        }
+    }
+
+    func finishIfEnded(_ batch: Batch, _ effects: inout [Effect]) {
+        guard batch.hasEnded, !batch.isFinishing else { return }
+        batch.isFinishing = true
+        batch.status.state = batch.finalState
+        batch.status.times.finished = Clock.timestamp
+        effects.append(.finish(batch.key))
+    }
+
+    /// The batch's final status is in the outbox.
+    mutating func batchFinished(_ key: BatchKey) {
+        guard let batch = batches.removeValue(forKey: key) else { return }
+        keys[batch.folders.id] = nil
+        release(images: batch.manifest.images.count)
+        batchesEnded += 1
+    }
+
+    // MARK: Cancelling
+
+    /// Cancels the batch of this ID: images that wait end at once, those in work at their next step.
+    /// Gives nil where there is no such batch, or it has ended.
+    mutating func cancel(id: String) -> [Effect]? {
+        guard let key = keys[id] else { return nil }
+        if let waiting = waitingBatches[key] {
+            waitingBatches[key]?.isCancelled = true
+            var effects: [Effect] = [.recordCancellation(waiting.folders)]
+            if !waiting.isInPreparation, let batch = waitingBatches[key] {
+                activate(key, batch, &effects)
+            }
+            return effects
+        }
+        guard let batch = batches[key], !batch.isFinishing else { return nil }
+        var effects: [Effect] = [.recordCancellation(batch.folders)]
+        if !batch.cancellation.isSet { cancelImages(of: batch, &effects) }
+        finishIfEnded(batch, &effects)
+        return effects
+    }
+
+    private mutating func cancelImages(of batch: Batch, _ effects: inout [Effect]) {
+        batch.cancellation.set()
+        for index in batch.manifest.images.indices {
+            guard !batch.status.images[index].state.isFinal else { continue }
+            switch batch.live[index]?.phase {
+            case nil, .queuedDownload, .queuedFilter:
+                batch.setState(.cancelled, of: index)
+                end(index, of: batch, &effects)
+            case .filtering, .recording:
+                // It asks the flag, or has its end before it.
+                break
+            case .downloading:
+                effects.append(
+                    .cancel(.download(batch.key, source: batch.sourceOfImage[index])))
+            }
+        }
+        for source in batch.sources.indices where batch.sources[source].phase == .queued {
+            batch.sources[source].phase = .idle
+            effects.append(.cancel(.download(batch.key, source: source)))
+        }
+    }
+
+    // MARK: Looking at it
+
+    package struct Summary: Sendable, Equatable {
+        var batchesInWork = 0
+        var batchesWaiting = 0
+        /// Batches that have ended since the start.
+        var batchesEnded = 0
+        /// Of the batches in work.
+        var images = Status.Counts()
+    }
+
+    var summary: Summary {
+        var summary = Summary(
+            batchesInWork: batches.count, batchesWaiting: waitingBatches.count,
+            batchesEnded: batchesEnded)
+        for batch in batches.values {
+            summary.images.add(batch.status.counts)
+        }
+        return summary
+    }
+
+    var waitingCount: Int { waitingBatches.count }
+}
+
+/// Batches taking turns.
+private struct Rotation {
+    private var keys: [BatchKey] = []
+    private var head = 0
+
+    mutating func append(_ key: BatchKey) {
+        keys.append(key)
+    }
+
+    mutating func next() -> BatchKey? {
+        guard head < keys.count else { return nil }
+        defer {
+            head += 1
+            // What has been taken is let go of once it is the larger part.
+            if head > 64, head * 2 > keys.count {
+                keys.removeFirst(head)
+                head = 0
+            }
+        }
+        return keys[head]
+    }
+}
+
+extension Status.Counts {
+    mutating func add(_ other: Status.Counts) {
+        total += other.total
+        for state in ImageState.allCases { self[state] += other[state] }
+    }
+}
+
+extension Batch {
+    func millisecondsSinceStart(_ now: UInt64) -> Int {
+        startedAt.map { Int((now - $0) / 1_000_000) } ?? 0
+    }
+}

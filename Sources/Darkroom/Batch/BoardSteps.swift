@@ -1,0 +1,161 @@
+/// What a download operation needs.
+struct DownloadJob: Sendable {
+    let folders: BatchFolders
+    let source: Int
+    let text: String
+    /// The first of the images that wait for it, for the journal.
+    let image: String
+    let cancellation: CancellationFlag
+}
+
+/// What a filter operation needs.
+struct FilterJob: Sendable {
+    enum Input: Sendable {
+        /// `active/ID/source-N`, or the local file that the source names.
+        case source(Int, text: String)
+        /// The output of another image, in the outbox.
+        case output(file: String)
+    }
+
+    let folders: BatchFolders
+    let image: Int
+    let name: String
+    let input: Input
+    let filters: [Filter]
+    let outputFile: String
+    let cancellation: CancellationFlag
+}
+
+/// How an operation begins and ends. The scheduler's operations call these, each first asking whether its
+/// work is still wanted.
+extension Board {
+    // MARK: Downloads
+
+    /// What the manifest says of a source.
+    func sourceText(_ key: BatchKey, _ index: Int) -> String? {
+        batches[key]?.sources[index].text
+    }
+
+    /// Begins a download; nil where it is not wanted any more.
+    func downloadBegan(_ key: BatchKey, _ index: Int) -> DownloadJob? {
+        guard let batch = batches[key], batch.sources[index].phase == .queued else { return nil }
+        let now = Clock.nanoseconds
+        batch.sources[index].phase = .running
+        for image in batch.sources[index].waiters where batch.live[image] != nil {
+            batch.live[image] = Batch.Live(phase: .downloading, since: now)
+            batch.status.images[image].milliseconds.waited = batch.millisecondsSinceStart(now)
+            batch.setState(.downloading, of: image)
+        }
+        return DownloadJob(
+            folders: batch.folders, source: index, text: batch.sources[index].text,
+            image: batch.sources[index].waiters.first.map { batch.manifest.images[$0].name } ?? "",
+            cancellation: batch.cancellation)
+    }
+
+    /// What is to happen to a download that was not allowed to begin or was ended by the daemon's stop: it
+    /// waits in the queue again.
+    func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
+        guard let batch = batches[key] else { return [] }
+        batch.sources[index].phase = .queued
+        for image in batch.sources[index].waiters where batch.live[image] != nil {
+            batch.live[image]?.phase = .queuedDownload
+            batch.setState(.new, of: image)
+        }
+        return [
+            .enqueue(
+                .download(key, source: index), batch.manifest.priority,
+                batch.manifest.qualityOfService)
+        ]
+    }
+
+    /// A download has ended: its images go on to the filters, or fail with it.
+    func downloadEnded(_ key: BatchKey, _ index: Int, failure: Failure?) -> [Effect] {
+        guard let batch = batches[key] else { return [] }
+        let now = Clock.nanoseconds
+        let waiters = batch.sources[index].waiters
+        batch.sources[index].waiters = []
+        batch.sources[index].phase = failure.map { .failed($0) } ?? .ready
+        var effects: [Effect] = [.statusChanged(key)]
+        for image in waiters {
+            guard let live = batch.live[image] else { continue }
+            batch.status.images[image].milliseconds.downloading = Int(
+                (now - live.since) / 1_000_000)
+            if let failure {
+                fail(image, of: batch, failure, at: .download, &effects)
+            } else {
+                batch.live[image] = Batch.Live(phase: .queuedFilter, since: now)
+                batch.setState(.downloaded, of: image)
+                effects.append(
+                    .enqueue(
+                        .filter(key, image: image), batch.manifest.priority,
+                        batch.manifest.qualityOfService))
+            }
+        }
+        return effects
+    }
+
+    // MARK: Filters
+
+    /// Begins to filter an image; nil where that is not wanted any more.
+    func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
+        guard let batch = batches[key], let live = batch.live[index],
+            live.phase == .queuedFilter
+        else { return nil }
+        let now = Clock.nanoseconds
+        batch.live[index] = Batch.Live(phase: .filtering, since: now)
+        batch.status.images[index].milliseconds.waited += Int((now - live.since) / 1_000_000)
+        batch.setState(.filtering, of: index)
+        let image = batch.manifest.images[index]
+        let input: FilterJob.Input
+        switch image.origin {
+        case .source(let text): input = .source(batch.sourceOfImage[index], text: text)
+        case .image(let other): input = .output(file: batch.manifest.images[other].outputFile)
+        }
+        return FilterJob(
+            folders: batch.folders, image: index, name: image.name, input: input,
+            filters: image.filters, outputFile: image.outputFile,
+            cancellation: batch.cancellation)
+    }
+
+    /// What is to happen to a filter that was not allowed to begin or was ended by the daemon's stop.
+    func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
+        guard let batch = batches[key], batch.live[index] != nil else { return [] }
+        batch.live[index]?.phase = .queuedFilter
+        if batch.sourceOfImage[index] >= 0 {
+            batch.setState(.downloaded, of: index)
+        } else {
+            batch.setState(.new, of: index)
+        }
+        return [
+            .enqueue(
+                .filter(key, image: index), batch.manifest.priority,
+                batch.manifest.qualityOfService)
+        ]
+    }
+
+    /// An image's picture has been made, or has failed: what is to be recorded of it.
+    func filterEnded(
+        _ key: BatchKey, _ index: Int, result: Result<PictureReport, Failure>
+    ) -> [Effect] {
+        guard let batch = batches[key], let live = batch.live[index] else { return [] }
+        var effects: [Effect] = []
+        batch.status.images[index].milliseconds.filtering = Int(
+            (Clock.nanoseconds - live.since) / 1_000_000)
+        switch result {
+        case .success(let report):
+            var image = batch.status.images[index]
+            image.state = .filtered
+            image.output = ImageStatus.Output(
+                file: batch.manifest.images[index].outputFile, sha256: report.sha256,
+                bytes: report.bytes, width: report.width, height: report.height,
+                depth: report.depth, channels: report.channels)
+            image.warnings = report.warnings.isEmpty ? nil : report.warnings
+            image.metadata = report.metadata.isEmpty ? nil : report.metadata
+            batch.live[index]?.phase = .recording
+            effects.append(.record(key, batch.folders, index: index, image, .filter))
+        case .failure(let failure):
+            fail(index, of: batch, failure, at: .filter, &effects)
+        }
+        return effects
+    }
+}

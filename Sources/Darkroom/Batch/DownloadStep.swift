@@ -1,0 +1,142 @@
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+
+/// The first step of an image: its source fetched to `active/ID/source-N`, or, where it is a file of this
+/// machine, looked at.
+extension Scheduler {
+    /// The operation for a source: a transfer, or a block for what needs no network.
+    func downloadOperation(_ key: BatchKey, _ source: Int, _ text: String) -> Operation {
+        guard let reference = try? SourceReference(text), case .remote(let url) = reference else {
+            return BlockOperation { [self] in examineLocal(key, source) }
+        }
+        let begun = BegunDownload()
+        return TransferOperation(engine: engine, url: url) { [self] in
+            beginTransfer(key, source, url, begun)
+        } completion: { [self] outcome in
+            // Off the engine's thread, which every other transfer needs.
+            fetched.async { [self] in endTransfer(key, source, outcome, begun.job) }
+        }
+    }
+
+    // MARK: Transfers
+
+    private func beginTransfer(
+        _ key: BatchKey, _ source: Int, _ url: RemoteURL, _ begun: BegunDownload
+    ) -> TransferOperation.Preparation {
+        guard mayBegin() else { return .deferred }
+        guard let job = downloadBegan(key, source) else {
+            ended(.download(key, source: source)) { _ in [] }
+            return .unwanted
+        }
+        begun.job = job
+        do {
+            let folder = try job.folders.active()
+            let name = BatchFile.partialSource(source)
+            let file = try folder.create(name, replacing: true)
+            return .transfer(
+                TransferRequest(url: url, output: TransferOutput(file, name: folder.path(of: name)))
+            )
+        } catch {
+            return .failed(
+                FetchError(.writeFailed, error.message, isTransient: error.isTransient))
+        }
+    }
+
+    private func endTransfer(
+        _ key: BatchKey, _ source: Int, _ outcome: TransferOperation.Outcome, _ job: DownloadJob?
+    ) {
+        let work = Work.download(key, source: source)
+        guard let job else {
+            // It did not begin: put off, or taken back by a cancellation that has dealt with its images.
+            if case .deferred = outcome { advance { $0.downloadDeferred(key, source) } }
+            return
+        }
+        switch outcome {
+        case .fetched(let report):
+            let failure = keep(report, job)
+            if failure == nil {
+                log.downloaded(
+                    job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
+            }
+            ended(work) { $0.downloadEnded(key, source, failure: failure) }
+        case .failed(let error):
+            discardPart(job)
+            if error.kind == .cancelled, !job.cancellation.isSet {
+                ended(work) { $0.downloadDeferred(key, source) }
+            } else {
+                ended(work) { $0.downloadEnded(key, source, failure: Failure(error)) }
+            }
+        case .deferred, .unwanted:
+            ended(work) { $0.downloadDeferred(key, source) }
+        }
+    }
+
+    /// Gives the fetched bytes their name, if they are a picture; says why not otherwise.
+    private func keep(_ report: TransferReport, _ job: DownloadJob) -> Failure? {
+        do {
+            _ = try report.pictureKind()
+            let folder = try job.folders.active()
+            try folder.rename(
+                BatchFile.partialSource(job.source), to: folder,
+                as: BatchFile.source(job.source), replacing: true)
+            return nil
+        } catch {
+            discardPart(job)
+            return Failure(erasing: error)
+        }
+    }
+
+    /// What stays of a transfer that failed is removed with the batch's folder at the latest.
+    private func discardPart(_ job: DownloadJob) {
+        try? job.folders.active().remove(BatchFile.partialSource(job.source))
+    }
+
+    // MARK: Local files
+
+    private func examineLocal(_ key: BatchKey, _ source: Int) {
+        let work = Work.download(key, source: source)
+        guard mayBegin() else { return advance { $0.downloadDeferred(key, source) } }
+        guard let job = downloadBegan(key, source) else { return ended(work) { _ in [] } }
+        let begin = Clock.nanoseconds
+        do {
+            let bytes = try examineLocal(job.text)
+            log.downloaded(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
+            ended(work) { $0.downloadEnded(key, source, failure: nil) }
+        } catch {
+            ended(work) { $0.downloadEnded(key, source, failure: Failure(erasing: error)) }
+        }
+    }
+
+    /// Opens a local source, sees whether it begins like a picture, and gives its size. The file itself is
+    /// read when it is filtered; nothing is copied.
+    private func examineLocal(_ text: String) throws -> Int {
+        guard case .local(let path) = try SourceReference(text) else { return 0 }
+        let file = try configuration.localSources.open(path)
+        var head = [UInt8](repeating: 0, count: TransferReport.headLength)
+        let count = try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
+        if let refusal = PictureKind(prefix: head.prefix(count)).refusal(of: file.path) {
+            throw refusal
+        }
+        return Int(file.bytes)
+    }
+}
+
+/// What a transfer's beginning leaves for its end.
+private final class BegunDownload: Sendable {
+    private let state = Mutex<DownloadJob?>(nil)
+
+    var job: DownloadJob? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
+extension Duration {
+    /// Rounded down.
+    fileprivate var wholeMicroseconds: UInt64 {
+        UInt64(components.seconds) * 1_000_000
+            + UInt64(components.attoseconds / 1_000_000_000_000)
+    }
+}

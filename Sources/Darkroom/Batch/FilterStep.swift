@@ -1,0 +1,68 @@
+import Glibc
+
+/// The second step of an image: its picture read, filtered and written to `active/ID/output-N`.
+struct FilterStep {
+    let job: FilterJob
+    let sources: LocalSources
+    let limits: PictureLimits
+
+    /// - Parameter checkpoint: asked between bands; false ends the work with the code `cancelled`.
+    func run(checkpoint: @escaping () -> Bool) -> Result<PictureReport, Failure> {
+        do {
+            let active = try job.folders.active()
+            let output = try active.create(BatchFile.output(job.image), replacing: true)
+            do {
+                return .success(try develop(into: output, checkpoint))
+            } catch {
+                // Half a picture is of no use to anyone.
+                try? active.remove(BatchFile.output(job.image))
+                throw error
+            }
+        } catch {
+            return .failure(Failure(erasing: error))
+        }
+    }
+
+    private func develop(
+        into output: borrowing Descriptor, _ checkpoint: @escaping () -> Bool
+    ) throws -> PictureReport {
+        let input = try openInput()
+        return try PicturePipeline.run(
+            input: input.file, inputName: inputName, filters: job.filters, output: output.file,
+            outputName: job.outputFile, limits: limits,
+            stage: { (filter, upstream, limits) throws(PictureError) in
+                try FilterStage.make(filter, upstream: upstream, limits: limits)
+            }, checkpoint: checkpoint)
+    }
+
+    private func openInput() throws -> Descriptor {
+        switch job.input {
+        case .output(let file):
+            return try job.folders.outbox().open(FileName(file))
+        case .source(let index, let text):
+            switch try SourceReference(text) {
+            case .local(let path): return try sources.open(path).takeDescriptor()
+            case .remote: return try job.folders.active().open(BatchFile.source(index))
+            }
+        }
+    }
+
+    /// The picture's name in messages.
+    private var inputName: String {
+        switch job.input {
+        case .output(let file): file
+        case .source(_, let text): RedactedURL.text(text)
+        }
+    }
+}
+
+extension Failure {
+    /// The failure that an error means; one of no kind of ours keeps its words.
+    init(erasing error: any Error) {
+        if let error = error as? any CodedError {
+            self.init(code: error.code, message: error.message, isTransient: error.isTransient)
+        } else {
+            self.init(code: "internal", message: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,334 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Turns the board's wishes into operations on two queues, downloads and filters, and reports back to it.
+///
+/// Who owns what: the board, under its lock, owns the state; the queues own their operations until they
+/// end; `operations` lets a cancellation find them by their work. An operation holds no other one: a
+/// download's end makes the board ask for the filter, so no operation depends on another and none is
+/// looked at before it can run.
+package final class Scheduler: Sendable {
+    let spool: Spool
+    let gate = Gate()
+    let heartbeat = Heartbeat()
+    let log: EventLog
+    let engine: TransferEngine
+    private let board: Mutex<Board>
+    private let settings: Mutex<Darkroom.Configuration>
+    private let operations = Mutex<[Work: Operation]>([:])
+    private let downloads = OperationQueue()
+    private let filters = OperationQueue()
+    private let publisher: Publisher
+    private let statusKeeper: StatusKeeper
+    private let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
+    /// Where transfers that have ended are dealt with.
+    let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
+    private let running = DispatchGroup()
+    /// Who wants to know when a batch is let go of, and when anything has moved.
+    private let listeners = Mutex<Listeners>(Listeners())
+
+    private struct Listeners: Sendable {
+        var room: @Sendable () -> Void = {}
+        var progress: @Sendable () -> Void = {}
+    }
+
+    package init(
+        spool: Spool, configuration: Darkroom.Configuration, engine: TransferEngine, log: EventLog
+    ) {
+        self.spool = spool
+        self.log = log
+        self.engine = engine
+        board = Mutex(Board(window: configuration.window, saturation: configuration.saturation))
+        settings = Mutex(configuration)
+        publisher = Publisher(durably: configuration.isDurable, log: log)
+        statusKeeper = StatusKeeper(
+            interval: configuration.statusInterval, durably: configuration.isDurable, log: log)
+        downloads.name = "darkroom.downloads"
+        filters.name = "darkroom.filters"
+        // A queue's quality of service decides its threads' niceness only if it is set before its first
+        // use. They differ, so that waiting for the network never takes the filters' threads away.
+        downloads.qualityOfService = .utility
+        filters.qualityOfService = .default
+        setWidths(configuration)
+    }
+
+    var configuration: Darkroom.Configuration { settings.withLock { $0 } }
+
+    /// Takes over a reloaded configuration: the queues' widths at once, the rest with the next operation.
+    package func update(_ configuration: Darkroom.Configuration) {
+        settings.withLock { $0 = configuration }
+        setWidths(configuration)
+    }
+
+    private func setWidths(_ configuration: Darkroom.Configuration) {
+        downloads.maxConcurrentOperationCount = configuration.downloadConcurrency
+        filters.maxConcurrentOperationCount = configuration.filterWidth
+        board.withLock { $0.saturation = configuration.saturation }
+    }
+
+    // MARK: Batches
+
+    package func onRoom(_ body: @escaping @Sendable () -> Void) {
+        listeners.withLock { $0.room = body }
+    }
+
+    package func onProgress(_ body: @escaping @Sendable () -> Void) {
+        listeners.withLock { $0.progress = body }
+    }
+
+    /// Whether another claimed batch may wait here.
+    package var hasRoom: Bool {
+        let limit = configuration.maximumWaiting
+        return board.withLock { $0.waitingCount < limit }
+    }
+
+    /// Takes in a batch that has its receipt.
+    package func accept(_ prepared: PreparedBatch) {
+        advance { board in
+            board.accept(prepared)
+            return []
+        }
+    }
+
+    /// Cancels a batch; false where there is none of this ID in work.
+    package func cancel(id: String) -> Bool {
+        let effects = board.withLock { $0.cancel(id: id) }
+        guard let effects else { return false }
+        advance { _ in effects }
+        return true
+    }
+
+    var summary: Board.Summary { board.withLock { $0.summary } }
+
+    // MARK: Suspension and stop
+
+    /// Lets nothing new begin; what runs goes on to its end.
+    package func suspend() {
+        gate.setSuspended(true)
+        downloads.isSuspended = true
+        filters.isSuspended = true
+    }
+
+    package func resume() {
+        gate.setSuspended(false)
+        guard !gate.isStopping else { return }
+        downloads.isSuspended = false
+        filters.isSuspended = false
+        advance { _ in [] }
+    }
+
+    /// Stops for good: nothing new begins, what runs may go on for `seconds` and then ends at its next
+    /// step. Returns when all that has ended is written down.
+    package func stop(within seconds: Double, progress: () -> Void) {
+        downloads.isSuspended = true
+        filters.isSuspended = true
+        gate.stop()
+        let deadline = DispatchTime.now() + seconds
+        while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
+            progress()
+            if DispatchTime.now() >= deadline {
+                abort()
+                break
+            }
+        }
+        _ = running.wait(timeout: .now() + 5)
+        publisher.drain()
+        statusKeeper.flush(self)
+    }
+
+    /// Ends what runs at its next step; it is done again after the next start.
+    package func abort() {
+        gate.abort()
+        for operation in operations.withLock({ Array($0.values) }) where operation.isExecuting {
+            operation.cancel()
+        }
+    }
+
+    // MARK: Effects
+
+    /// Moves the board on, gives out the places that are free then, and does what the board wants done.
+    func advance(_ change: (inout Board) -> [Effect]) {
+        let effects = board.withLock { board in
+            var effects = change(&board)
+            if gate.mayStart { effects += board.admit() }
+            return effects
+        }
+        for effect in effects { perform(effect) }
+        let listeners = listeners.withLock { $0 }
+        listeners.progress()
+        listeners.room()
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .enqueue(let work, let priority, let quality):
+            enqueue(work, priority, quality)
+        case .cancel(let work):
+            operations.withLock { $0[work] }?.cancel()
+        case .record(let key, let folders, let index, let status, let step):
+            record(key, folders, index, status, step)
+        case .recordCancellation(let folders):
+            publisher.recordCancellation(folders)
+        case .prepare(let key, let folders):
+            preparation.async { [self] in prepare(key, folders) }
+        case .discard(let folders, let source):
+            // Scratch: a file that stays is removed with the batch's folder.
+            try? folders.active().remove(BatchFile.source(source))
+        case .statusChanged(let key):
+            statusKeeper.changed(key, self)
+        case .finish(let key):
+            statusKeeper.finish(key, self)
+        }
+    }
+
+    private func record(
+        _ key: BatchKey, _ folders: BatchFolders, _ index: Int, _ status: ImageStatus,
+        _ step: Step
+    ) {
+        running.enter()
+        let item = Publisher.Item(folders: folders, index: index, status: status) {
+            [self] recorded in
+            log.ended(batch: folders.id, recorded, at: step)
+            advance { $0.imageEnded(key, index, recorded) }
+            running.leave()
+        }
+        publisher.publish(item)
+    }
+
+    private func prepare(_ key: BatchKey, _ folders: BatchFolders) {
+        let configuration = configuration
+        let recovery = Recovery(
+            spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+        do {
+            if case .unfinished(let prepared) = try recovery.prepare(folders) {
+                return advance { $0.prepared(key, prepared) }
+            }
+        } catch {
+            log.storageFailed(error, batch: folders.id)
+        }
+        advance { board in
+            board.preparationFailed(key)
+            return []
+        }
+    }
+
+    // MARK: Operations
+
+    private func enqueue(_ work: Work, _ priority: Priority, _ quality: QualityOfServiceName) {
+        let operation: Operation
+        let queue: OperationQueue
+        switch work {
+        case .download(let key, let source):
+            queue = downloads
+            guard let text = board.withLock({ $0.sourceText(key, source) }) else { return }
+            operation = downloadOperation(key, source, text)
+        case .filter(let key, let image):
+            queue = filters
+            operation = BlockOperation { [self] in filter(key, image) }
+        }
+        operation.name = "\(work)"
+        operation.queuePriority = priority.queuePriority
+        operation.qualityOfService = quality.qualityOfService
+        operations.withLock { $0[work] = operation }
+        queue.addOperation(operation)
+    }
+
+    /// Something begins to run; false where it must not, for the queues were suspended in between.
+    func mayBegin() -> Bool {
+        guard gate.mayStart else { return false }
+        running.enter()
+        heartbeat.began()
+        return true
+    }
+
+    /// Begins a download; nil where it is not wanted any more.
+    func downloadBegan(_ key: BatchKey, _ source: Int) -> DownloadJob? {
+        let job = board.withLock { $0.downloadBegan(key, source) }
+        if job != nil { statusKeeper.changed(key, self) }
+        return job
+    }
+
+    /// What began has ended; the board hears of it before the daemon may think that nothing runs.
+    func ended(_ work: Work, _ change: (inout Board) -> [Effect]) {
+        operations.withLock { $0[work] = nil }
+        advance(change)
+        heartbeat.ended()
+        running.leave()
+    }
+
+    private func filter(_ key: BatchKey, _ image: Int) {
+        let work = Work.filter(key, image: image)
+        guard mayBegin() else { return advance { $0.filterDeferred(key, image) } }
+        guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
+            return ended(work) { _ in [] }
+        }
+        statusKeeper.changed(key, self)
+        let configuration = configuration
+        let step = FilterStep(
+            job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
+        let result = step.run { [gate, heartbeat] in
+            heartbeat.step()
+            return !job.cancellation.isSet && !gate.isAborting
+        }
+        if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
+            return ended(work) { $0.filterDeferred(key, image) }
+        }
+        ended(work) { $0.filterEnded(key, image, result: result) }
+    }
+}
+
+extension Scheduler: StatusSource {
+    func snapshot(of key: BatchKey) -> StatusSnapshot? {
+        board.withLock { board in
+            board.batches[key].map { batch in
+                StatusSnapshot(
+                    folders: batch.folders, status: batch.status, startedAt: batch.startedAt)
+            }
+        }
+    }
+
+    func finished(_ key: BatchKey) {
+        advance { board in
+            board.batchFinished(key)
+            return []
+        }
+    }
+}
+
+extension Darkroom.Configuration {
+    /// Pictures filtered at once.
+    var filterWidth: Int {
+        filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
+    }
+
+    var saturation: Int { downloadConcurrency + filterWidth }
+}
+
+extension Failure {
+    var isCancellation: Bool { code == PictureError.Code.cancelled.rawValue }
+}
+
+extension Priority {
+    var queuePriority: Operation.QueuePriority {
+        switch self {
+        case .veryLow: .veryLow
+        case .low: .low
+        case .normal: .normal
+        case .high: .high
+        case .veryHigh: .veryHigh
+        }
+    }
+}
+
+extension QualityOfServiceName {
+    var qualityOfService: QualityOfService {
+        switch self {
+        case .background: .background
+        case .utility: .utility
+        case .default: .default
+        case .userInitiated: .userInitiated
+        case .userInteractive: .userInteractive
+        }
+    }
+}

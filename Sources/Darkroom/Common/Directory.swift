@@ -1,0 +1,258 @@
+import CShims
+import Glibc
+import SystemPackage
+
+/// An open folder. Files are reached through its descriptor, so that renaming a folder above does not
+/// lead astray, and every failure names the file's path as it was when the folder was opened.
+package final class Directory: Sendable {
+    package let path: String
+    private let descriptor: Descriptor
+
+    /// Opens the folder at `path`.
+    package init(path: String) throws(FileError) {
+        self.path = path
+        descriptor = try Self.open(path, at: AT_FDCWD, FileName(path))
+    }
+
+    /// Opens the folder `name` within `parent`; a link is not followed.
+    package init(_ name: FileName, in parent: Directory) throws(FileError) {
+        path = parent.path(of: name)
+        descriptor = try Self.open(path, at: parent.number, name)
+    }
+
+    private static func open(
+        _ path: String, at number: CInt, _ name: FileName
+    ) throws(FileError) -> Descriptor {
+        let follow = number == AT_FDCWD ? 0 : O_NOFOLLOW
+        return Descriptor(
+            owning: try call("open", path) {
+                name.withCString { openat(number, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow) }
+            })
+    }
+
+    /// The descriptor, to lend to calls that do not outlive this value.
+    package var number: CInt { descriptor.number }
+
+    package func path(of name: FileName) -> String { "\(path)/\(name.text)" }
+
+    /// Runs a call that sets errno, and says of which step on which file a failure was.
+    private static func call(
+        _ step: String, _ path: @autoclosure () -> String, _ body: () -> CInt
+    ) throws(FileError) -> CInt {
+        do {
+            return try retryingInterrupts(body)
+        } catch {
+            throw FileError(step, path(), error)
+        }
+    }
+
+    // MARK: Files
+
+    /// Opens a file for reading; a link is not followed, a fifo does not hold the caller.
+    package func open(_ name: FileName) throws(FileError) -> Descriptor {
+        Descriptor(
+            owning: try Self.call("open", path(of: name)) {
+                name.withCString {
+                    openat(
+                        number, $0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+                }
+            })
+    }
+
+    /// Creates a file for writing that must not exist yet, or, with `replacing`, empties the one there.
+    package func create(
+        _ name: FileName, replacing: Bool = false
+    ) throws(FileError) -> Descriptor {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replacing ? O_TRUNC : O_EXCL)
+        return Descriptor(
+            owning: try Self.call("create", path(of: name)) {
+                name.withCString { openat(number, $0, flags, 0o666) }
+            })
+    }
+
+    /// Opens a file for appending, creating it where it is missing.
+    package func append(to name: FileName) throws(FileError) -> Descriptor {
+        Descriptor(
+            owning: try Self.call("open", path(of: name)) {
+                name.withCString {
+                    openat(
+                        number, $0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
+                }
+            })
+    }
+
+    /// Reads a whole file of at most `maximum` bytes. A longer one gives `maximum` + 1 bytes.
+    package func read(_ name: FileName, upTo maximum: Int = .max - 1) throws(FileError) -> [UInt8] {
+        let file = try open(name)
+        return try file.readAll(upTo: maximum, path: path(of: name))
+    }
+
+    /// Writes a new file and, with `durably`, waits until it is on the disk. The folder's entry is
+    /// durable only after `sync()`.
+    package func write(
+        _ bytes: [UInt8], to name: FileName, replacing: Bool = false, durably: Bool
+    ) throws(FileError) {
+        let file = try create(name, replacing: replacing)
+        try file.write(bytes, path: path(of: name))
+        if durably { try file.sync(path: path(of: name)) }
+    }
+
+    /// What is known of a file without following a link, or nil where there is none.
+    package func information(of name: FileName) throws(FileError) -> stat? {
+        var information = stat()
+        do {
+            _ = try Self.call("examine", path(of: name)) {
+                name.withCString { fstatat(number, $0, &information, AT_SYMLINK_NOFOLLOW) }
+            }
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+        return information
+    }
+
+    package func exists(_ name: FileName) throws(FileError) -> Bool {
+        try information(of: name) != nil
+    }
+
+    package func remove(_ name: FileName) throws(FileError) {
+        _ = try Self.call("remove", path(of: name)) {
+            name.withCString { unlinkat(number, $0, 0) }
+        }
+    }
+
+    /// Renames, within this folder or into another of the same file system. Without `replacing` it
+    /// fails with EEXIST where the new name is taken.
+    package func rename(
+        _ name: FileName, to folder: Directory, as newName: FileName, replacing: Bool = false
+    ) throws(FileError) {
+        _ = try Self.call("rename to \(folder.path(of: newName))", path(of: name)) {
+            name.withCString { old in
+                newName.withCString { new in
+                    replacing
+                        ? renameat(number, old, folder.number, new)
+                        : darkroom_rename_noreplace(number, old, folder.number, new)
+                }
+            }
+        }
+    }
+
+    // MARK: Folders
+
+    /// Makes a folder; fails with EEXIST where the name is taken.
+    package func makeDirectory(_ name: FileName, mode: mode_t = 0o777) throws(FileError) {
+        _ = try Self.call("make folder", path(of: name)) {
+            name.withCString { mkdirat(number, $0, mode) }
+        }
+    }
+
+    package func removeDirectory(_ name: FileName) throws(FileError) {
+        _ = try Self.call("remove folder", path(of: name)) {
+            name.withCString { unlinkat(number, $0, AT_REMOVEDIR) }
+        }
+    }
+
+    /// The names within, without `.` and `..`, in no order.
+    package func names() throws(FileError) -> [FileName] {
+        let copy = try Self.call("list", path) {
+            openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
+        guard let stream = fdopendir(copy) else {
+            let error = Errno(rawValue: errno)
+            _ = Glibc.close(copy)
+            throw FileError("list", path, error)
+        }
+        defer { closedir(stream) }
+        var names: [FileName] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { break }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
+                FileName(bytes: buffer.prefix { $0 != 0 })
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        if errno != 0 { throw FileError("list", path, Errno(rawValue: errno)) }
+        return names
+    }
+
+    /// Removes the folder `name` with the files and folders in it.
+    package func removeTree(_ name: FileName) throws(FileError) {
+        let folder = try Directory(name, in: self)
+        for entry in try folder.names() {
+            do {
+                try folder.remove(entry)
+            } catch  where error.errno == .isDirectory {
+                try folder.removeTree(entry)
+            }
+        }
+        try removeDirectory(name)
+    }
+
+    /// Waits until the folder's entries are on the disk.
+    package func sync() throws(FileError) {
+        _ = try Self.call("sync", path) { fsync(number) }
+    }
+}
+
+extension Descriptor {
+    /// Reads from here to the end, at most `maximum` + 1 bytes.
+    package func readAll(upTo maximum: Int, path: String) throws(FileError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let step = 64 << 10
+        while bytes.count <= maximum {
+            let old = bytes.count
+            let wanted = min(step, maximum + 1 - old)
+            bytes.append(contentsOf: repeatElement(0, count: wanted))
+            let count: Int
+            do {
+                count = try retryingInterrupts {
+                    bytes.withUnsafeMutableBytes {
+                        Glibc.read(number, $0.baseAddress.unsafelyUnwrapped + old, wanted)
+                    }
+                }
+            } catch {
+                throw FileError("read", path, error)
+            }
+            bytes.removeLast(wanted - count)
+            if count == 0 { break }
+        }
+        return bytes
+    }
+
+    /// Writes all bytes.
+    package func write(_ bytes: some Collection<UInt8>, path: String) throws(FileError) {
+        var failure: Errno?
+        let done: Void? = bytes.withContiguousStorageIfAvailable { buffer in
+            failure = writeAll(UnsafeRawBufferPointer(buffer))
+        }
+        if done == nil {
+            failure = Array(bytes).withUnsafeBytes { writeAll($0) }
+        }
+        if let failure { throw FileError("write", path, failure) }
+    }
+
+    private func writeAll(_ buffer: UnsafeRawBufferPointer) -> Errno? {
+        var rest = buffer
+        while !rest.isEmpty {
+            do {
+                let count = try retryingInterrupts {
+                    Glibc.write(number, rest.baseAddress, rest.count)
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } catch {
+                return error
+            }
+        }
+        return nil
+    }
+
+    /// Waits until the file's content is on the disk. A failure is final: after it the kernel may
+    /// have dropped the pages and a second call would succeed without them (PostgreSQL, 2018).
+    package func sync(path: String) throws(FileError) {
+        do {
+            _ = try retryingInterrupts { fsync(number) }
+        } catch {
+            throw FileError("sync", path, error)
+        }
+    }
+}

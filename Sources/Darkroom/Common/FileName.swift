@@ -1,0 +1,50 @@
+/// The name of a file within its folder: any bytes but NUL and `/`, as Linux has it.
+///
+/// Names that Darkroom gives are UTF-8; names that people give to files in the inbox need not be, and
+/// must still be found again under exactly those bytes.
+package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
+    ExpressibleByStringInterpolation
+{
+    package let bytes: [UInt8]
+
+    package init(bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes)
+    }
+
+    package init(_ string: String) {
+        bytes = Array(string.utf8)
+    }
+
+    package init(stringLiteral string: String) {
+        self.init(string)
+    }
+
+    /// For people: bytes that are not UTF-8 and control characters replaced by U+FFFD.
+    package var text: String {
+        let repaired = String(decoding: bytes, as: UTF8.self)
+        guard repaired.unicodeScalars.contains(where: \.breaksLine) else { return repaired }
+        var shown = String.UnicodeScalarView()
+        shown.append(contentsOf: repaired.unicodeScalars.map { $0.breaksLine ? "\u{FFFD}" : $0 })
+        return String(shown)
+    }
+
+    package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        var terminated = bytes.map { CChar(bitPattern: $0) }
+        terminated.append(0)
+        return terminated.withUnsafeBufferPointer { buffer in
+            // A terminated array is never empty, so it has a base address.
+            body(buffer.baseAddress.unsafelyUnwrapped)
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether this is a control character or a line or paragraph separator: nothing that belongs into
+    /// one line of text.
+    package var breaksLine: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Logging
+
+/// The daemon's settings, checked. `Setting.all` gives each its key, its default and its meaning.
+package struct Configuration: Sendable, Equatable {
+    package enum Durability: String, Sendable, CaseIterable {
+        /// Survives a power cut: files, folders and journals are synced before they count.
+        case full
+        /// Survives the death of the process, not of the machine.
+        case process
+    }
+
+    package var spool = ""
+    package var logLevel = Logger.Level.info
+    package var durability = Durability.full
+    /// Seconds.
+    package var settle = 0.0
+    /// Seconds between looks into the inbox where inotify cannot work.
+    package var pollInterval = 0.0
+    package var manifestLimits = ManifestLimits()
+    package var defaultFilters: [Filter] = []
+    package var window = 0
+    package var maximumWaiting = 0
+    package var downloadConcurrency = 0
+    package var downloads = Downloads()
+    package var filterConcurrency = 0
+    package var pictureLimits = PictureLimits()
+    package var sourceRoots: [String] = []
+    /// Seconds between two writings of one status file.
+    package var statusInterval = 0.0
+    /// Seconds that running operations get to finish when the daemon stops.
+    package var stopTimeout = 0.0
+
+    /// Bounds of a transfer, times in seconds.
+    package struct Downloads: Sendable, Equatable {
+        package var maxBytes = 0
+        package var redirects = 0
+        package var connectTimeout = 0.0
+        package var timeout = 0.0
+        package var stallTime = 0.0
+        /// Bytes a second.
+        package var stallRate = 0
+        package var caFile: String?
+        package var proxy: String?
+    }
+
+    package init() {}
+
+    package var isDurable: Bool { durability == .full }
+}
+
+extension Configuration {
+    /// What the transfers have in common, as the engine takes it.
+    var transferSettings: TransferSettings {
+        TransferSettings(
+            limits: TransferLimits(
+                bytes: Int64(downloads.maxBytes), redirects: downloads.redirects,
+                connect: .seconds(downloads.connectTimeout), total: .seconds(downloads.timeout),
+                stall: .seconds(downloads.stallTime), stallBytesPerSecond: downloads.stallRate),
+            connections: downloadConcurrency, caFile: downloads.caFile, proxy: downloads.proxy,
+            userAgent: TransferSettings.userAgent(version: Daemon.version))
+    }
+
+    var localSources: LocalSources {
+        LocalSources(roots: sourceRoots, maximumBytes: Int64(downloads.maxBytes))
+    }
+}

@@ -1,0 +1,212 @@
+import Dispatch
+import Foundation
+import Logging
+import Synchronization
+
+/// The daemon: opens the spool, wires the stations together, and does what signals ask for.
+///
+/// Control has a queue of its own, so that signals and the watchdog are served however busy the others are.
+package final class Daemon: @unchecked Sendable {
+    // @unchecked: the stored variables are touched on `control` only; the rest are constants.
+
+    package static let version = "0.1.0"
+
+    private let loader: ConfigurationLoader
+    private let configuration: Configuration
+    private let spool: Spool
+    private let log: EventLog
+    private let engine: TransferEngine
+    private let scheduler: Scheduler
+    private let notifier = Notifier()
+    private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
+    private let ended = DispatchSemaphore(value: 0)
+    private let statusIsDue = Atomic(false)
+
+    private var intake: Intake?
+    private var signals: SignalSources?
+    private var watchdog: (any DispatchSourceTimer)?
+    private var isStopping = false
+    private var exitCode = ExitCode.success
+
+    /// Opens and locks the spool. Nothing is taken from it before `run()`.
+    package init(
+        loader: ConfigurationLoader, configuration: Configuration, log: EventLog
+    ) throws {
+        self.loader = loader
+        self.configuration = configuration
+        self.log = log
+        spool = try Spool(path: configuration.spool)
+        engine = try TransferEngine(settings: configuration.transferSettings)
+        scheduler = Scheduler(
+            spool: spool, configuration: configuration, engine: engine, log: log)
+    }
+
+    /// Works until a signal ends it, and gives the exit code.
+    package func run() -> ExitCode {
+        control.async { [self] in start() }
+        ended.wait()
+        return exitCode
+    }
+
+    // MARK: Start
+
+    private func start() {
+        let isPaused = (try? spool.isPaused()) ?? false
+        if isPaused { scheduler.suspend() }
+        signals = SignalSources(queue: control) { [weak self] signal in self?.handle(signal) }
+        scheduler.onProgress { [weak self] in self?.progressed() }
+        let intake = Intake(spool: spool, scheduler: scheduler, log: log) { [weak self] error in
+            guard let self else { return }
+            control.async { self.fail(error) }
+        }
+        self.intake = intake
+        do {
+            try intake.start()
+        } catch {
+            return fail(error)
+        }
+        log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
+        startWatchdog()
+        notifier.ready()
+        tellStatus()
+    }
+
+    // MARK: Signals
+
+    private func handle(_ signal: ControlSignal) {
+        switch signal {
+        case .suspend: setPaused(true)
+        case .resume: setPaused(false)
+        case .reload: reload()
+        case .stop(let name): stop(name)
+        }
+    }
+
+    private func setPaused(_ paused: Bool) {
+        guard !isStopping, paused != scheduler.gate.isSuspended else { return }
+        if paused { scheduler.suspend() } else { scheduler.resume() }
+        do {
+            try spool.markPaused(paused, durably: configuration.isDurable)
+        } catch {
+            log.storageFailed(error)
+        }
+        if paused { log.paused() } else { log.resumed() }
+        tellStatus()
+    }
+
+    private func reload() {
+        guard !isStopping else { return }
+        notifier.reloading()
+        defer {
+            notifier.ready()
+            tellStatus()
+        }
+        do {
+            let new = try loader.load()
+            guard new.spool == configuration.spool, new.durability == configuration.durability
+            else {
+                return log.reloadRefused("spool and durability change only with a restart")
+            }
+            scheduler.update(new)
+            engine.update(new.transferSettings)
+            LogLevel.set(new.logLevel)
+            log.configured("The configuration has been read again")
+        } catch {
+            log.reloadRefused(error.problems.joined(separator: "; "))
+        }
+    }
+
+    /// Ends the daemon; asked a second time, it does not wait for running operations any more.
+    private func stop(_ name: String) {
+        if isStopping { return scheduler.abort() }
+        isStopping = true
+        notifier.stopping()
+        log.stopping(signal: name, running: scheduler.heartbeat.count)
+        tellStatus()
+        // Elsewhere, so that a second signal is heard.
+        DispatchQueue.global(qos: .userInteractive).async { [self] in
+            intake?.stop()
+            scheduler.stop(within: scheduler.configuration.stopTimeout) {
+                notifier.extendTimeout(seconds: 10)
+                tellStatus()
+            }
+            engine.stop()
+            log.stopped(unfinished: scheduler.summary.unfinished)
+            ended.signal()
+        }
+    }
+
+    /// Ends the daemon because it cannot go on: what runs is finished, and the service manager starts anew.
+    private func fail(_ error: some CodedError) {
+        log.storageFailed(error)
+        exitCode = .systemError
+        stop(error.code)
+    }
+
+    // MARK: Telling
+
+    /// Something has moved: says so at most twice a second, and not at all while nothing moves.
+    private func progressed() {
+        guard !statusIsDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        control.asyncAfter(deadline: .now() + 0.5) { [weak self] in
+            self?.statusIsDue.store(false, ordering: .releasing)
+            self?.tellStatus()
+        }
+    }
+
+    private func tellStatus() {
+        notifier.status(
+            scheduler.summary.text(
+                isPaused: scheduler.gate.isSuspended, isStopping: scheduler.gate.isStopping,
+                running: scheduler.heartbeat.count))
+    }
+
+    /// Tells the service manager that the daemon lives, as long as the work does.
+    private func startWatchdog() {
+        guard let interval = Notifier.watchdogInterval else { return }
+        let timer = DispatchSource.makeTimerSource(queue: control)
+        timer.schedule(
+            deadline: .now() + interval / 3, repeating: interval / 3, leeway: .milliseconds(50))
+        timer.setEventHandler { @Sendable [weak self] in
+            guard let self else { return }
+            if scheduler.heartbeat.isAlive(within: interval) { notifier.watchdog() }
+        }
+        timer.activate()
+        watchdog = timer
+    }
+}
+
+/// How the process ends, after sysexits.h.
+package enum ExitCode: Int32, Sendable {
+    case success = 0
+    case usage = 64
+    case software = 70
+    case systemError = 71
+    case ioError = 74
+    case temporaryFailure = 75
+    case noPermission = 77
+    case configuration = 78
+}
+
+extension Board.Summary {
+    var unfinished: Int { batchesInWork + batchesWaiting }
+
+    /// The line that `systemctl status` shows.
+    func text(isPaused: Bool, isStopping: Bool, running: Int) -> String {
+        if isStopping { return "Stopping: \(count(running, "operation")) finishing" }
+        if isPaused {
+            let finishing = running > 0 ? ", \(count(running, "image")) still finishing" : ""
+            return "Paused (SIGUSR1): \(count(unfinished, "batch", "batches")) waiting\(finishing)"
+        }
+        guard unfinished > 0 else {
+            return "Idle; \(count(batchesEnded, "batch", "batches")) finished since the start"
+        }
+        let waiting = batchesWaiting > 0 ? "; \(batchesWaiting) waiting" : ""
+        return "Processing \(count(batchesInWork, "batch", "batches")), "
+            + "\(images.finished) of \(count(images.total, "image"))\(waiting)"
+    }
+
+    private func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+        "\(number) \(number == 1 ? one : many ?? one + "s")"
+    }
+}

@@ -1,0 +1,241 @@
+import Logging
+
+/// The kinds of records in the journal. Each has a fixed id, by which `journalctl MESSAGE_ID=…` finds it and
+/// the message catalog explains it.
+package enum Event: String, Sendable, CaseIterable {
+    case started = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e001"
+    case stopping = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e002"
+    case stopped = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e003"
+    case configured = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e004"
+    case reloadRefused = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e005"
+    case paused = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e006"
+    case resumed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e007"
+    case watching = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e008"
+    case inboxLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e009"
+    case eventsLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e00a"
+    case notTaken = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e00b"
+    case batchClaimed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e010"
+    case batchRejected = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e011"
+    case batchResumed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e012"
+    case batchFinished = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e013"
+    case batchCancelled = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e014"
+    case imageDownloaded = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e020"
+    case imageFiltered = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e021"
+    case imageFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e022"
+    case storageFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e030"
+}
+
+/// What Darkroom has to say, one method a kind of event, so that the words and fields of an event are the
+/// same wherever it comes from.
+package struct EventLog: Sendable {
+    private let logger: Logger
+
+    package init(_ logger: Logger) {
+        self.logger = logger
+    }
+
+    /// The fields of a record beside its message; the handler gives them their journal names.
+    package enum Field {
+        package static let event = "event"
+        package static let batch = "batch"
+        package static let image = "image"
+        package static let state = "state"
+        package static let step = "step"
+        package static let error = "error"
+        package static let microseconds = "usec"
+        package static let bytes = "bytes"
+    }
+
+    private func say(
+        _ level: Logger.Level, _ event: Event, _ message: @autoclosure () -> String,
+        _ fields: @autoclosure () -> Logger.Metadata = [:], file: String = #fileID,
+        function: String = #function, line: UInt = #line
+    ) {
+        guard logger.logLevel <= level else { return }
+        var metadata = fields()
+        metadata[Field.event] = .string(event.rawValue)
+        logger.log(
+            level: level, .init(stringLiteral: message()), metadata: metadata, file: file,
+            function: function, line: line)
+    }
+
+    // MARK: The daemon
+
+    package func started(version: String, spool: String, paused: Bool) {
+        say(
+            .notice, .started,
+            "Darkroom \(version) watches \(spool)\(paused ? ", paused as it was left" : "")")
+    }
+
+    package func configured(_ summary: String) { say(.info, .configured, summary) }
+
+    package func reloadRefused(_ reason: String) {
+        say(.error, .reloadRefused, "The configuration stays as it was: \(reason)")
+    }
+
+    package func stopping(signal: String, running: Int) {
+        say(
+            .notice, .stopping,
+            "Stopping (\(signal)): \(running) \(running == 1 ? "operation" : "operations") finishing"
+        )
+    }
+
+    package func stopped(unfinished: Int) {
+        say(
+            .notice, .stopped,
+            unfinished == 0
+                ? "Stopped; nothing is left to do"
+                : "Stopped; \(unfinished) unfinished \(unfinished == 1 ? "batch" : "batches") "
+                    + "will be resumed at the next start")
+    }
+
+    package func paused() { say(.notice, .paused, "Paused: nothing new starts until SIGUSR2") }
+
+    package func resumed() { say(.notice, .resumed, "Resumed") }
+
+    // MARK: The inbox
+
+    package func watching(_ path: String) { say(.info, .watching, "Watching \(path)") }
+
+    package func polling(_ path: String, every seconds: Double, because error: FileError) {
+        say(
+            .warning, .watching,
+            "Looking into \(path) every \(seconds) seconds, for inotify does not work: "
+                + error.message, [Field.error: .string(error.code)])
+    }
+
+    package func inboxLost(_ path: String) {
+        say(.warning, .inboxLost, "\(path) was removed, renamed or unmounted; putting it back")
+    }
+
+    package func eventsLost(_ path: String) {
+        say(.warning, .eventsLost, "inotify lost events of \(path); scanning it")
+    }
+
+    package func notTaken(_ name: String, because reason: String) {
+        say(.notice, .notTaken, "inbox/\(name) is not taken: \(reason)")
+    }
+
+    // MARK: Batches
+
+    package func claimed(_ status: Status) {
+        say(
+            .info, .batchClaimed,
+            "\(status.manifest.name) claimed as \(status.id): \(images(status.counts.total))",
+            [Field.batch: .string(status.id), Field.state: .string(status.state.rawValue)])
+    }
+
+    package func rejected(_ status: Status) {
+        let problems = status.errors ?? []
+        let first = problems.first.map(\.summary) ?? ""
+        let more = problems.count > 1 ? ", and \(problems.count - 1) more" : ""
+        say(
+            .warning, .batchRejected, "\(status.manifest.name) rejected: \(first)\(more)",
+            [
+                Field.batch: .string(status.id), Field.state: .string(status.state.rawValue),
+                Field.error: .string(problems.first?.code ?? ""),
+            ])
+    }
+
+    package func resumed(_ status: Status) {
+        say(
+            .info, .batchResumed,
+            "\(status.id) resumed: \(status.counts.finished) of \(images(status.counts.total)) done",
+            [Field.batch: .string(status.id), Field.state: .string(status.state.rawValue)])
+    }
+
+    package func finished(_ status: Status, microseconds: UInt64) {
+        let counts = status.counts
+        var parts = ["\(counts.filtered) filtered"]
+        if counts.failed > 0 { parts.append("\(counts.failed) failed") }
+        if counts.cancelled > 0 { parts.append("\(counts.cancelled) cancelled") }
+        say(
+            counts.failed > 0 ? .warning : .notice, .batchFinished,
+            "\(status.id) \(status.state.words): \(images(counts.total)), "
+                + "\(parts.joined(separator: ", ")), in \(microseconds / 1000) ms",
+            [
+                Field.batch: .string(status.id), Field.state: .string(status.state.rawValue),
+                Field.microseconds: .stringConvertible(microseconds),
+            ])
+    }
+
+    package func cancelled(id: String, found: Bool) {
+        say(
+            .notice, .batchCancelled,
+            found
+                ? "\(id) is being cancelled" : "\(id).cancel names no batch that is in work",
+            [Field.batch: .string(id)])
+    }
+
+    // MARK: Images
+
+    func downloaded(_ job: DownloadJob, bytes: Int, microseconds: UInt64) {
+        let batch = job.folders.id
+        say(
+            .info, .imageDownloaded,
+            "\(batch): \(RedactedURL.text(job.text)) fetched, \(bytes) bytes",
+            [
+                Field.batch: .string(batch), Field.image: .string(job.image),
+                Field.step: .string(Step.download.rawValue),
+                Field.bytes: .stringConvertible(bytes),
+                Field.microseconds: .stringConvertible(microseconds),
+            ])
+    }
+
+    package func ended(batch: String, _ image: ImageStatus, at step: Step) {
+        let milliseconds = image.milliseconds.downloading + image.milliseconds.filtering
+        var fields: Logger.Metadata = [
+            Field.batch: .string(batch), Field.image: .string(image.name),
+            Field.state: .string(image.state.rawValue), Field.step: .string(step.rawValue),
+            Field.microseconds: .stringConvertible(milliseconds * 1000),
+        ]
+        if let error = image.error {
+            fields[Field.error] = .string(error.code)
+            say(
+                image.state == .cancelled ? .info : .warning, .imageFailed,
+                "\(batch): \(image.name) \(image.state.rawValue): \(error)", fields)
+        } else if let output = image.output {
+            fields[Field.bytes] = .stringConvertible(output.bytes)
+            say(
+                .info, .imageFiltered,
+                "\(batch): \(image.name) filtered, \(output.width) × \(output.height), "
+                    + "\(output.bytes) bytes", fields)
+        }
+    }
+
+    // MARK: Trouble
+
+    package func storageFailed(_ error: some CodedError, batch: String? = nil) {
+        var fields: Logger.Metadata = [Field.error: .string(error.code)]
+        if let batch { fields[Field.batch] = .string(batch) }
+        say(.critical, .storageFailed, "\(error.message)", fields)
+    }
+
+    private func images(_ count: Int) -> String { count == 1 ? "1 image" : "\(count) images" }
+}
+
+extension BatchState {
+    /// The state as part of a sentence.
+    package var words: String {
+        switch self {
+        case .pending: "pending"
+        case .processing: "processing"
+        case .completed: "completed"
+        case .completedWithErrors: "completed with errors"
+        case .cancelled: "cancelled"
+        case .rejected: "rejected"
+        }
+    }
+}
+
+extension ManifestProblem {
+    /// The problem in one line, its place first.
+    package var summary: String {
+        var parts: [String] = []
+        if let line, let column { parts.append("line \(line), column \(column)") }
+        if !path.isEmpty { parts.append(path) }
+        let hint = suggestion.map { "; did you mean \($0)?" } ?? ""
+        let place = parts.isEmpty ? "" : parts.joined(separator: ", ") + ": "
+        return place + message + hint
+    }
+}

@@ -1,0 +1,105 @@
+import CSystemd
+import Glibc
+import Logging
+
+/// The one log handler: structured records to the journal, and readable lines on standard error where that
+/// is not the journal's own.
+///
+/// Metadata keys become fields: `batch` is DARKROOM_BATCH; `event` is MESSAGE_ID.
+package struct JournalLogHandler: LogHandler {
+    /// Always the level of the daemon as it is now.
+    package var logLevel: Logger.Level {
+        get { LogLevel.value }
+        set { LogLevel.set(newValue) }
+    }
+    package var metadata: Logger.Metadata = [:]
+    private let alsoWritesLines: Bool
+
+    package init() {
+        alsoWritesLines = !Self.standardErrorIsJournal()
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        let message = Self.oneLine(event.message.description)
+        send(message, event, all)
+        if alsoWritesLines { writeLine(message, event.level) }
+    }
+
+    // MARK: The journal
+
+    private func send(_ message: String, _ event: LogEvent, _ metadata: Logger.Metadata) {
+        var fields = [
+            "MESSAGE=\(message)", "PRIORITY=\(Self.priority(event.level))",
+            "SYSLOG_IDENTIFIER=darkroomd", "CODE_FILE=\(event.file)", "CODE_LINE=\(event.line)",
+            "CODE_FUNC=\(event.function)",
+        ]
+        for (key, value) in metadata {
+            let name =
+                key == EventLog.Field.event ? "MESSAGE_ID" : "DARKROOM_\(key.uppercased())"
+            fields.append("\(name)=\(value)")
+        }
+        // sd_journal_sendv frames each field by its length, so values may hold newlines. Without a
+        // journal it does nothing and reports success, which is why the lines exist.
+        var bytes: [UInt8] = []
+        var lengths: [Int] = []
+        for field in fields {
+            lengths.append(field.utf8.count)
+            bytes.append(contentsOf: field.utf8)
+        }
+        bytes.withUnsafeMutableBytes { buffer in
+            var vector: [iovec] = []
+            var offset = 0
+            for length in lengths {
+                vector.append(
+                    iovec(iov_base: buffer.baseAddress.map { $0 + offset }, iov_len: length))
+                offset += length
+            }
+            _ = sd_journal_sendv(vector, CInt(vector.count))
+        }
+    }
+
+    /// The level as syslog numbers it.
+    private static func priority(_ level: Logger.Level) -> Int {
+        switch level {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+
+    // MARK: Standard error
+
+    /// Whether standard error is the stream that systemd connected to the journal: JOURNAL_STREAM holds
+    /// its device and inode numbers.
+    private static func standardErrorIsJournal() -> Bool {
+        guard let stream = getenv("JOURNAL_STREAM") else { return false }
+        var information = stat()
+        guard fstat(STDERR_FILENO, &information) == 0 else { return false }
+        return String(cString: stream) == "\(information.st_dev):\(information.st_ino)"
+    }
+
+    private func writeLine(_ message: String, _ level: Logger.Level) {
+        let word = level >= .warning ? "\(level): " : ""
+        let line = Array("\(Clock.timestamp) \(word)\(message)\n".utf8)
+        // One write a line, so that lines of several threads do not mix. There is nowhere to report a
+        // failure of this to.
+        line.withUnsafeBytes { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// Control characters, which names and URLs may hold, as escapes.
+    static func oneLine(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: \.breaksLine) else { return text }
+        return text.unicodeScalars.map { scalar in
+            scalar.breaksLine ? scalar.escaped(asASCII: true) : String(scalar)
+        }.joined()
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Logging
+
+/// One key of the configuration: its name, its default as one would write it, and how a text becomes the
+/// value.
+package struct Setting: Sendable {
+    package let key: String
+    package let standard: String
+    /// What it does and in which unit, one sentence.
+    package let help: String
+    let apply: @Sendable (_ text: String, inout Configuration) throws(SettingError) -> Void
+
+    init(
+        _ key: String, _ standard: String, _ help: String,
+        apply: @escaping @Sendable (String, inout Configuration) throws(SettingError) -> Void
+    ) {
+        self.key = key
+        self.standard = standard
+        self.help = help
+        self.apply = apply
+    }
+
+    /// The environment variable that overrides it: `downloads.maxBytes` is DARKROOM_DOWNLOADS_MAX_BYTES.
+    package var variable: String {
+        var name = "DARKROOM_"
+        for character in key {
+            if character == "." {
+                name += "_"
+            } else {
+                if character.isUppercase { name += "_" }
+                name += character.uppercased()
+            }
+        }
+        return name
+    }
+}
+
+/// A text that a setting does not take; `expected` ends the sentence "… must be".
+package struct SettingError: Error, Sendable {
+    package let expected: String
+}
+
+extension Setting {
+    /// Every setting, in the order of the configuration file.
+    package static let all: [Setting] = [
+        Setting("spool", "/var/spool/darkroom", "the spool's root folder") {
+            text, configuration throws(SettingError) in
+            guard text.hasPrefix("/") else { throw SettingError(expected: "an absolute path") }
+            configuration.spool = text
+        },
+        choice(
+            "durability", "full", "full survives a power cut, process a crash or kill of darkroomd",
+            \.durability),
+        Setting("log.level", "info", "the least level that is logged") {
+            text, configuration throws(SettingError) in
+            guard let level = Logger.Level(rawValue: text) else {
+                let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+                throw SettingError(expected: "one of \(names)")
+            }
+            configuration.logLevel = level
+        },
+        seconds(
+            "inbox.settle", "1s", 0...3600,
+            "how long a manifest written in place must be left alone before it is judged", \.settle),
+        seconds(
+            "inbox.poll", "2s", 0.1...3600,
+            "how often the inbox is looked into where inotify does not work", \.pollInterval),
+        bytes(
+            "manifests.maxBytes", "64MiB", 1...(1 << 40), "the largest manifest",
+            \.manifestLimits.bytes),
+        integer(
+            "manifests.maxImages", "200000", 1...10_000_000, "the most images of a manifest",
+            \.manifestLimits.images),
+        integer(
+            "manifests.maxFilters", "64", 0...10_000, "the most filters of an image",
+            \.manifestLimits.filters),
+        Setting(
+            "manifests.defaultFilters", "[{sepia: {intensity: 0.8}}]",
+            "the filters of images whose manifest names none, written as in a manifest"
+        ) { text, configuration throws(SettingError) in
+            do throws(ManifestRejection) {
+                configuration.defaultFilters = try FilterList.read(yaml: Array(text.utf8))
+            } catch {
+                throw SettingError(
+                    expected: "a list of filters: "
+                        + (error.problems.first?.summary ?? "it cannot be read"))
+            }
+        },
+        integer(
+            "batches.window", "64", 1...4096, "the most images of one batch in work at once",
+            \.window),
+        integer(
+            "batches.maxWaiting", "10000", 1...1_000_000,
+            "the most claimed batches that wait; further manifests stay in the inbox",
+            \.maximumWaiting),
+        integer(
+            "downloads.concurrency", "16", 1...1024, "transfers at once", \.downloadConcurrency),
+        bytes(
+            "downloads.maxBytes", "256MiB", 1...(1 << 40),
+            "the largest picture that is fetched or read",
+            \.downloads.maxBytes),
+        integer(
+            "downloads.redirects", "5", 0...100, "the most redirects that are followed",
+            \.downloads.redirects),
+        seconds(
+            "downloads.connectTimeout", "5s", 0.1...3600,
+            "how long a connection may take to be made",
+            \.downloads.connectTimeout),
+        seconds(
+            "downloads.timeout", "300s", 0.1...86400, "how long a transfer may take",
+            \.downloads.timeout),
+        seconds(
+            "downloads.stallTime", "30s", 1...3600,
+            "how long a transfer may be slower than downloads.stallRate", \.downloads.stallTime),
+        bytes(
+            "downloads.stallRate", "1KiB", 0...(1 << 40),
+            "bytes a second below which a transfer stalls",
+            \.downloads.stallRate),
+        text(
+            "downloads.caFile", "a file of CA certificates instead of the system's",
+            \.downloads.caFile),
+        text("downloads.proxy", "the URL of a proxy", \.downloads.proxy),
+        integer(
+            "filters.concurrency", "0", 0...1024,
+            "pictures filtered at once; 0 means as many as there are cores", \.filterConcurrency),
+        integer(
+            "pictures.maxPixels", "268435456", 1...Int(Int32.max) * 16,
+            "the most pixels of a picture, read or made", \.pictureLimits.pixels),
+        Setting(
+            "sources.roots", "[]",
+            "the folders beneath which local sources may lie; none means that they are refused"
+        ) { text, configuration throws(SettingError) in
+            configuration.sourceRoots = try Setting.list(text)
+            guard configuration.sourceRoots.allSatisfy({ $0.hasPrefix("/") }) else {
+                throw SettingError(expected: "a list of absolute paths")
+            }
+        },
+        seconds(
+            "status.interval", "0.5s", 0...3600,
+            "the least time between two writings of a status file", \.statusInterval),
+        seconds(
+            "stop.timeout", "60s", 0...86400,
+            "how long running operations may finish when the daemon stops", \.stopTimeout),
+    ]
+
+    package static func named(_ key: String) -> Setting? { all.first { $0.key == key } }
+
+    // MARK: Kinds
+
+    private static func integer(
+        _ key: String, _ standard: String, _ range: ClosedRange<Int>, _ help: String,
+        _ path: WritableKeyPath<Configuration, Int> & Sendable
+    ) -> Setting {
+        Setting(key, standard, help) { text, configuration throws(SettingError) in
+            guard let value = Int(text), range.contains(value) else {
+                throw SettingError(
+                    expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            configuration[keyPath: path] = value
+        }
+    }
+
+    private static func bytes(
+        _ key: String, _ standard: String, _ range: ClosedRange<Int>, _ help: String,
+        _ path: WritableKeyPath<Configuration, Int> & Sendable
+    ) -> Setting {
+        Setting(key, standard, help) { text, configuration throws(SettingError) in
+            let units = [
+                "": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+            ]
+            guard let (number, unit) = split(text), let factor = units[unit],
+                let value = Int(exactly: (number * Double(factor)).rounded()), range.contains(value)
+            else {
+                throw SettingError(
+                    expected: "a number of bytes such as 4096, 512KiB, 64MiB or 1GiB, from "
+                        + "\(range.lowerBound) to \(range.upperBound)")
+            }
+            configuration[keyPath: path] = value
+        }
+    }
+
+    private static func seconds(
+        _ key: String, _ standard: String, _ range: ClosedRange<Double>, _ help: String,
+        _ path: WritableKeyPath<Configuration, Double> & Sendable
+    ) -> Setting {
+        Setting(key, standard, help) { text, configuration throws(SettingError) in
+            let units = ["": 1, "ms": 0.001, "s": 1, "min": 60, "h": 3600]
+            guard let (number, unit) = split(text), let factor = units[unit],
+                range.contains(number * factor)
+            else {
+                throw SettingError(
+                    expected: "a time such as 500ms, 30s, 5min or 1h, from \(range.lowerBound) to "
+                        + "\(range.upperBound) seconds")
+            }
+            configuration[keyPath: path] = number * factor
+        }
+    }
+
+    private static func text(
+        _ key: String, _ help: String, _ path: WritableKeyPath<Configuration, String?> & Sendable
+    ) -> Setting {
+        Setting(key, "", help + "; empty for none") { text, configuration throws(SettingError) in
+            configuration[keyPath: path] = text.isEmpty ? nil : text
+        }
+    }
+
+    private static func choice<Choice>(
+        _ key: String, _ standard: String, _ help: String,
+        _ path: WritableKeyPath<Configuration, Choice> & Sendable
+    ) -> Setting
+    where Choice: RawRepresentable<String> & CaseIterable & Sendable {
+        Setting(key, standard, help) { text, configuration throws(SettingError) in
+            guard let value = Choice(rawValue: text) else {
+                let names = Choice.allCases.map(\.rawValue).joined(separator: " or ")
+                throw SettingError(expected: names)
+            }
+            configuration[keyPath: path] = value
+        }
+    }
+
+    /// A non-negative decimal number and the letters after it.
+    private static func split(_ text: String) -> (Double, String)? {
+        let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        guard let number = Double(digits) else { return nil }
+        return (number, text.dropFirst(digits.count).trimmingCharacters(in: .whitespaces))
+    }
+
+    /// A YAML list of strings, or one string, which stands for a list of itself.
+    private static func list(_ text: String) throws(SettingError) -> [String] {
+        do {
+            return try ConfigurationFile.strings(yaml: text)
+        } catch {
+            throw SettingError(expected: "a list of texts such as [/srv/a, /srv/b]")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+extension TransferReport {
+    /// What arrived, if it is a picture of a kind that can be read; told from the body's first bytes,
+    /// for a Content-Type promises much and a web server answers many a missing picture with a page.
+    package func pictureKind() throws(FetchError) -> PictureKind {
+        let kind = PictureKind(prefix: head)
+        if kind.isReadable { return kind }
+        let answer = "\(shownURL): the server answered with \(kind.words)"
+        let type = contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
+        if kind.isPicture {
+            throw FetchError(
+                .unsupportedFormat, "\(answer)\(type); only PNG pictures are read")
+        }
+        throw FetchError(.notAPicture, answer + type)
+    }
+
+    /// The URL asked for and, if it is another, the one that answered.
+    private var shownURL: String {
+        redirects == 0
+            ? "\(request.url)" : "\(request.url), redirected to \(effectiveURL)"
+    }
+
+    /// The type without its parameters, as far as it is one (RFC 9110, section 8.3.1).
+    private static func printable(_ contentType: String) -> String {
+        let type = contentType.prefix { $0 != ";" }.prefix(80)
+        let allowed = type.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0 != "\u{7F}" }
+        return String(String.UnicodeScalarView(allowed))
+    }
+}

@@ -1,0 +1,81 @@
+import CCurl
+
+/// Sets an easy handle's options, each call's result checked: a libcurl that lacks an option must not
+/// silently transfer without it.
+struct EasyOptions {
+    let curl: UnsafeMutableRawPointer
+    let shown: RedactedURL
+
+    /// What may be fetched, and how it is asked for.
+    func setProtocols(_ settings: TransferSettings, url: String) throws(FetchError) {
+        try set(CURLOPT_URL, string: url)
+        try set(CURLOPT_PROTOCOLS_STR, string: "http,https")
+        try set(CURLOPT_REDIR_PROTOCOLS_STR, string: "http,https")
+        try set(CURLOPT_FOLLOWLOCATION, long: 1)
+        try set(CURLOPT_MAXREDIRS, long: settings.limits.redirects)
+        try set(CURLOPT_HTTP_VERSION, long: CURL_HTTP_VERSION_2TLS)
+        try set(CURLOPT_USERAGENT, string: settings.userAgent)
+        try set(CURLOPT_NETRC, long: Int(CURL_NETRC_IGNORED.rawValue))
+    }
+
+    /// How connections are made.
+    func setConnection(_ settings: TransferSettings) throws(FetchError) {
+        // No signals for time limits; those of a broken pipe are ignored by the engine.
+        try set(CURLOPT_NOSIGNAL, long: 1)
+        // Without it, ending a transfer whose host is being resolved waits for the resolver, and with
+        // it every other transfer; the resolver's thread is let go instead, and cleans up after itself.
+        try set(CURLOPT_QUICK_EXIT, long: 1)
+        try set(CURLOPT_SSL_VERIFYPEER, long: 1)
+        try set(CURLOPT_SSL_VERIFYHOST, long: 2)
+        try set(CURLOPT_SSLVERSION, long: CURL_SSLVERSION_TLSv1_2)
+        if let caFile = settings.caFile { try set(CURLOPT_CAINFO, string: caFile) }
+        // The empty strings keep the environment's http_proxy and no_proxy out.
+        try set(CURLOPT_PROXY, string: settings.proxy ?? "")
+        try set(CURLOPT_NOPROXY, string: "")
+    }
+
+    func setLimits(_ limits: TransferLimits) throws(FetchError) {
+        // Ends a transfer whose announced length is too large; what is not announced is counted.
+        try check(
+            darkroom_curl_set_offset(curl, CURLOPT_MAXFILESIZE_LARGE, Int(limits.bytes)),
+            CURLOPT_MAXFILESIZE_LARGE)
+        // 0 would mean libcurl's own default, or no limit.
+        try set(CURLOPT_CONNECTTIMEOUT_MS, long: max(1, limits.connect.milliseconds))
+        try set(CURLOPT_TIMEOUT_MS, long: max(1, limits.total.milliseconds))
+        try set(CURLOPT_LOW_SPEED_LIMIT, long: limits.stallBytesPerSecond)
+        try set(CURLOPT_LOW_SPEED_TIME, long: max(1, (limits.stall.milliseconds + 999) / 1000))
+    }
+
+    func set(_ option: CURLoption, long value: Int) throws(FetchError) {
+        try check(darkroom_curl_set_long(curl, option, value), option)
+    }
+
+    func set(_ option: CURLoption, string value: String) throws(FetchError) {
+        try check(darkroom_curl_set_string(curl, option, value), option)
+    }
+
+    func set(_ option: CURLoption, pointer value: UnsafeMutableRawPointer) throws(FetchError) {
+        try check(darkroom_curl_set_pointer(curl, option, value), option)
+    }
+
+    func set(
+        _ option: CURLoption, list value: UnsafeMutablePointer<curl_slist>?
+    ) throws(FetchError) {
+        try check(darkroom_curl_set_list(curl, option, value), option)
+    }
+
+    func check(_ result: CURLcode, _ option: CURLoption) throws(FetchError) {
+        if result == CURLE_OK { return }
+        let words = String(cString: curl_easy_strerror(result))
+        throw FetchError(
+            .transferFailed,
+            "\(shown): libcurl does not take its option \(option.rawValue): \(words)")
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    package var milliseconds: Int {
+        Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
+    }
+}

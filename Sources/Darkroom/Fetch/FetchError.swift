@@ -1,0 +1,70 @@
+/// Why a source could not be had: from the network, or from a folder of this machine.
+package struct FetchError: CodedError, Equatable {
+    package enum Code: String, Sendable, CaseIterable {
+        /// The source, or a redirect, names a scheme other than http, https and file.
+        case unsupportedScheme = "unsupported-scheme"
+        /// The source is no URL and no path, or a URL with a part that cannot be.
+        case badURL = "bad-url"
+        /// The host's name, or the proxy's, has no address.
+        case resolveFailed = "resolve-failed"
+        case connectFailed = "connect-failed"
+        /// The server's certificate is not trusted, or no secure connection came about.
+        case tlsFailed = "tls-failed"
+        /// The connection, or the transfer as a whole, took longer than its limit.
+        case timeout = "timeout"
+        /// Fewer bytes than the limit arrived for longer than the limit.
+        case stalled = "stalled"
+        case tooManyRedirects = "too-many-redirects"
+        /// The server's answer is not a picture but a refusal; the message has its number.
+        case httpStatus = "http-status"
+        case tooLarge = "too-large"
+        /// The body ended before the length the server had promised, or before its last chunk.
+        case truncated = "truncated"
+        /// The connection ended without an answer, or was reset in the middle of it.
+        case connectionLost = "connection-lost"
+        /// What arrived does not begin like a picture; the message says what it looks like.
+        case notAPicture = "not-a-picture"
+        /// What arrived is a picture of a kind this version does not read.
+        case unsupportedFormat = "unsupported-format"
+        /// What arrived could not be written to this machine's disk.
+        case writeFailed = "write-failed"
+        /// No file of that name lies in any of the source roots.
+        case sourceMissing = "source-missing"
+        /// The path leads out of the source roots.
+        case sourceForbidden = "source-forbidden"
+        /// The file is there but could not be opened; the message has the system's words.
+        case sourceUnreadable = "source-unreadable"
+        /// The path names a folder, a fifo, a device or a socket.
+        case notAFile = "not-a-file"
+        case cancelled = "cancelled"
+        /// Anything else that libcurl reports; the message carries its words.
+        case transferFailed = "transfer-failed"
+    }
+
+    package var kind: Code
+    package var message: String
+    package var isTransient: Bool
+
+    package var code: String { kind.rawValue }
+
+    /// `isTransient` is the kind's own answer where it is left out.
+    package init(_ kind: Code, _ message: String, isTransient: Bool? = nil) {
+        self.kind = kind
+        self.message = message
+        self.isTransient = isTransient ?? kind.isTransient
+    }
+}
+
+extension FetchError.Code {
+    /// Whether the network may do better on another try. Refusals, policy and TLS never do;
+    /// an HTTP status is decided by its number (`HTTPStatus.isTransient`).
+    package var isTransient: Bool {
+        switch self {
+        case .resolveFailed, .connectFailed, .timeout, .stalled, .truncated, .connectionLost: true
+        case .unsupportedScheme, .badURL, .tlsFailed, .tooManyRedirects, .httpStatus, .tooLarge,
+            .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing, .sourceForbidden,
+            .sourceUnreadable, .notAFile, .cancelled, .transferFailed:
+            false
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Synchronization
+
+/// What others want of the engine's thread, in the order they said it.
+final class TransferMailbox: Sendable {
+    enum Command: Sendable {
+        case start(TransferID, TransferRequest, TransferEngine.Completion)
+        case cancel(TransferID)
+        case update(TransferSettings)
+    }
+
+    private struct State {
+        var commands: [Command] = []
+        var lastID: UInt64 = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    /// How often the thread has looked in here.
+    let turns = Atomic<UInt64>(0)
+
+    /// Gives the transfer its name. It is not accepted once the mailbox is closed.
+    func start(
+        _ request: TransferRequest, completion: @escaping TransferEngine.Completion
+    ) -> (id: TransferID, isAccepted: Bool) {
+        state.withLock { state in
+            state.lastID += 1
+            let id = TransferID(number: state.lastID)
+            if !state.isClosed { state.commands.append(.start(id, request, completion)) }
+            return (id, !state.isClosed)
+        }
+    }
+
+    /// Returns whether the command will be read.
+    func post(_ command: Command) -> Bool {
+        state.withLock { state in
+            if !state.isClosed { state.commands.append(command) }
+            return !state.isClosed
+        }
+    }
+
+    /// No command is taken after this; those before it are still read.
+    func close() {
+        state.withLock { $0.isClosed = true }
+    }
+
+    /// For the engine's thread: what has come since the last time, and whether it is the last.
+    func collect() -> (commands: [Command], isClosed: Bool) {
+        turns.add(1, ordering: .relaxed)
+        return state.withLock { state in
+            defer { state.commands = [] }
+            return (state.commands, state.isClosed)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import CCurl
+
+/// What bounds each transfer.
+package struct TransferLimits: Sendable, Equatable {
+    /// Of a body, counted as it arrives. 256 MiB is about what a 16-bit picture of 40 megapixels
+    /// takes uncompressed.
+    package var bytes: Int64
+    package var redirects: Int
+    /// From the start of a connection, its name's resolution included, to its being usable.
+    package var connect: Duration
+    /// From the first connection's start to the last byte, redirects included.
+    package var total: Duration
+    /// How long fewer than `stallBytesPerSecond` may arrive; libcurl counts in whole seconds.
+    package var stall: Duration
+    package var stallBytesPerSecond: Int
+
+    package init(
+        bytes: Int64 = 256 << 20, redirects: Int = 5, connect: Duration = .seconds(5),
+        total: Duration = .seconds(300), stall: Duration = .seconds(30),
+        stallBytesPerSecond: Int = 1024
+    ) {
+        self.bytes = bytes
+        self.redirects = redirects
+        self.connect = connect
+        self.total = total
+        self.stall = stall
+        self.stallBytesPerSecond = stallBytesPerSecond
+    }
+}
+
+/// What an engine's transfers have in common. A change counts for transfers started after it.
+package struct TransferSettings: Sendable, Equatable {
+    package var limits: TransferLimits
+    /// How many connections are kept open for reuse: as many as transfers run at once.
+    package var connections: Int
+    /// Certificates to trust, PEM, in place of the system's.
+    package var caFile: String?
+    /// As libcurl's `CURLOPT_PROXY`: `http://proxy:3128`. With none, connections are direct, whatever
+    /// `http_proxy` and its like say: what a download passes is said in the configuration alone.
+    package var proxy: String?
+    package var userAgent: String
+
+    package init(
+        limits: TransferLimits = TransferLimits(), connections: Int = 16, caFile: String? = nil,
+        proxy: String? = nil, userAgent: String
+    ) {
+        self.limits = limits
+        self.connections = connections
+        self.caFile = caFile
+        self.proxy = proxy
+        self.userAgent = userAgent
+    }
+
+    /// What Darkroom of this version calls itself, so that a server's operator can see who asks.
+    package static func userAgent(version: String) -> String {
+        let library = curl_version_info(CURLVERSION_FIRST).pointee.version.map {
+            String(cString: $0)
+        }
+        return "Darkroom/\(version) (image spool; libcurl/\(library ?? "unknown"))"
+    }
+}

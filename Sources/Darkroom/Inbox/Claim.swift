@@ -1,0 +1,155 @@
+import Glibc
+
+/// A manifest that is the daemon's now: it lies in `active/ID` and nowhere else.
+package struct ClaimedManifest: Sendable {
+    package let folders: BatchFolders
+    /// Its name in the inbox, for people.
+    package let name: String
+    package let format: ManifestFormat
+    package let received: String
+    package let reading: ManifestReading
+
+    package var id: String { folders.id }
+}
+
+/// Takes manifests out of the inbox: the first two steps of the table in `Spool`.
+///
+/// Several are taken at once so that they share the waiting for the disk.
+struct Claim {
+    let spool: Spool
+    let inbox: Directory
+    let examination: Examination
+    let durably: Bool
+
+    /// Moves each candidate to a new folder in `active`, and gives those that were moved; the others are
+    /// not in the inbox any more, or a failure, which is given too, has left them there.
+    func take(_ candidates: [Candidate]) -> (claimed: [ClaimedManifest], failure: FileError?) {
+        var claimed: [ClaimedManifest] = []
+        do {
+            for candidate in candidates {
+                if let manifest = try take(candidate) { claimed.append(manifest) }
+            }
+            if durably { try sync(claimed) }
+            return (claimed, nil)
+        } catch {
+            return (claimed, error)
+        }
+    }
+
+    private func sync(_ claimed: [ClaimedManifest]) throws(FileError) {
+        guard !claimed.isEmpty else { return }
+        for manifest in claimed {
+            let folder = try manifest.folders.active()
+            let name = BatchFile.manifest(manifest.format)
+            try folder.open(name).sync(path: folder.path(of: name))
+            try folder.sync()
+        }
+        try spool.active.sync()
+        try inbox.sync()
+    }
+
+    private func take(_ candidate: Candidate) throws(FileError) -> ClaimedManifest? {
+        let folders = BatchFolders(spool: spool, id: try newID(for: candidate.name))
+        let folder = try folders.active()
+        let name = BatchFile.manifest(candidate.format)
+        do {
+            try inbox.rename(candidate.name, to: folder, as: name)
+        } catch {
+            try spool.active.removeDirectory(FileName(folders.id))
+            // Its owner took it back in between.
+            if error.errno == .noSuchFileOrDirectory { return nil }
+            throw error
+        }
+        // What counts is the content that was moved, should it have changed since it was read.
+        let unchanged =
+            try folder.information(of: name).map(FileIdentity.init) == candidate.identity
+        let reading =
+            unchanged
+            ? candidate.reading : try examination.read(name, candidate.format, in: folder)
+        return ClaimedManifest(
+            folders: folders, name: candidate.name.text, format: candidate.format,
+            received: Clock.timestamp, reading: reading)
+    }
+
+    /// Makes the folder `active/ID` under an ID that neither `active` nor the outbox has: the name
+    /// without its ending, then with -2, -3, ….
+    private func newID(for name: FileName) throws(FileError) -> String {
+        let base = Self.id(fromFileName: name.text)
+        var number = 1
+        while true {
+            let id = number == 1 ? base : "\(base)-\(number)"
+            number += 1
+            if try spool.outbox.exists(FileName(id)) { continue }
+            do {
+                try spool.active.makeDirectory(FileName(id), mode: 0o700)
+                return id
+            } catch  where error.errno == .fileExists {
+                continue
+            }
+        }
+    }
+
+    /// The name without its ending, cut to 200 bytes so that a number still fits into a file name.
+    static func id(fromFileName name: String) -> String {
+        var stem = name[..<(name.lastIndex(of: ".") ?? name.endIndex)]
+        while stem.utf8.count > 200 { stem.removeLast() }
+        return String(stem)
+    }
+}
+
+/// Answers a claimed manifest: makes `outbox/ID` with the receipt in it, in one step.
+package enum Receipt {
+    /// The status that a claimed manifest begins with: `pending`, or `rejected` and final.
+    package static func status(of claimed: ClaimedManifest) -> Status {
+        let reference = Status.ManifestReference(
+            name: claimed.name, file: "manifest.\(claimed.format.rawValue)",
+            sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount)
+        switch claimed.reading.outcome {
+        case .success(let manifest):
+            return Status(
+                id: claimed.id, manifest: reference, state: .pending, priority: manifest.priority,
+                qualityOfService: manifest.qualityOfService,
+                times: Status.Times(received: claimed.received),
+                counts: Status.Counts(new: manifest.images.count),
+                images: Batch.initialImages(of: manifest))
+        case .failure(let rejection):
+            return Status(
+                id: claimed.id, manifest: reference, state: .rejected,
+                times: Status.Times(received: claimed.received, finished: Clock.timestamp),
+                errors: rejection.problems)
+        }
+    }
+
+    /// Builds the folder under `active/ID` and renames it to `outbox/ID`, which therefore never exists
+    /// without its status. A copy of an accepted manifest goes with it, while the one that was taken
+    /// stays for a restart; a rejected one is itself moved there by `finishRejection`.
+    package static func issue(
+        _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool
+    ) throws(FileError) {
+        let active = try folders.active()
+        if try active.exists(BatchFile.receipt) { try active.removeTree(BatchFile.receipt) }
+        try active.makeDirectory(BatchFile.receipt)
+        let receipt = try Directory(BatchFile.receipt, in: active)
+        try receipt.write(status.encoded(), to: BatchFile.status, durably: durably)
+        if let bytes, status.state != .rejected {
+            try receipt.write(bytes, to: FileName(status.manifest.file), durably: durably)
+        }
+        if durably { try receipt.sync() }
+        try active.rename(BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
+    }
+
+    /// Removes `active/ID` once the batch's last status is in the outbox. A manifest that is not there
+    /// yet, being a rejected one, is moved first: bad input is never deleted.
+    package static func finish(
+        _ folders: BatchFolders, format: ManifestFormat, durably: Bool
+    ) throws(FileError) {
+        let active = try folders.active()
+        let outbox = try folders.outbox()
+        let name = BatchFile.manifest(format)
+        if try !outbox.exists(name), try active.exists(name) {
+            try active.rename(name, to: outbox, as: name)
+            if durably { try outbox.sync() }
+        }
+        try folders.spool.active.removeTree(FileName(folders.id))
+    }
+}

@@ -1,0 +1,404 @@
+import Dispatch
+import Synchronization
+
+/// Watches the inbox and takes manifests out of it: the first station.
+///
+/// The folder is the truth and events are hints, so every name is looked at again when its turn comes. A
+/// name is in one of these places:
+///
+/// | place      | why it is there                                   | leaves it when                     |
+/// |------------|---------------------------------------------------|------------------------------------|
+/// | `arrivals` | an event or a scan named it                       | it is examined                     |
+/// | `settling` | it may not be complete                            | it was left alone for the time     |
+/// | `refused`  | it is ignored or unreadable, and that was said    | an event names it, or a scan finds it gone |
+/// | (inbox)    | too many batches wait, or more names than fit here| there is room: a scan finds it     |
+///
+/// All state belongs to `queue`.
+package final class Intake: @unchecked Sendable {
+    // @unchecked: every stored variable is touched on `queue` only.
+
+    /// Names remembered at once; what is above stays in the folder for the next scan.
+    private static let capacity = 16_384
+    /// Names remembered as refused, so that a reason is told once.
+    private static let refusedCapacity = 65_536
+    /// Manifests claimed together, sharing the waits for the disk.
+    private static let groupSize = 32
+
+    private let spool: Spool
+    private let scheduler: Scheduler
+    private let log: EventLog
+    /// Called when the inbox is gone and cannot be put back.
+    private let onLoss: @Sendable (FileError) -> Void
+    private let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
+    /// Whether something is left in the folder for want of room.
+    private let waitsForRoom = Atomic(false)
+
+    private var inbox: Directory?
+    private var watch: InboxWatch?
+    private var arrivals: [Arrival] = []
+    private var known: Set<FileName> = []
+    private var settling: [FileName: Settling] = [:]
+    private var refused: [FileName: String] = [:]
+    /// Claimed manifests whose receipt could not be written; nothing more is claimed until it is.
+    private var unanswered: [ClaimedManifest] = []
+    private var mustScan = false
+    private var isStopped = false
+    private var timerIsSet = false
+
+    private struct Arrival {
+        let name: FileName
+        /// Whether it was renamed into the inbox, complete by the rule.
+        let isWhole: Bool
+    }
+
+    private struct Settling {
+        var identity: FileIdentity
+        /// When the file was first seen as it is now, in nanoseconds.
+        var since: UInt64
+    }
+
+    package init(
+        spool: Spool, scheduler: Scheduler, log: EventLog,
+        onLoss: @escaping @Sendable (FileError) -> Void
+    ) {
+        self.spool = spool
+        self.scheduler = scheduler
+        self.log = log
+        self.onLoss = onLoss
+    }
+
+    /// Begins to watch, and returns when the watch stands; what a former daemon left unfinished and what
+    /// lies in the folder follow.
+    package func start() throws(FileError) {
+        var failure: FileError?
+        queue.sync {
+            do throws(FileError) {
+                try open()
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        scheduler.onRoom { [weak self] in self?.roomAppeared() }
+        queue.async { [self] in
+            recover()
+            scan()
+        }
+    }
+
+    /// Puts the folders in `active` in order and goes on with their batches.
+    private func recover() {
+        let configuration = scheduler.configuration
+        let recovery = Recovery(
+            spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+        do {
+            for id in try recovery.ids() where !isStopped { recover(id, recovery) }
+        } catch {
+            log.storageFailed(error)
+        }
+    }
+
+    private func recover(_ id: String, _ recovery: Recovery) {
+        do {
+            switch try recovery.recover(id) {
+            case .empty, .finished: break
+            case .rejected(let status): log.rejected(status)
+            case .unfinished(let prepared):
+                log.resumed(prepared.status)
+                scheduler.accept(prepared)
+            }
+        } catch {
+            // It stays where it is for the next start, and the others go on.
+            log.storageFailed(error, batch: id)
+        }
+    }
+
+    /// Ends the intake; a manifest half taken is taken whole.
+    package func stop() {
+        queue.sync {
+            isStopped = true
+            watch = nil
+        }
+    }
+
+    // MARK: The folder
+
+    private func open() throws(FileError) {
+        let folder = try spool.openInbox()
+        inbox = folder
+        do {
+            watch = try InboxWatch(folder: folder, named: "inbox", in: spool.root, queue: queue) {
+                [weak self] events in
+                self?.handle(events)
+            }
+            log.watching(folder.path)
+        } catch {
+            watch = nil
+            let interval = scheduler.configuration.pollInterval
+            log.polling(folder.path, every: interval, because: error)
+            poll(every: interval)
+        }
+    }
+
+    private func poll(every seconds: Double) {
+        queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
+            guard let self, !isStopped, watch == nil else { return }
+            scan()
+            poll(every: seconds)
+        }
+    }
+
+    private func handle(_ events: [InboxEvent]) {
+        guard !isStopped else { return }
+        for event in events {
+            switch event {
+            case .moved(let name): arrived(name, isWhole: true)
+            case .closed(let name), .changed(let name): arrived(name, isWhole: false)
+            case .overflow:
+                log.eventsLost(inbox?.path ?? "inbox")
+                mustScan = true
+            case .lost:
+                reopen()
+                return
+            }
+        }
+        if mustScan { scan() } else { drain() }
+    }
+
+    /// Puts the inbox back after it was removed, renamed or unmounted.
+    private func reopen() {
+        log.inboxLost(inbox?.path ?? "inbox")
+        watch = nil
+        do {
+            try open()
+            scan()
+        } catch {
+            onLoss(error)
+        }
+    }
+
+    /// Looks at everything that is there, the oldest first.
+    private func scan() {
+        guard !isStopped, let inbox else { return }
+        mustScan = false
+        do {
+            let names = try inbox.names()
+            let present = Set(names)
+            refused = refused.filter { present.contains($0.key) }
+            var found: [(FileName, FileIdentity)] = []
+            for name in names where !known.contains(name) && refused[name] == nil {
+                if let reason = Examination.reasonToIgnore(name) {
+                    refuse(name, reason)
+                } else if let information = try inbox.information(of: name) {
+                    found.append((name, FileIdentity(information)))
+                }
+            }
+            found.sort { $0.1.isOlder(than: $1.1, $0.0.bytes, $1.0.bytes) }
+            for (name, _) in found { arrived(name, isWhole: false) }
+        } catch {
+            log.storageFailed(error)
+        }
+        drain()
+    }
+
+    private func arrived(_ name: FileName, isWhole: Bool) {
+        guard !known.contains(name) || isWhole else { return }
+        guard arrivals.count < Self.capacity else {
+            mustScan = true
+            return
+        }
+        known.insert(name)
+        arrivals.append(Arrival(name: name, isWhole: isWhole))
+    }
+
+    /// The scheduler has let go of a batch: there may be more in the folder than could be taken.
+    private func roomAppeared() {
+        guard waitsForRoom.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        queue.async { [weak self] in
+            guard let self, !isStopped else { return }
+            if arrivals.isEmpty { scan() } else { drain() }
+        }
+    }
+
+    // MARK: Taking
+
+    /// Examines what has arrived, and claims what can be, in groups.
+    private func drain() {
+        guard let inbox else { return }
+        let examination = Examination(scheduler.configuration)
+        while !arrivals.isEmpty, unanswered.isEmpty, !isStopped, scheduler.hasRoom {
+            let group = arrivals.prefix(Self.groupSize)
+            arrivals.removeFirst(group.count)
+            var candidates: [Candidate] = []
+            for arrival in group {
+                known.remove(arrival.name)
+                let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
+                let verdict = examination.examine(arrival.name, in: inbox, isWhole: isWhole)
+                if case .cancellation(let id) = verdict {
+                    // What came before it in this group may be what it means.
+                    claim(candidates, examination, inbox)
+                    candidates = []
+                    cancel(id, arrival.name, inbox)
+                } else if let candidate = note(verdict, arrival.name) {
+                    candidates.append(candidate)
+                }
+            }
+            claim(candidates, examination, inbox)
+        }
+        setTimer(examination.settle)
+        guard mustScan || !arrivals.isEmpty else { return }
+        if scheduler.hasRoom, arrivals.isEmpty {
+            queue.async { [weak self] in self?.scan() }
+        } else {
+            waitsForRoom.store(true, ordering: .releasing)
+            // It may have appeared before the flag was set.
+            if scheduler.hasRoom { roomAppeared() }
+        }
+    }
+
+    /// Remembers why a file is not taken, or gives it to be taken.
+    private func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
+        if case .settling = verdict {} else { settling[name] = nil }
+        switch verdict {
+        case .gone, .cancellation:
+            refused[name] = nil
+        case .ignored(let reason):
+            refuse(name, reason)
+        case .unreadable(let error):
+            refuse(name, error.message)
+        case .settling(let identity):
+            if settling[name]?.identity != identity {
+                settling[name] = Settling(identity: identity, since: Clock.nanoseconds)
+            }
+        case .ready(let candidate):
+            refused[name] = nil
+            return candidate
+        }
+        return nil
+    }
+
+    private func refuse(_ name: FileName, _ reason: String) {
+        guard refused[name] != reason else { return }
+        guard refused.count < Self.refusedCapacity else { return }
+        refused[name] = reason
+        // Names that say "not yet" are the rule for submitters, and nothing to talk about.
+        if !reason.hasPrefix("its name") { log.notTaken(name.text, because: reason) }
+    }
+
+    private func claim(
+        _ candidates: [Candidate], _ examination: Examination, _ inbox: Directory
+    ) {
+        guard !candidates.isEmpty else { return }
+        let claim = Claim(
+            spool: spool, inbox: inbox, examination: examination,
+            durably: scheduler.configuration.isDurable)
+        let (claimed, failure) = claim.take(candidates)
+        if let failure {
+            log.storageFailed(failure)
+            retry(after: 5)
+        }
+        answer(claimed)
+    }
+
+    /// Writes the receipts and hands the batches on. One whose receipt cannot be written is kept, for it is
+    /// in the inbox no more, and tried again.
+    private func answer(_ claimed: [ClaimedManifest]) {
+        let durably = scheduler.configuration.isDurable
+        var answered: [ClaimedManifest] = []
+        do {
+            for manifest in claimed {
+                try Receipt.issue(
+                    Receipt.status(of: manifest), manifest: manifest.reading.bytes,
+                    in: manifest.folders, durably: durably)
+                answered.append(manifest)
+            }
+            if durably, !answered.isEmpty { try spool.outbox.sync() }
+        } catch {
+            log.storageFailed(error)
+            unanswered += claimed[answered.count...]
+            retry(after: 5)
+        }
+        for manifest in answered { admit(manifest, durably) }
+    }
+
+    private func admit(_ claimed: ClaimedManifest, _ durably: Bool) {
+        let status = Receipt.status(of: claimed)
+        guard case .success(let manifest) = claimed.reading.outcome else {
+            log.rejected(status)
+            do {
+                try Receipt.finish(claimed.folders, format: claimed.format, durably: durably)
+            } catch {
+                log.storageFailed(error, batch: claimed.id)
+            }
+            return
+        }
+        log.claimed(status)
+        scheduler.accept(
+            PreparedBatch(folders: claimed.folders, manifest: manifest, status: status))
+    }
+
+    private func cancel(_ id: String, _ name: FileName, _ inbox: Directory) {
+        log.cancelled(id: id, found: scheduler.cancel(id: id))
+        do {
+            try inbox.remove(name)
+        } catch {
+            log.storageFailed(error)
+        }
+    }
+
+    // MARK: Time
+
+    private func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
+        guard let entry = settling[name], let inbox,
+            let information = try? inbox.information(of: name),
+            FileIdentity(information) == entry.identity
+        else { return false }
+        return Double(Clock.nanoseconds - entry.since) >= seconds * 1e9
+    }
+
+    /// Comes back to the files that settle, when the first of them may have.
+    private func setTimer(_ settle: Double) {
+        guard !timerIsSet, let first = settling.values.map(\.since).min() else { return }
+        timerIsSet = true
+        let due = first + UInt64(settle * 1e9)
+        let now = Clock.nanoseconds
+        let wait = due > now ? Int(due - now) : 0
+        queue.asyncAfter(deadline: .now() + .nanoseconds(wait + 1_000_000)) { [weak self] in
+            guard let self, !isStopped else { return }
+            timerIsSet = false
+            for name in settling.keys.sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
+                arrived(name, isWhole: false)
+            }
+            drain()
+        }
+    }
+
+    private func retry(after seconds: Double) {
+        queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
+            guard let self, !isStopped else { return }
+            let again = unanswered
+            unanswered = []
+            answer(again)
+            scan()
+        }
+    }
+}
+
+extension FileIdentity {
+    /// Whether this file was changed before the other, or at the same moment and has the lesser name.
+    fileprivate func isOlder(
+        than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]
+    ) -> Bool {
+        let own = (modifiedSeconds, modifiedNanoseconds)
+        let others = (other.modifiedSeconds, other.modifiedNanoseconds)
+        return own == others ? name.lexicographicallyPrecedes(otherName) : own < others
+    }
+}
+
+extension Examination {
+    init(_ configuration: Darkroom.Configuration) {
+        self.init(
+            limits: configuration.manifestLimits, defaultFilters: configuration.defaultFilters,
+            settle: configuration.settle)
+    }
+}

@@ -1,0 +1,25 @@
+/// Reads lists of filters, those of manifests and the one of the configuration.
+package enum FilterList {
+    /// Reads the list in a YAML text of its own.
+    package static func read(
+        yaml bytes: [UInt8], limit: Int = ManifestLimits().filters
+    ) throws(ManifestRejection) -> [Filter] {
+        let node: Document.Node
+        do throws(ManifestProblem) {
+            node = try YAMLReader.read(bytes, budget: NodeBudget(images: 0))
+        } catch {
+            throw ManifestRejection(problems: [error])
+        }
+        return try read(node, at: .root, limit: limit)
+    }
+
+    /// Reads the list in a value of a document; the problems' paths begin with `path`.
+    package static func read(
+        _ node: Document.Node, at path: DocumentPath, limit: Int = ManifestLimits().filters
+    ) throws(ManifestRejection) -> [Filter] {
+        var reader = SchemaReader()
+        let filters = reader.filters(node, limit: limit, at: path)
+        try reader.problems.throwIfAny()
+        return filters
+    }
+}

@@ -1,0 +1,34 @@
+/// An image as a manifest has it, before names are resolved.
+package struct ImageDraft: Sendable {
+    /// Empty until it is derived, where the manifest gives none.
+    package var name = ""
+    package var source: String?
+    package var from: Reference?
+    package var after: [Reference] = []
+    package var filters: [Filter]
+    /// Where the image is, for the problems that show when all images are known.
+    package let path: DocumentPath
+    package let place: Document.Place
+    /// The place of the name; of the image where it has none.
+    package var namePlace: Document.Place
+
+    package init(filters: [Filter], path: DocumentPath, place: Document.Place) {
+        self.filters = filters
+        self.path = path
+        self.place = place
+        namePlace = place
+    }
+
+    /// The mention of another image.
+    package struct Reference: Sendable {
+        package let name: String
+        /// Its index in `after`; nil for `from`.
+        package let item: Int?
+        package let place: Document.Place
+    }
+
+    package func path(of reference: Reference) -> DocumentPath {
+        guard let item = reference.item else { return .key(path, "from") }
+        return .index(.key(path, "after"), item)
+    }
+}

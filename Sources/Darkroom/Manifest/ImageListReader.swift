@@ -1,0 +1,197 @@
+/// Reads the images of a manifest, a list or a map, one by one.
+package struct ImageListReader {
+    /// In bytes of UTF-8: longer than any server takes.
+    package static let maximumSource = 8192
+
+    private let limits: ManifestLimits
+    /// For the images that name none.
+    private let standardFilters: [Filter]
+    package private(set) var drafts: [ImageDraft] = []
+    /// Lists that have been read, for the images that share one by an alias.
+    private var filterLists: [ObjectIdentifier: [Filter]] = [:]
+
+    package init(limits: ManifestLimits, standardFilters: [Filter]) {
+        self.limits = limits
+        self.standardFilters = standardFilters
+    }
+
+    static let keys = ["name", "source", "from", "after", "filters"]
+    static let keysBesideName = ["source", "from", "after", "filters"]
+
+    /// Reads the value of `images`. `sorted` takes a map in the order of its keys' bytes.
+    package mutating func read(
+        _ node: Document.Node, at path: DocumentPath, sorted: Bool, with reader: inout SchemaReader
+    ) {
+        switch node.value {
+        case .list(let list):
+            guard admits(list.items.count, node, at: path, &reader) else { return }
+            for (index, item) in list.items.enumerated() {
+                readItem(item, at: .index(path, index), &reader)
+            }
+        case .map(let map):
+            guard admits(map.entries.count, node, at: path, &reader) else { return }
+            readEntries(of: map, at: path, sorted: sorted, &reader)
+        default:
+            reader.wrongType(
+                node, "‘images’ must be a list of images or a map of names", at: path)
+        }
+    }
+
+    private func admits(
+        _ count: Int, _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+    ) -> Bool {
+        if count == 0 {
+            reader.problems.add(.noImages, "the manifest names no image", at: path, node.place)
+        } else if count > limits.images {
+            reader.problems.add(
+                .tooManyImages, "\(count) images; the limit is \(limits.images)", at: path,
+                node.place)
+        } else {
+            return true
+        }
+        return false
+    }
+
+    private mutating func readItem(
+        _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+    ) {
+        var draft = ImageDraft(filters: standardFilters, path: path, place: node.place)
+        if let source = node.text {
+            draft.source = Self.source(source, node, at: path, &reader)
+            drafts.append(draft)
+            return
+        }
+        guard case .map = node.value else {
+            reader.wrongType(node, "an image must be a map or a source", at: path)
+            return
+        }
+        guard let map = reader.map(node, keys: Self.keys, of: "an image", at: path) else { return }
+        if let name = map["name"] {
+            draft.namePlace = name.place
+            let inner = DocumentPath.key(path, "name")
+            if let text = reader.text(name, "‘name’", at: inner) {
+                draft.name = text
+                Self.check(text, name.place, at: inner, &reader)
+            }
+        } else if map["source"] == nil, map["from"] != nil {
+            reader.problems.add(
+                .missingKey, "an image made ‘from’ another needs a ‘name’", at: path, node.place)
+        }
+        read(map, into: &draft, &reader)
+        drafts.append(draft)
+    }
+
+    private mutating func readEntries(
+        of map: Document.Map, at path: DocumentPath, sorted: Bool, _ reader: inout SchemaReader
+    ) {
+        let entries =
+            sorted
+            ? map.entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            : map.entries
+        var names: Set<String> = []
+        for entry in entries {
+            let inner = DocumentPath.key(path, entry.key)
+            guard names.insert(entry.key).inserted else {
+                reader.repeatedKey(entry, at: inner)
+                continue
+            }
+            var draft = ImageDraft(filters: standardFilters, path: inner, place: entry.place)
+            draft.name = entry.key
+            Self.check(entry.key, entry.place, at: inner, &reader)
+            if let source = entry.value.text {
+                draft.source = Self.source(source, entry.value, at: inner, &reader)
+            } else if case .map = entry.value.value {
+                guard
+                    let map = reader.map(
+                        entry.value, keys: Self.keysBesideName, of: "an image", at: inner)
+                else { continue }
+                read(map, into: &draft, &reader)
+            } else {
+                reader.wrongType(entry.value, "an image must be a map or a source", at: inner)
+            }
+            drafts.append(draft)
+        }
+    }
+
+    /// Reads everything but the name.
+    private mutating func read(
+        _ map: Document.Map, into draft: inout ImageDraft, _ reader: inout SchemaReader
+    ) {
+        let path = draft.path
+        let source = map["source"]
+        let from = map["from"]
+        if source == nil, from == nil {
+            reader.problems.add(
+                .missingKey, "an image needs a ‘source’ or a ‘from’", at: path, draft.place)
+        } else if source != nil, let from {
+            reader.problems.add(
+                .conflictingKeys, "‘from’ and ‘source’ exclude each other", at: .key(path, "from"),
+                from.place)
+        }
+        if let source {
+            let inner = DocumentPath.key(path, "source")
+            draft.source = reader.text(source, "‘source’", at: inner)
+                .flatMap { Self.source($0, source, at: inner, &reader) }
+        }
+        if let from {
+            draft.from = reader.text(from, "‘from’", at: .key(path, "from"))
+                .map { ImageDraft.Reference(name: $0, item: nil, place: from.place) }
+        }
+        if let after = map["after"] {
+            draft.after = Self.after(after, at: .key(path, "after"), &reader)
+        }
+        if let list = map["filters"] {
+            draft.filters = filters(list, at: .key(path, "filters"), &reader)
+        }
+    }
+
+    private mutating func filters(
+        _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+    ) -> [Filter] {
+        guard case .list(let list) = node.value else {
+            return reader.filters(node, limit: limits.filters, at: path)
+        }
+        let identity = ObjectIdentifier(list)
+        if let known = filterLists[identity] { return known }
+        let filters = reader.filters(node, limit: limits.filters, at: path)
+        filterLists[identity] = filters
+        return filters
+    }
+
+    private static func after(
+        _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+    ) -> [ImageDraft.Reference] {
+        guard let list = reader.list(node, "‘after’", at: path) else { return [] }
+        var references: [ImageDraft.Reference] = []
+        for (index, item) in list.items.enumerated() {
+            if let name = reader.text(item, "a name in ‘after’", at: .index(path, index)) {
+                references.append(ImageDraft.Reference(name: name, item: index, place: item.place))
+            }
+        }
+        return references
+    }
+
+    private static func check(
+        _ name: String, _ place: Document.Place, at path: DocumentPath, _ reader: inout SchemaReader
+    ) {
+        guard let fault = ImageName.fault(of: name) else { return }
+        reader.problems.add(.badName, "the name ‘\(name.shortened)’ \(fault)", at: path, place)
+    }
+
+    private static func source(
+        _ text: String, _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+    ) -> String? {
+        let fault: String
+        if text.isEmpty {
+            fault = "is empty"
+        } else if text.utf8.count > maximumSource {
+            fault = "has \(text.utf8.count) bytes; the limit is \(maximumSource)"
+        } else if text.unicodeScalars.contains(where: \.isControl) {
+            fault = "has a control character in it"
+        } else {
+            return text
+        }
+        reader.problems.add(.badSource, "a source that \(fault)", at: path, node.place)
+        return nil
+    }
+}

@@ -1,0 +1,128 @@
+/// The rules for images' names, which are file names in the outbox, and the names that sources
+/// give.
+package enum ImageName {
+    /// In UTF-8. With `.png` and a suffix for temporary files it is still within the 255 of Linux.
+    package static let maximumBytes = 200
+
+    /// What is wrong with a name, as the end of a sentence that begins with it; nil for a good one.
+    package static func fault(of name: String) -> String? {
+        if name.isEmpty { return "is empty" }
+        if name.utf8.count > maximumBytes {
+            return "has \(name.utf8.count) bytes; the limit is \(maximumBytes)"
+        }
+        if name.utf8.contains(UInt8(ascii: "/")) { return "has a slash in it" }
+        if name.unicodeScalars.contains(where: \.isControl) {
+            return "has a control character in it"
+        }
+        if name.utf8.first == UInt8(ascii: ".") { return "begins with a dot" }
+        if isReserved(name) || isReserved(Manifest.Image.outputFile(named: name)) {
+            return "is the name of a file that Darkroom writes"
+        }
+        return nil
+    }
+
+    /// `status.json` and `manifest.` with any ending, in any case: they stand beside the outputs.
+    private static func isReserved(_ file: String) -> Bool {
+        // Most names are told from them by their first letter, without a copy in lower case.
+        guard let first = file.utf8.first.map({ $0 | 0x20 }),
+            first == UInt8(ascii: "s") || first == UInt8(ascii: "m")
+        else { return false }
+        let lowered = file.lowercased()
+        return lowered == "status.json" || lowered.hasPrefix("manifest.")
+    }
+
+    /// The name of an image that has none, made of its source's last path component: a URL's query
+    /// and fragment left out and its percent signs decoded, the ending of a picture taken off, what
+    /// a name may not have replaced by `_`. It is always a good name, though not always the only of
+    /// its kind.
+    package static func derived(from source: String) -> String {
+        var component = lastComponent(of: source)
+        for ending in endings where component.utf8.count > ending.utf8.count {
+            if component.suffix(ending.utf8.count).lowercased() == ending {
+                component.removeLast(ending.utf8.count)
+                break
+            }
+        }
+        var scalars = component.unicodeScalars.map { scalar -> Unicode.Scalar in
+            scalar.isControl || scalar == "/" || scalar == "\u{FFFD}" ? "_" : scalar
+        }
+        if scalars.first == "." { scalars[0] = "_" }
+        var name = String(String.UnicodeScalarView(scalars))
+        if name.isEmpty { name = "image" }
+        name = name.prefix(utf8: maximumBytes)
+        return fault(of: name) == nil ? name : ("_" + name).prefix(utf8: maximumBytes)
+    }
+
+    /// A name that is `base` with `-number`.
+    package static func numbered(_ base: String, _ number: Int) -> String {
+        let suffix = "-\(number)"
+        let ending = base.lowercased().hasSuffix(".png") ? String(base.suffix(4)) : ""
+        let stem = String(base.dropLast(ending.count))
+        return stem.prefix(utf8: maximumBytes - suffix.utf8.count - ending.utf8.count) + suffix
+            + ending
+    }
+
+    private static let endings = [
+        ".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic",
+    ]
+
+    /// The last part of a URL's or a file's path that is not empty; may be empty all the same.
+    private static func lastComponent(of source: String) -> String {
+        var path = Array(source.utf8)[...]
+        let isURL = hasScheme(path)
+        if isURL {
+            path = path.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+            path = path.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+            if path.starts(with: "//".utf8) {
+                path = path.dropFirst(2).drop { $0 != UInt8(ascii: "/") }
+            }
+        }
+        let last = path.split(separator: UInt8(ascii: "/")).last ?? []
+        return String(decoding: isURL ? percentDecoded(last) : Array(last), as: UTF8.self)
+    }
+
+    /// Whether the text begins as RFC 3986 has URLs begin: a letter, then letters, digits, `+`, `-`
+    /// and `.` up to a colon.
+    private static func hasScheme(_ text: ArraySlice<UInt8>) -> Bool {
+        let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        guard text.dropFirst(scheme.count).first == UInt8(ascii: ":"),
+            scheme.first?.isLetter == true
+        else { return false }
+        return scheme.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
+    }
+
+    private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.count)
+        var rest = text
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2, digits.first?.isSign == false,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                decoded.append(value)
+                rest.removeFirst(2)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
+}
+
+extension String {
+    /// As many whole scalars from the start as fit into this many bytes. Not characters: one of
+    /// them may be longer than any limit.
+    fileprivate func prefix(utf8 limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(startIndex, offsetBy: limit)
+        while end > startIndex, end.samePosition(in: unicodeScalars) == nil {
+            end = utf8.index(before: end)
+        }
+        return String(self[..<end])
+    }
+}

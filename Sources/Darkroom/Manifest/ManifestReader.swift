@@ -1,0 +1,102 @@
+/// Makes a manifest of its file's bytes, or tells everything that is wrong with it.
+///
+/// The README describes the schema, `etc/manifest.schema.json` too. All work is linear in the
+/// bytes, the images and what they refer to, and nothing recurses deeper than
+/// `Document.maximumHeight`.
+package enum ManifestReader {
+    /// Images that name no filters take the manifest's, and where it has none, `defaultFilters`.
+    package static func read(
+        _ bytes: [UInt8], format: ManifestFormat, limits: ManifestLimits = ManifestLimits(),
+        defaultFilters: [Filter]
+    ) throws(ManifestRejection) -> Manifest {
+        guard bytes.count <= limits.bytes else {
+            throw ManifestRejection(problems: [
+                ManifestProblem(
+                    .tooLarge, "\(bytes.count) bytes; the limit is \(limits.bytes)", place: .none)
+            ])
+        }
+        let root: Document.Node
+        do throws(ManifestProblem) {
+            root = try document(bytes, format, NodeBudget(images: limits.images))
+        } catch {
+            throw ManifestRejection(problems: [error])
+        }
+        return try manifest(
+            root, isPropertyList: format == .plist, limits, defaultFilters: defaultFilters)
+    }
+
+    private static func document(
+        _ bytes: [UInt8], _ format: ManifestFormat, _ budget: NodeBudget
+    ) throws(ManifestProblem) -> Document.Node {
+        switch format {
+        case .json: try JSONReader.read(bytes, budget: budget)
+        case .yaml: try YAMLReader.read(bytes, budget: budget)
+        case .plist: try PropertyListReader.read(bytes, budget: budget)
+        }
+    }
+
+    static let keys = ["images", "filters", "priority", "qualityOfService"]
+
+    private static func manifest(
+        _ root: Document.Node, isPropertyList: Bool, _ limits: ManifestLimits,
+        defaultFilters: [Filter]
+    ) throws(ManifestRejection) -> Manifest {
+        var reader = SchemaReader()
+        if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
+            var images = ImageListReader(limits: limits, standardFilters: defaultFilters)
+            images.read(root, at: .root, sorted: true, with: &reader)
+            return try manifest(of: images.drafts, reader, .normal, .default)
+        }
+        guard let map = reader.map(root, keys: keys, of: "a manifest", at: .root) else {
+            try reader.problems.throwIfAny()
+            return Manifest(images: [])
+        }
+        let filters = map["filters"].map {
+            reader.filters($0, limit: limits.filters, at: .key(.root, "filters"))
+        }
+        let priority: Priority? = map["priority"].flatMap {
+            reader.word($0, "‘priority’", at: .key(.root, "priority"))
+        }
+        let qualityOfService: QualityOfServiceName? = map["qualityOfService"].flatMap {
+            reader.word($0, "‘qualityOfService’", at: .key(.root, "qualityOfService"))
+        }
+        var images = ImageListReader(limits: limits, standardFilters: filters ?? defaultFilters)
+        if let node = map["images"] {
+            images.read(
+                node, at: .key(.root, "images"), sorted: isPropertyList, with: &reader)
+        } else {
+            reader.problems.add(
+                .missingKey, "a manifest needs ‘images’", at: .root, root.place)
+        }
+        return try manifest(
+            of: images.drafts, reader, priority ?? .normal, qualityOfService ?? .default)
+    }
+
+    /// Whether a property list is a bare dictionary of names and URLs, as the tutorials on
+    /// operations have it, and not a manifest whose `images` is missing or misspelt.
+    private static func isPlainDictionary(_ map: Document.Map) -> Bool {
+        map["images"] == nil
+            && (map.entries.isEmpty
+                || map.entries.contains { $0.value.text != nil && !keys.contains($0.key) })
+    }
+
+    private static func manifest(
+        of drafts: [ImageDraft], _ reader: SchemaReader, _ priority: Priority,
+        _ qualityOfService: QualityOfServiceName
+    ) throws(ManifestRejection) -> Manifest {
+        var drafts = drafts
+        var problems = reader.problems
+        var names = NameTable(naming: &drafts, problems: &problems)
+        let dependencies = Dependencies(of: drafts, names: &names, problems: &problems)
+        try problems.throwIfAny()
+        let images = drafts.enumerated().map { index, draft in
+            let origin =
+                dependencies.origin(of: index).map { Manifest.Origin.image($0) }
+                ?? .source(draft.source ?? "")
+            return Manifest.Image(
+                name: draft.name, origin: origin, after: dependencies.after(of: index),
+                filters: draft.filters)
+        }
+        return Manifest(images: images, priority: priority, qualityOfService: qualityOfService)
+    }
+}

@@ -1,0 +1,62 @@
+/// The names of the files in a batch's two folders, `active/ID` and `outbox/ID`.
+package enum BatchFile {
+    package static let status: FileName = "status.json"
+    /// The status file on its way into the outbox.
+    package static let newStatus: FileName = "status.new"
+    /// The receipt's folder on its way to becoming `outbox/ID`.
+    package static let receipt: FileName = "receipt"
+
+    /// The manifest, in both folders.
+    package static func manifest(_ format: ManifestFormat) -> FileName {
+        FileName("manifest.\(format.rawValue)")
+    }
+
+    /// The fetched bytes of the source with this number, once they are all there.
+    package static func source(_ index: Int) -> FileName { "source-\(index)" }
+
+    /// The same while they arrive.
+    package static func partialSource(_ index: Int) -> FileName { "source-\(index).part" }
+
+    /// The output of the image with this index until it is published.
+    package static func output(_ index: Int) -> FileName { "output-\(index)" }
+}
+
+/// A batch's folders in the spool, opened for each use so that the number of open files does not grow
+/// with the number of batches.
+package struct BatchFolders: Sendable {
+    package let spool: Spool
+    package let id: String
+
+    package init(spool: Spool, id: String) {
+        self.spool = spool
+        self.id = id
+    }
+
+    package func active() throws(FileError) -> Directory {
+        try Directory(FileName(id), in: spool.active)
+    }
+
+    package func outbox() throws(FileError) -> Directory {
+        try Directory(FileName(id), in: spool.outbox)
+    }
+
+    /// Replaces `outbox/ID/status.json` whole. A folder that someone has removed is made again: a batch
+    /// gets its answer whatever became of the first one.
+    package func writeStatus(_ status: Status, durably: Bool) throws(FileError) {
+        let active = try active()
+        try active.write(
+            status.encoded(), to: BatchFile.newStatus, replacing: true, durably: durably)
+        do {
+            try move(from: active)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            try spool.outbox.makeDirectory(FileName(id))
+            try move(from: active)
+        }
+        if durably { try outbox().sync() }
+    }
+
+    private func move(from active: Directory) throws(FileError) {
+        try active.rename(
+            BatchFile.newStatus, to: try outbox(), as: BatchFile.status, replacing: true)
+    }
+}

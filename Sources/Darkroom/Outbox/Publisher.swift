@@ -1,0 +1,143 @@
+import Dispatch
+import Synchronization
+
+/// Makes the ends of images durable and visible, in groups: outputs to the disk, then the journal, then the
+/// renames into the outbox.
+///
+/// | step                                   | a crash after it                                          |
+/// |----------------------------------------|-----------------------------------------------------------|
+/// | outputs synced                         | the images are done again                                 |
+/// | journal appended and synced            | the restart finishes the renames                          |
+/// | `active/ID/output-N` → `outbox/ID/NAME`| the restart finds nothing left to rename                  |
+/// | outbox folders synced                  | nothing to do                                             |
+///
+/// Whatever comes in while a group is on its way to the disk makes the next group, so that many small
+/// images share the waiting and a single one does not wait for company.
+package final class Publisher: Sendable {
+    /// One image that has ended.
+    package struct Item: Sendable {
+        package let folders: BatchFolders
+        package let index: Int
+        package var status: ImageStatus
+        /// Called with the status as it was journaled: that of a failed image if publishing failed.
+        package let completion: @Sendable (ImageStatus) -> Void
+    }
+
+    private enum Entry: Sendable {
+        case item(Item)
+        case cancellation(BatchFolders)
+    }
+
+    private let queue = DispatchQueue(label: "darkroom.publisher", qos: .userInitiated)
+    private let pending = Mutex<[Entry]>([])
+    private let durably: Bool
+    private let log: EventLog
+
+    package init(durably: Bool, log: EventLog) {
+        self.durably = durably
+        self.log = log
+    }
+
+    package func publish(_ item: Item) { add(.item(item)) }
+
+    package func recordCancellation(_ folders: BatchFolders) { add(.cancellation(folders)) }
+
+    /// Waits until everything handed in before has been dealt with.
+    package func drain() { queue.sync {} }
+
+    private func add(_ entry: Entry) {
+        let isFirst = pending.withLock { pending in
+            pending.append(entry)
+            return pending.count == 1
+        }
+        if isFirst { queue.async { [self] in publishGroup() } }
+    }
+
+    /// Deals with all that has come in so far.
+    private func publishGroup() {
+        let entries = pending.withLock { pending in
+            defer { pending = [] }
+            return pending
+        }
+        var groups: [String: Group] = [:]
+        var order: [String] = []
+        for entry in entries {
+            switch entry {
+            case .item(let item):
+                if groups[item.folders.id] == nil { order.append(item.folders.id) }
+                groups[item.folders.id, default: Group(folders: item.folders)].items.append(item)
+            case .cancellation(let folders):
+                if groups[folders.id] == nil { order.append(folders.id) }
+                groups[folders.id, default: Group(folders: folders)].isCancelled = true
+            }
+        }
+        for id in order {
+            guard let group = groups[id] else { continue }
+            publish(group)
+        }
+    }
+
+    /// What has come in of one batch.
+    private struct Group {
+        let folders: BatchFolders
+        var items: [Item] = []
+        var isCancelled = false
+    }
+
+    private func publish(_ group: Group) {
+        var items = group.items
+        do {
+            let active = try group.folders.active()
+            for index in items.indices { sync(&items[index], in: active) }
+            var records = items.map { JournalRecord.ended(index: $0.index, $0.status) }
+            if group.isCancelled { records.append(.cancelled) }
+            try ItemJournal.append(records, in: active, durably: durably)
+            try rename(&items, group.folders, from: active)
+        } catch {
+            // Without a journal nothing may be shown as done; the images fail, and say why.
+            log.storageFailed(error, batch: group.folders.id)
+            for index in items.indices { Self.fail(&items[index], error) }
+        }
+        for item in items { item.completion(item.status) }
+    }
+
+    private func sync(_ item: inout Item, in active: Directory) {
+        guard durably, item.status.state == .filtered else { return }
+        let name = BatchFile.output(item.index)
+        do {
+            try active.open(name).sync(path: active.path(of: name))
+        } catch {
+            Self.fail(&item, error)
+        }
+    }
+
+    private func rename(
+        _ items: inout [Item], _ folders: BatchFolders, from active: Directory
+    ) throws(FileError) {
+        var corrections: [JournalRecord] = []
+        for index in items.indices {
+            guard let output = items[index].status.output else { continue }
+            do {
+                try active.rename(
+                    BatchFile.output(items[index].index), to: try folders.outbox(),
+                    as: FileName(output.file))
+            } catch {
+                Self.fail(&items[index], error)
+                corrections.append(.ended(index: items[index].index, items[index].status))
+            }
+        }
+        if !corrections.isEmpty {
+            try ItemJournal.append(corrections, in: active, durably: durably)
+        }
+        if durably, items.contains(where: { $0.status.state == .filtered }) {
+            try folders.outbox().sync()
+        }
+    }
+
+    private static func fail(_ item: inout Item, _ error: FileError) {
+        guard item.status.state == .filtered else { return }
+        item.status.state = .failed
+        item.status.output = nil
+        item.status.error = Failure(error)
+    }
+}

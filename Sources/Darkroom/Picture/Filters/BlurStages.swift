@@ -1,0 +1,55 @@
+import CPixels
+
+/// Gaussian blur.
+final class BlurStage: Stage {
+    let layout: PixelLayout
+    private let rows: BlurredRows
+    private let output: OutputBands
+
+    init(sigma: Double, _ upstream: any Stage) throws(PictureError) {
+        layout = upstream.layout
+        rows = try BlurredRows(sigma: sigma, upstream)
+        output = try OutputBands(layout)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        let band = try output.next { (_: Int, start) throws(PictureError) in
+            let row = try rows.next()
+            darkroom_store(
+                row.blurred, start, layout.width, Int32(layout.channels), Int32(layout.depth))
+        }
+        if band == nil { try rows.finish() }
+        return band
+    }
+}
+
+/// Unsharp mask: what a blur would take away is added, `amount` times, to colour that differs from
+/// its blurred self by more than `threshold` (of full scale). Alpha stays as it is.
+final class SharpenStage: Stage {
+    let layout: PixelLayout
+    private let rows: BlurredRows
+    private let output: OutputBands
+    private let amount: Double
+    private let threshold: Double
+
+    init(
+        sigma: Double, amount: Double, threshold: Double, _ upstream: any Stage
+    ) throws(PictureError) {
+        layout = upstream.layout
+        rows = try BlurredRows(sigma: sigma, upstream)
+        output = try OutputBands(layout)
+        self.amount = amount
+        self.threshold = threshold * layout.fullScale
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        let band = try output.next { (_: Int, start) throws(PictureError) in
+            let row = try rows.next()
+            darkroom_sharpen(
+                row.source, row.blurred, start, layout.width, Int32(layout.channels),
+                Int32(layout.depth), amount, threshold)
+        }
+        if band == nil { try rows.finish() }
+        return band
+    }
+}

@@ -1,0 +1,140 @@
+import CPixels
+import Glibc
+
+/// A window of a picture's rows as they were read, the edge rows standing for all beyond them.
+final class RowWindow {
+    private let feed: RowFeed
+    private let memory: FilterMemory<UInt8>
+    private let capacity: Int
+
+    /// - Parameter rows: how many rows, up to the last one loaded, stay in the window.
+    init(_ upstream: any Stage, rows: Int) throws(PictureError) {
+        feed = RowFeed(upstream)
+        capacity = min(rows, feed.layout.height)
+        memory = try FilterMemory(count: capacity * feed.layout.bytesPerRow)
+    }
+
+    /// Loads rows up to `row`, or to the last.
+    func load(through row: Int) throws(PictureError) {
+        while feed.taken <= min(row, feed.layout.height - 1) {
+            let index = feed.taken
+            memcpy(slot(index), try feed.rows(atMost: 1).start, feed.layout.bytesPerRow)
+        }
+    }
+
+    /// Row `row`, or the nearest there is.
+    subscript(row: Int) -> UnsafeRawPointer {
+        UnsafeRawPointer(slot(min(max(row, 0), feed.layout.height - 1)))
+    }
+
+    func finish() throws(PictureError) { try feed.finish() }
+
+    private func slot(_ row: Int) -> UnsafeMutablePointer<UInt8> {
+        memory.at(row % capacity * feed.layout.bytesPerRow)
+    }
+}
+
+/// Blurs a picture row by row: down the columns from a window of rows, then along the row.
+///
+/// Edge pixels are taken to go on for ever. Colour counts by its alpha. Rows come out as floats, colour
+/// multiplied by alpha, not rounded.
+final class BlurredRows {
+    let layout: PixelLayout
+    private let kernel: GaussianKernel
+    private let window: RowWindow
+    private let columns: Columns
+    private let blurred: FilterMemory<Float>
+    private var row = 0
+
+    /// What is kept for the pass down the columns, and the row between the passes, which has the
+    /// kernel's radius more pixels at each end.
+    private enum Columns {
+        case direct(weights: [Float], padded: FilterMemory<Float>)
+        case boxes(widths: [Int], sums: FilterMemory<UInt64>, padded: FilterMemory<Double>)
+    }
+
+    init(sigma: Double, _ upstream: any Stage) throws(PictureError) {
+        layout = upstream.layout
+        kernel = GaussianKernel(sigma: sigma, depth: layout.depth)
+        let samples = layout.width * layout.channels
+        let paddedSamples = samples + 2 * kernel.radius * layout.channels
+        blurred = try FilterMemory(count: samples)
+        switch kernel {
+        case .direct(let weights):
+            window = try RowWindow(upstream, rows: 2 * kernel.radius + 1)
+            columns = .direct(weights: weights, padded: try FilterMemory(count: paddedSamples))
+        case .boxes(let widths):
+            // The running sums also need the three rows that have just left the boxes.
+            window = try RowWindow(upstream, rows: 2 * kernel.radius + 4)
+            columns = .boxes(
+                widths: widths, sums: try FilterMemory(count: 3 * samples),
+                padded: try FilterMemory(count: paddedSamples))
+        }
+    }
+
+    /// The next row of the picture: as it was, and blurred. Both stay valid until the next call.
+    func next() throws(PictureError) -> (source: UnsafeRawPointer, blurred: UnsafePointer<Float>) {
+        switch columns {
+        case .direct(let weights, let padded): try nextDirect(weights, padded)
+        case .boxes(let widths, let sums, let padded): try nextOfBoxes(widths, sums, padded)
+        }
+        row += 1
+        return (window[row - 1], UnsafePointer(blurred.start))
+    }
+
+    func finish() throws(PictureError) { try window.finish() }
+
+    private func nextDirect(
+        _ weights: [Float], _ padded: FilterMemory<Float>
+    ) throws(PictureError) {
+        let radius = kernel.radius
+        try window.load(through: row + radius)
+        let rows = (row - radius...row + radius).map { Optional(window[$0]) }
+        let (channels, depth) = (Int32(layout.channels), Int32(layout.depth))
+        darkroom_blur_columns(
+            rows, weights, radius, padded.at(radius * layout.channels), layout.width, channels,
+            depth)
+        extendEnds(of: padded)
+        darkroom_blur_row(
+            padded.start, weights, radius, blurred.start, layout.width, channels)
+    }
+
+    private func nextOfBoxes(
+        _ widths: [Int], _ sums: FilterMemory<UInt64>, _ padded: FilterMemory<Double>
+    ) throws(PictureError) {
+        let (channels, depth) = (Int32(layout.channels), Int32(layout.depth))
+        if row == 0 {
+            // The boxes begin above the picture, where all rows are like the first.
+            try window.load(through: 0)
+            darkroom_box_start(sums.start, window[0], widths, layout.width, channels, depth)
+            for newest in 0..<kernel.radius { try step(widths, sums, newest: newest) }
+        }
+        try step(widths, sums, newest: row + kernel.radius)
+        darkroom_box_row(
+            sums.start, padded.start, widths, blurred.start, layout.width, channels)
+    }
+
+    /// Moves the boxes down to where `newest` is their lowest row.
+    private func step(
+        _ widths: [Int], _ sums: FilterMemory<UInt64>, newest: Int
+    ) throws(PictureError) {
+        try window.load(through: newest)
+        let (a, b, c) = (widths[0], widths[1], widths[2])
+        let rows = [0, a, b, c, a + b, a + c, b + c, a + b + c].map {
+            Optional(window[newest - $0])
+        }
+        darkroom_box_step(
+            sums.start, rows, layout.width, Int32(layout.channels), Int32(layout.depth))
+    }
+
+    /// Repeats the first and the last pixel of a padded row to its ends.
+    private func extendEnds(of padded: FilterMemory<Float>) {
+        let channels = layout.channels
+        let first = kernel.radius * channels
+        let end = first + layout.width * channels
+        for sample in 0..<first {
+            padded.start[sample] = padded.start[first + sample % channels]
+            padded.start[end + sample] = padded.start[end - channels + sample % channels]
+        }
+    }
+}

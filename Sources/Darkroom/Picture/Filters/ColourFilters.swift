@@ -1,0 +1,167 @@
+import CPixels
+
+/// The filters that look at one pixel at a time.
+///
+/// A filter that changes nothing, by its amount or because the picture is gray, is no stage at all: these
+/// functions then return the upstream.
+enum ColourFilters {
+    static func sepia(_ intensity: Double, _ upstream: any Stage) throws(PictureError) -> any Stage
+    {
+        if intensity == 0 { return upstream }
+        let matrix = ColourMatrix.sepia(intensity)
+        return upstream.layout.isGray
+            ? try tinted(matrix.grayFactors, upstream) : recoloured(matrix, upstream)
+    }
+
+    /// Full grayscale of RGB is a gray picture; a partial one stays RGB.
+    static func grayscale(_ amount: Double, _ upstream: any Stage) -> any Stage {
+        if amount == 0 || upstream.layout.isGray { return upstream }
+        let matrix = ColourMatrix.grayscale(amount)
+        if amount < 1 { return recoloured(matrix, upstream) }
+        return luma(Array(matrix.coefficients[0..<3]) + [0], upstream)
+    }
+
+    /// The rows of saturate's matrix sum up to 1, so gray stays the same.
+    static func saturate(_ amount: Double, _ upstream: any Stage) -> any Stage {
+        if amount == 1 || upstream.layout.isGray { return upstream }
+        return recoloured(.saturate(amount), upstream)
+    }
+
+    /// The rows of hueRotate's matrix sum up to 1 at every angle, so gray stays the same.
+    static func hueRotate(_ degrees: Double, _ upstream: any Stage) -> any Stage {
+        if degrees.remainder(dividingBy: 360) == 0 || upstream.layout.isGray { return upstream }
+        return recoloured(.hueRotate(degrees), upstream)
+    }
+
+    /// Black and white with low contrast: M = 0.85·Y + 0.075, with Y = 0.2126·R + 0.7152·G + 0.0722·B,
+    /// all on gamma-encoded values from 0 to 1, rounded once.
+    ///
+    /// Y is grayscale's luminance (Rec. 709). The line compresses it around the middle to 85 %, as
+    /// contrast 0.85 would: black becomes 19 of 255 and white 236, near the range 16…235 that video
+    /// calls black and white. Nothing is clipped. The result is a gray picture.
+    static func mono(_ upstream: any Stage) throws(PictureError) -> any Stage {
+        let (contrast, black) = (0.85, 0.075)
+        let offset = black * upstream.layout.fullScale
+        if upstream.layout.isGray {
+            return try mapped(.colour, scale: contrast, offset: offset, upstream)
+        }
+        let weights = ColourMatrix.grayscale(1).coefficients[0..<3].map { contrast * $0 }
+        return luma(weights + [offset], upstream)
+    }
+
+    static func invert(_ amount: Double, _ upstream: any Stage) throws(PictureError) -> any Stage {
+        if amount == 0 { return upstream }
+        return try mapped(
+            .colour, scale: 1 - 2 * amount, offset: amount * upstream.layout.fullScale, upstream)
+    }
+
+    static func brightness(_ amount: Double, _ upstream: any Stage) throws(PictureError)
+        -> any Stage
+    {
+        if amount == 1 { return upstream }
+        return try mapped(.colour, scale: amount, offset: 0, upstream)
+    }
+
+    static func contrast(_ amount: Double, _ upstream: any Stage) throws(PictureError) -> any Stage
+    {
+        if amount == 1 { return upstream }
+        let offset = (0.5 - 0.5 * amount) * upstream.layout.fullScale
+        return try mapped(.colour, scale: amount, offset: offset, upstream)
+    }
+
+    /// A picture without alpha gets one, unless `amount` is 1.
+    static func opacity(_ amount: Double, _ upstream: any Stage) throws(PictureError) -> any Stage {
+        if amount == 1 { return upstream }
+        if upstream.layout.hasAlpha {
+            return try mapped(.alpha, scale: amount, offset: 0, upstream)
+        }
+        let input = upstream.layout
+        var layout = input
+        layout.channels += 1
+        let table = try AffineTable(depth: input.depth, scale: amount, offset: 0)
+        let alpha = table[Int(input.fullScale)]
+        return try CopyingStage(upstream, layout: layout) { from, to in
+            darkroom_expand(
+                from, Int32(input.channels), to, Int32(input.channels + 1), input.width,
+                Int32(input.depth), alpha)
+        }
+    }
+
+    private static func recoloured(_ matrix: ColourMatrix, _ upstream: any Stage) -> any Stage {
+        let layout = upstream.layout
+        return InPlaceStage(upstream) { start, rows in
+            darkroom_matrix(
+                start, rows * layout.width, Int32(layout.channels), Int32(layout.depth),
+                matrix.coefficients)
+        }
+    }
+
+    /// - Parameter weights: of red, green and blue, and what is added, on the scale of the samples.
+    private static func luma(_ weights: [Double], _ upstream: any Stage) -> any Stage {
+        let input = upstream.layout
+        var layout = input
+        layout.channels -= 2
+        return InPlaceStage(upstream, layout: layout) { start, rows in
+            darkroom_luma(
+                start, start, rows * input.width, Int32(input.channels), Int32(input.depth),
+                weights)
+        }
+    }
+
+    private static func tinted(
+        _ factors: [Double], _ upstream: any Stage
+    ) throws(PictureError) -> any Stage {
+        let input = upstream.layout
+        var layout = input
+        layout.channels += 2
+        return try CopyingStage(upstream, layout: layout) { from, to in
+            darkroom_tint(
+                from, to, input.width, Int32(input.channels), Int32(input.depth), factors)
+        }
+    }
+
+    private enum Part {
+        case colour, alpha
+    }
+
+    /// Replaces each sample v of a part by scale·v + offset.
+    private static func mapped(
+        _ part: Part, scale: Double, offset: Double, _ upstream: any Stage
+    ) throws(PictureError) -> any Stage {
+        let layout = upstream.layout
+        let table = try AffineTable(depth: layout.depth, scale: scale, offset: offset)
+        let first = part == .alpha ? layout.colourChannels : 0
+        let count = part == .alpha ? 1 : layout.colourChannels
+        return InPlaceStage(upstream) { start, rows in
+            darkroom_map(
+                start, rows * layout.width, Int32(layout.channels), Int32(layout.depth),
+                Int32(first), Int32(count), table.samples)
+        }
+    }
+}
+
+/// What a map scale·v + offset makes of every sample v.
+private final class AffineTable {
+    private let memory: FilterMemory<UInt8>
+    private let depth: Int
+
+    init(depth: Int, scale: Double, offset: Double) throws(PictureError) {
+        self.depth = depth
+        memory = try FilterMemory(count: (1 << depth) * depth / 8)
+        darkroom_affine_table(memory.start, Int32(depth), scale, offset)
+    }
+
+    var samples: UnsafeRawPointer { UnsafeRawPointer(memory.start) }
+
+    subscript(sample: Int) -> UInt16 {
+        depth == 8
+            ? UInt16(memory.start[sample])
+            : samples.load(fromByteOffset: 2 * sample, as: UInt16.self)
+    }
+}
+
+extension PixelLayout {
+    var isGray: Bool { channels < 3 }
+    /// The largest sample.
+    var fullScale: Double { depth == 8 ? 255 : 65535 }
+}

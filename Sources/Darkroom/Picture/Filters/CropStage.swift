@@ -1,0 +1,95 @@
+import Glibc
+
+/// Cuts a rectangle out of the picture, in place. Rows above and below it are passed over.
+final class CropStage: Stage {
+    let layout: PixelLayout
+    private let feed: RowFeed
+    private let x: Int
+    private let y: Int
+
+    /// - Throws: `filterOutside` where the rectangle does not lie within the picture.
+    static func make(_ crop: Filter.Crop, _ upstream: any Stage) throws(PictureError) -> any Stage {
+        let input = upstream.layout
+        switch crop {
+        case .rectangle(let x, let y, let width, let height):
+            return try make(x: x, y: y, width: width, height: height, upstream)
+        case .gravity(let gravity, let width, let height):
+            let (x, y) = gravity.corner(
+                of: width, height, within: input.width, input.height)
+            return try make(x: x, y: y, width: width, height: height, upstream)
+        }
+    }
+
+    static func make(
+        x: Int, y: Int, width: Int, height: Int, _ upstream: any Stage
+    ) throws(PictureError) -> any Stage {
+        let input = upstream.layout
+        guard width > 0, height > 0, x >= 0, y >= 0, width <= input.width, height <= input.height,
+            x <= input.width - width, y <= input.height - height
+        else {
+            throw PictureError(
+                .filterOutside,
+                "crop: the rectangle of \(width) × \(height) pixels at (\(x), \(y)) does not lie"
+                    + " within the picture of \(input.width) × \(input.height)")
+        }
+        if width == input.width, height == input.height { return upstream }
+        return CropStage(x: x, y: y, width: width, height: height, upstream)
+    }
+
+    private init(x: Int, y: Int, width: Int, height: Int, _ upstream: any Stage) {
+        var layout = upstream.layout
+        layout.width = width
+        layout.height = height
+        self.layout = layout
+        self.x = x
+        self.y = y
+        feed = RowFeed(upstream)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        try feed.skip(to: y)
+        let end = y + layout.height
+        guard feed.taken < end else {
+            try feed.finish()
+            return nil
+        }
+        let band = try feed.rows(atMost: end - feed.taken)
+        if layout.width < feed.layout.width { closeUp(band) }
+        return Band(start: band.start, rows: band.rows.lowerBound - y..<band.rows.upperBound - y)
+    }
+
+    /// Moves the parts of the rows that stay to the start of the band, one after the other.
+    private func closeUp(_ band: Band) {
+        for row in 0..<band.rows.count {
+            memmove(
+                band.start + row * layout.bytesPerRow,
+                band.start + row * feed.layout.bytesPerRow + x * layout.bytesPerPixel,
+                layout.bytesPerRow)
+        }
+    }
+}
+
+extension Filter.Gravity {
+    /// Where the top left pixel of a rectangle comes to lie in a picture of `fullWidth` × `fullHeight`.
+    ///
+    /// If the pixels left over cannot be shared out evenly, the odd one is on the right or below. The
+    /// result is negative if the rectangle is larger than the picture.
+    func corner(
+        of width: Int, _ height: Int, within fullWidth: Int, _ fullHeight: Int
+    ) -> (x: Int, y: Int) {
+        let (right, bottom) = (fullWidth - width, fullHeight - height)
+        let x =
+            switch self {
+            case .northwest, .west, .southwest: min(0, right)
+            case .north, .center, .south: right >> 1
+            case .northeast, .east, .southeast: right
+            }
+        let y =
+            switch self {
+            case .northwest, .north, .northeast: min(0, bottom)
+            case .west, .center, .east: bottom >> 1
+            case .southwest, .south, .southeast: bottom
+            }
+        return (x, y)
+    }
+}

@@ -1,0 +1,64 @@
+import CPixels
+
+/// Lays the picture on a larger canvas of one colour.
+///
+/// The picture gets alpha if the colour is not opaque, and becomes RGB if it is gray and the colour is
+/// not. The colour does not show through the picture's own transparent parts.
+final class PadStage: Stage {
+    let layout: PixelLayout
+    private let feed: RowFeed
+    private let output: OutputBands
+    private let margin: (x: Int, y: Int)
+    /// One pixel of the colour in the output's layout.
+    private let pixel: [UInt8]
+
+    init(
+        to canvas: ResizePlan.Size, at margin: (x: Int, y: Int), with colour: Colour,
+        _ upstream: any Stage
+    ) throws(PictureError) {
+        let input = upstream.layout
+        let hasAlpha = input.hasAlpha || colour.alpha < 255
+        // What is fully transparent has no colour to show.
+        let isGray =
+            input.isGray
+            && (colour.alpha == 0 || (colour.red == colour.green && colour.green == colour.blue))
+        layout = PixelLayout(
+            width: canvas.width, height: canvas.height,
+            channels: (isGray ? 1 : 3) + (hasAlpha ? 1 : 0), depth: input.depth)
+        self.margin = margin
+        pixel = colour.pixel(isGray: isGray, hasAlpha: hasAlpha, depth: input.depth)
+        feed = RowFeed(upstream)
+        output = try OutputBands(layout)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        let band = try output.next { (row: Int, start) throws(PictureError) in
+            guard (margin.y..<margin.y + feed.layout.height).contains(row) else {
+                fill(start, layout.width)
+                return
+            }
+            let source = try feed.rows(atMost: 1).start
+            let picture = start + margin.x * layout.bytesPerPixel
+            let right = picture + feed.layout.width * layout.bytesPerPixel
+            fill(start, margin.x)
+            darkroom_expand(
+                source, Int32(feed.layout.channels), picture, Int32(layout.channels),
+                feed.layout.width, Int32(layout.depth), .max)
+            fill(right, layout.width - margin.x - feed.layout.width)
+        }
+        if band == nil { try feed.finish() }
+        return band
+    }
+
+    private func fill(_ start: UnsafeMutableRawPointer, _ pixels: Int) {
+        darkroom_fill(start, pixels, layout.bytesPerPixel, pixel)
+    }
+}
+
+extension Colour {
+    /// The bytes of one pixel of this colour. 8 bits become 16 by 257, which keeps white white.
+    fileprivate func pixel(isGray: Bool, hasAlpha: Bool, depth: Int) -> [UInt8] {
+        let samples = (isGray ? [red] : [red, green, blue]) + (hasAlpha ? [alpha] : [])
+        return depth == 8 ? samples : samples.flatMap { [$0, $0] }
+    }
+}

@@ -1,0 +1,105 @@
+import Glibc
+
+extension Filter.Kernel {
+    /// How far the kernel reaches to each side, in input pixels where the picture is not reduced.
+    var support: Double {
+        switch self {
+        case .nearest: 0.5
+        case .linear: 1
+        case .cubic, .mitchell, .lanczos2: 2
+        case .lanczos3: 3
+        }
+    }
+
+    /// The kernel's weight at distance `x` from its centre.
+    func weight(_ x: Double) -> Double {
+        let x = abs(x)
+        guard x < support else { return 0 }
+        return switch self {
+        case .nearest: 1
+        case .linear: 1 - x
+        // Keys' family with a = -1/2 (Catmull-Rom), which is Pillow's bicubic.
+        case .cubic: Self.cubic(x, b: 0, c: 0.5)
+        // Mitchell and Netravali's own choice.
+        case .mitchell: Self.cubic(x, b: 1 / 3, c: 1 / 3)
+        case .lanczos2, .lanczos3: Self.sinc(x) * Self.sinc(x / support)
+        }
+    }
+
+    /// Mitchell and Netravali's two-parameter family of cubics (1988), for 0 ≤ x < 2.
+    private static func cubic(_ x: Double, b: Double, c: Double) -> Double {
+        if x < 1 {
+            return ((12 - 9 * b - 6 * c) * x * x * x + (-18 + 12 * b + 6 * c) * x * x + (6 - 2 * b))
+                / 6
+        }
+        return
+            ((-b - 6 * c) * x * x * x + (6 * b + 30 * c) * x * x + (-12 * b - 48 * c) * x
+            + (8 * b + 24 * c)) / 6
+    }
+
+    private static func sinc(_ x: Double) -> Double {
+        x == 0 ? 1 : sin(.pi * x) / (.pi * x)
+    }
+}
+
+/// Which input pixels, with which weights, make each output pixel along one axis.
+///
+/// As in Pillow: output pixel i lies around (i + ½)·scale of the input, with scale = input size / scaled
+/// size; where the picture is reduced the kernel is stretched by the scale, so that every input pixel
+/// counts. Pixels outside the picture do not exist: the weights of those inside are brought to a sum
+/// of 1. An axis whose size stays is copied, even by a kernel that would blur it.
+struct ResampleAxis {
+    /// The first input pixel of each output pixel.
+    private(set) var first: [UInt32] = []
+    /// Where each output pixel's weights begin in `weights`; one more at the end.
+    private(set) var offsets: [Int] = [0]
+    private(set) var weights: [Float] = []
+
+    /// - Parameters:
+    ///   - window: the output pixels to make, of all `scaled`.
+    init(input: Int, scaled: Int, window: Range<Int>, kernel: Filter.Kernel) {
+        first.reserveCapacity(window.count)
+        offsets.reserveCapacity(window.count + 1)
+        if input == scaled {
+            for pixel in window { append([1], from: pixel) }
+            return
+        }
+        let scale = Double(input) / Double(scaled)
+        let stretch = max(1, scale)
+        let support = kernel.support * stretch
+        for pixel in window {
+            let centre = (Double(pixel) + 0.5) * scale
+            let start = max(0, Int(centre - support + 0.5))
+            let end = min(input, Int(centre + support + 0.5))
+            let raw = (start..<end).map {
+                kernel.weight((Double($0) + 0.5 - centre) / stretch)
+            }
+            let sum = raw.reduce(0, +)
+            append(raw.map { Float($0 / sum) }, from: start)
+        }
+    }
+
+    private mutating func append(_ taps: [Float], from start: Int) {
+        first.append(UInt32(start))
+        weights.append(contentsOf: taps)
+        offsets.append(weights.count)
+    }
+
+    /// How many output pixels there are.
+    var count: Int { first.count }
+
+    /// The input pixels that output pixel `index` is made of.
+    func taps(_ index: Int) -> Range<Int> {
+        let start = Int(first[index])
+        return start..<start + offsets[index + 1] - offsets[index]
+    }
+
+    /// The most input pixels that one output pixel needs.
+    var longest: Int { (0..<count).reduce(1) { max($0, taps($1).count) } }
+
+    /// For each output pixel of the window, the input pixel in which its centre lies.
+    static func nearest(input: Int, scaled: Int, window: Range<Int>) -> [UInt32] {
+        // floor((i + ½)·input / scaled), in whole numbers
+        window.map { UInt32((2 * $0 + 1) * input / (2 * scaled)) }
+    }
+}

@@ -1,0 +1,92 @@
+import CPixels
+
+/// Resizes by convolution, along the rows first, then down the columns.
+///
+/// Each input row is turned into floats (colour multiplied by alpha), resampled to the output's width and
+/// kept in a ring that is as high as the kernel reaches. Nothing is rounded or clipped between.
+final class ResampleStage: Stage {
+    let layout: PixelLayout
+    private let feed: RowFeed
+    private let output: OutputBands
+    private let across: ResampleAxis
+    private let down: ResampleAxis
+    private let transfer: TransferTables?
+    private let loaded: FilterMemory<Float>
+    private let ring: FilterMemory<Float>
+    private let ringRows: Int
+    private let blended: FilterMemory<Float>
+    /// The ring's rows that make the output row at hand, from the top.
+    private var taps: [UnsafePointer<Float>?] = []
+
+    init(
+        _ plan: ResizePlan, kernel: Filter.Kernel, linear: Bool, _ upstream: any Stage
+    ) throws(PictureError) {
+        let input = upstream.layout
+        let window = plan.window
+        var layout = input
+        layout.width = window.width
+        layout.height = window.height
+        self.layout = layout
+        feed = RowFeed(upstream)
+        output = try OutputBands(layout)
+        across = ResampleAxis(
+            input: input.width, scaled: plan.scaled.width,
+            window: window.x..<window.x + window.width, kernel: kernel)
+        down = ResampleAxis(
+            input: input.height, scaled: plan.scaled.height,
+            window: window.y..<window.y + window.height, kernel: kernel)
+        transfer = linear ? TransferTables.sRGB(depth: input.depth) : nil
+        ringRows = down.longest
+        loaded = try FilterMemory(count: input.width * input.channels)
+        let samples = layout.width * layout.channels
+        ring = try FilterMemory(count: samples * ringRows)
+        blended = try FilterMemory(count: samples)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        let band = try output.next { (row: Int, start) throws(PictureError) in
+            let rows = down.taps(row)
+            try load(rows)
+            taps.removeAll(keepingCapacity: true)
+            for row in rows { taps.append(UnsafePointer(slot(row))) }
+            down.weights.withUnsafeBufferPointer { weights in
+                darkroom_blend(
+                    taps, weights.baseAddress.map { $0 + down.offsets[row] }, rows.count,
+                    blended.start, layout.width * layout.channels)
+            }
+            store(to: start)
+        }
+        if band == nil { try feed.finish() }
+        return band
+    }
+
+    private func slot(_ row: Int) -> UnsafeMutablePointer<Float> {
+        ring.at(row % ringRows * layout.width * layout.channels)
+    }
+
+    /// Brings the ring up to `rows`. Rows that no output row needs are not even resampled.
+    private func load(_ rows: Range<Int>) throws(PictureError) {
+        try feed.skip(to: rows.lowerBound)
+        while feed.taken < rows.upperBound {
+            let row = feed.taken
+            let start = try feed.rows(atMost: 1).start
+            let (channels, depth) = (Int32(layout.channels), Int32(layout.depth))
+            darkroom_load(
+                start, loaded.start, feed.layout.width, channels, depth, transfer?.light)
+            darkroom_convolve(
+                loaded.start, slot(row), layout.width, channels, across.first, across.offsets,
+                across.weights)
+        }
+    }
+
+    private func store(to start: UnsafeMutableRawPointer) {
+        let (channels, depth) = (Int32(layout.channels), Int32(layout.depth))
+        if let transfer {
+            darkroom_store_light(
+                blended.start, start, layout.width, channels, depth, transfer.thresholds,
+                transfer.starts, UInt32(transfer.starts.count - 1))
+        } else {
+            darkroom_store(blended.start, start, layout.width, channels, depth)
+        }
+    }
+}

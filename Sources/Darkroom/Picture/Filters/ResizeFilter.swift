@@ -1,0 +1,25 @@
+/// Puts together the stages of a resize: resampling, cutting and padding.
+enum ResizeFilter {
+    /// - Throws: `tooManyPixels` where the result would exceed `limits`.
+    static func make(
+        _ resize: Filter.Resize, _ upstream: any Stage, _ limits: PictureLimits
+    ) throws(PictureError) -> any Stage {
+        let input = upstream.layout
+        let plan = ResizePlan(resize, width: input.width, height: input.height)
+        try limits.check(width: plan.canvas.width, height: plan.canvas.height, place: "resize")
+        var stage = upstream
+        if plan.scaled == ResizePlan.Size(width: input.width, height: input.height) {
+            let window = plan.window
+            stage = try CropStage.make(
+                x: window.x, y: window.y, width: window.width, height: window.height, stage)
+        } else if resize.kernel == .nearest {
+            stage = try NearestStage(plan, stage)
+        } else {
+            stage = try ResampleStage(plan, kernel: resize.kernel, linear: resize.linear, stage)
+        }
+        if plan.canvas.width == plan.window.width, plan.canvas.height == plan.window.height {
+            return stage
+        }
+        return try PadStage(to: plan.canvas, at: plan.margin, with: resize.background, stage)
+    }
+}

@@ -1,0 +1,82 @@
+/// Takes rows from a stage in the portions a filter wants, whatever the size of the stage's bands.
+final class RowFeed {
+    let layout: PixelLayout
+    /// The rows taken so far.
+    private(set) var taken = 0
+    private let upstream: any Stage
+    private var band: Band?
+
+    init(_ upstream: any Stage) {
+        self.upstream = upstream
+        layout = upstream.layout
+    }
+
+    /// The next rows, at least one and at most `limit`. They stay valid until the next call, and may be
+    /// changed in place. There must be a row left.
+    func rows(atMost limit: Int = .max) throws(PictureError) -> Band {
+        precondition(taken < layout.height && limit > 0)
+        if band == nil { band = try upstream.nextBand() }
+        guard let band, band.rows.contains(taken) else {
+            preconditionFailure("a stage ended before the last row of its layout, or left one out")
+        }
+        let end = min(band.rows.upperBound, taken + min(limit, layout.height))
+        let start = band.start + (taken - band.rows.lowerBound) * layout.bytesPerRow
+        let rows = Band(start: start, rows: taken..<end)
+        taken = end
+        if end == band.rows.upperBound { self.band = nil }
+        return rows
+    }
+
+    /// Passes over rows up to `row`, which becomes the next.
+    func skip(to row: Int) throws(PictureError) {
+        while taken < row { _ = try rows(atMost: row - taken) }
+    }
+
+    /// Takes what is left, and the end after it.
+    ///
+    /// Every stage does this before it ends: a file that is damaged below the last row a filter needs,
+    /// or after its pixels, is damaged all the same.
+    func finish() throws(PictureError) {
+        try skip(to: layout.height)
+        let surplus = try upstream.nextBand()
+        precondition(surplus == nil, "a stage lent more rows than its layout has")
+    }
+}
+
+/// The bands of a stage whose rows do not lie where its upstream's do.
+final class OutputBands {
+    let layout: PixelLayout
+    private let memory: FilterMemory<UInt8>
+    private let rowsPerBand: Int
+    private var next = 0
+
+    /// - Parameter rowsPerBand: the rows to lend at a time, if the layout's own number will not do.
+    init(_ layout: PixelLayout, rowsPerBand: Int? = nil) throws(PictureError) {
+        self.layout = layout
+        self.rowsPerBand = min(rowsPerBand ?? layout.rowsPerBand, layout.height)
+        memory = try FilterMemory(count: self.rowsPerBand * layout.bytesPerRow)
+    }
+
+    /// The next band, its rows written by `write`, or nil after the last.
+    func next(
+        writing write: (_ rows: Range<Int>, UnsafeMutableRawPointer) throws(PictureError) -> Void
+    ) throws(PictureError) -> Band? {
+        guard next < layout.height else { return nil }
+        let rows = next..<min(next + rowsPerBand, layout.height)
+        let start = UnsafeMutableRawPointer(memory.start)
+        try write(rows, start)
+        next = rows.upperBound
+        return Band(start: start, rows: rows)
+    }
+
+    /// The next band, written row by row.
+    func next(
+        writingEach write: (_ row: Int, UnsafeMutableRawPointer) throws(PictureError) -> Void
+    ) throws(PictureError) -> Band? {
+        try next { rows, start throws(PictureError) in
+            for row in rows {
+                try write(row, start + (row - rows.lowerBound) * layout.bytesPerRow)
+            }
+        }
+    }
+}

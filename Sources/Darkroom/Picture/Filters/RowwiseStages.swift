@@ -1,0 +1,52 @@
+/// Changes each band where it lies: filters that need one row and make no more bytes of it.
+final class InPlaceStage: Stage {
+    let layout: PixelLayout
+    private let upstream: any Stage
+    private let change: (_ start: UnsafeMutableRawPointer, _ rows: Int) -> Void
+
+    /// - Parameters:
+    ///   - layout: what `change` leaves, with no more channels than the upstream's. Fewer are written
+    ///     from the start of the band.
+    ///   - change: is given rows that follow each other without gaps.
+    init(
+        _ upstream: any Stage, layout: PixelLayout? = nil,
+        change: @escaping (_ start: UnsafeMutableRawPointer, _ rows: Int) -> Void
+    ) {
+        self.upstream = upstream
+        self.layout = layout ?? upstream.layout
+        self.change = change
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        guard let band = try upstream.nextBand() else { return nil }
+        change(band.start, band.rows.count)
+        return band
+    }
+}
+
+/// Writes each row anew: filters that need one row and make more bytes of it.
+final class CopyingStage: Stage {
+    let layout: PixelLayout
+    private let feed: RowFeed
+    private let output: OutputBands
+    private let write: (_ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer) -> Void
+
+    /// - Parameter write: is given one row of the upstream's layout and the place for one of `layout`.
+    init(
+        _ upstream: any Stage, layout: PixelLayout,
+        write: @escaping (_ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer) -> Void
+    ) throws(PictureError) {
+        feed = RowFeed(upstream)
+        output = try OutputBands(layout)
+        self.layout = layout
+        self.write = write
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        let band = try output.next { (_: Int, row) throws(PictureError) in
+            write(try feed.rows(atMost: 1).start, row)
+        }
+        if band == nil { try feed.finish() }
+        return band
+    }
+}

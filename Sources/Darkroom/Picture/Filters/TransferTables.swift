@@ -1,0 +1,38 @@
+import Glibc
+
+/// The transfer function of sRGB (IEC 61966-2-1) for all samples of a depth, there and back.
+final class TransferTables: Sendable {
+    /// The light, from 0 to 1, that each sample stands for.
+    let light: [Float]
+    /// thresholds[k] is the least light that becomes sample k, which is what k − ½ stands for.
+    let thresholds: [Float]
+    /// starts[i] is the sample of the light i / (count − 1).
+    let starts: [UInt16]
+
+    static func sRGB(depth: Int) -> TransferTables { depth == 8 ? eight : sixteen }
+
+    // The number of cells only decides how many thresholds are looked at for a sample.
+    private static let eight = TransferTables(depth: 8, cells: 4096)
+    private static let sixteen = TransferTables(depth: 16, cells: 65536)
+
+    private init(depth: Int, cells: Int) {
+        let count = 1 << depth
+        let scale = Double(count - 1)
+        light = (0..<count).map { Float(Self.decoded(Double($0) / scale)) }
+        let thresholds = (0..<count).map {
+            $0 == 0 ? 0 : Float(Self.decoded((Double($0) - 0.5) / scale))
+        }
+        self.thresholds = thresholds
+        var sample = 0
+        starts = (0...cells).map { cell in
+            let light = Float(cell) / Float(cells)
+            while sample < count - 1, light >= thresholds[sample + 1] { sample += 1 }
+            return UInt16(sample)
+        }
+    }
+
+    /// Light of an encoded value, both from 0 to 1.
+    static func decoded(_ value: Double) -> Double {
+        value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+    }
+}

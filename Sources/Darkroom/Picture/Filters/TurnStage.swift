@@ -1,0 +1,116 @@
+import CPixels
+import Glibc
+
+/// Turns the picture by a multiple of 90°, or upside down. Holds the whole picture: its first row may
+/// be made of the last one read.
+final class TurnStage: Stage {
+    enum Turn {
+        case rotate(Filter.Rotation)
+        case flip
+
+        var name: String {
+            switch self {
+            case .rotate(let rotation): "rotate by \(rotation.rawValue)°"
+            case .flip: "flip"
+            }
+        }
+    }
+
+    let layout: PixelLayout
+    private let turn: Turn
+    private let feed: RowFeed
+    private let output: OutputBands
+    private var picture: FilterMemory<UInt8>?
+
+    /// - Throws: `tooManyPixels` where the picture is larger than may be held at once.
+    init(_ turn: Turn, _ upstream: any Stage, _ limits: PictureLimits) throws(PictureError) {
+        let input = upstream.layout
+        try limits.checkWholePicture(input, place: turn.name)
+        var layout = input
+        var rowsPerBand: Int?
+        switch turn {
+        case .rotate(.quarter), .rotate(.threeQuarters):
+            (layout.width, layout.height) = (input.height, input.width)
+            // A band of a few rows would read a few pixels of each cache line of the picture, and
+            // each line again for the next band.
+            rowsPerBand = max(layout.rowsPerBand, 32)
+        case .rotate(.half), .flip: break
+        }
+        self.turn = turn
+        self.layout = layout
+        feed = RowFeed(upstream)
+        output = try OutputBands(layout, rowsPerBand: rowsPerBand)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        let picture = try wholePicture()
+        let band = try output.next { (rows: Range<Int>, start) throws(PictureError) in
+            switch turn {
+            case .flip: copyUpwards(rows, of: picture, to: start)
+            case .rotate(.half):
+                copyUpwards(rows, of: picture, to: start)
+                for row in 0..<rows.count {
+                    darkroom_reverse(
+                        start + row * layout.bytesPerRow, layout.width, layout.bytesPerPixel)
+                }
+            case .rotate(.quarter):
+                copyColumns(rows, of: picture, first: rows.lowerBound, step: 1, to: start)
+            case .rotate(.threeQuarters):
+                let first = feed.layout.width - 1 - rows.lowerBound
+                copyColumns(rows, of: picture, first: first, step: -1, to: start)
+            }
+        }
+        return band
+    }
+
+    private func wholePicture() throws(PictureError) -> UnsafeRawPointer {
+        if let picture { return UnsafeRawPointer(picture.start) }
+        let bytesPerRow = feed.layout.bytesPerRow
+        let picture = try FilterMemory<UInt8>(count: bytesPerRow * feed.layout.height)
+        while feed.taken < feed.layout.height {
+            let band = try feed.rows()
+            memcpy(
+                picture.at(band.rows.lowerBound * bytesPerRow), band.start,
+                band.rows.count * bytesPerRow)
+        }
+        try feed.finish()
+        self.picture = picture
+        return UnsafeRawPointer(picture.start)
+    }
+
+    /// Output row y is row height − 1 − y of the picture.
+    private func copyUpwards(
+        _ rows: Range<Int>, of picture: UnsafeRawPointer, to start: UnsafeMutableRawPointer
+    ) {
+        let bytes = layout.bytesPerRow
+        for row in rows {
+            memcpy(
+                start + (row - rows.lowerBound) * bytes,
+                picture + (layout.height - 1 - row) * bytes, bytes)
+        }
+    }
+
+    /// Clockwise, the picture's columns become rows from the left and are read from the bottom; the
+    /// other way round both are reversed.
+    private func copyColumns(
+        _ rows: Range<Int>, of picture: UnsafeRawPointer, first: Int, step: Int,
+        to start: UnsafeMutableRawPointer
+    ) {
+        darkroom_columns(
+            picture, feed.layout.width, feed.layout.height, layout.bytesPerPixel, first, step,
+            step > 0 ? 1 : 0, start, rows.count)
+    }
+}
+
+/// Left becomes right, row by row.
+enum FlopFilter {
+    static func make(_ upstream: any Stage) -> any Stage {
+        let layout = upstream.layout
+        return InPlaceStage(upstream) { start, rows in
+            for row in 0..<rows {
+                darkroom_reverse(
+                    start + row * layout.bytesPerRow, layout.width, layout.bytesPerPixel)
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import ArgumentParser
+import Darkroom
+import Glibc
+import Logging
+
+/// The command line of the daemon.
+struct DarkroomdCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "darkroomd",
+        abstract: "Filter the pictures that manifests in a spool's inbox ask for.",
+        discussion: """
+            Drop a manifest, a JSON, YAML or property list file that names pictures and filters, into \
+            SPOOL/inbox. The pictures and a status.json appear in SPOOL/outbox/NAME.
+
+            Examples:
+              darkroomd --spool /tmp/spool
+              darkroomd --config ./darkroomd.yaml --set filters.concurrency=2
+              darkroomd --check-config --config /etc/darkroom/darkroomd.yaml
+
+            Signals:
+              USR1 pauses, USR2 resumes, HUP reads the configuration again, TERM and INT stop.
+
+            Exit codes:
+              0 stopped by a signal, 64 wrong usage, 71 system error, 74 input or output error,
+              75 the spool is in use by another daemon, 77 no permission, 78 configuration error.
+            """,
+        version: "darkroomd \(Daemon.version)")
+
+    @Option(help: ArgumentHelp("The spool's root folder.", valueName: "dir"))
+    var spool: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The configuration file; \(ConfigurationLoader.standardPath) is read if it exists.",
+            valueName: "file"))
+    var config: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Set a key of the configuration, over the file and the environment.",
+            valueName: "key=value"))
+    var settings: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The least level that is logged: trace, debug, info, notice, warning, error or critical.",
+            valueName: "level"))
+    var logLevel: String?
+
+    @Flag(help: "Check the configuration, print it, and exit.")
+    var checkConfig = false
+
+    func validate() throws {
+        for setting in settings where !setting.contains("=") {
+            throw ValidationError("--set \(setting): write KEY=VALUE")
+        }
+    }
+
+    func run() throws {
+        let loader = ConfigurationLoader(path: config, overrides: overrides)
+        let configuration: Configuration
+        do {
+            configuration = try loader.load()
+        } catch {
+            complain(error.message)
+            throw exit(.configuration)
+        }
+        if checkConfig {
+            printConfiguration(loader)
+            return
+        }
+        LogLevel.set(configuration.logLevel)
+        LoggingSystem.bootstrap { _ in JournalLogHandler() }
+        let log = EventLog(Logger(label: "darkroomd"))
+        let daemon: Daemon
+        do {
+            daemon = try Daemon(loader: loader, configuration: configuration, log: log)
+        } catch {
+            complain("\(error)")
+            throw exit(error)
+        }
+        throw exit(daemon.run())
+    }
+
+    private func printConfiguration(_ loader: ConfigurationLoader) {
+        for entry in loader.resolve().settings {
+            let text = entry.text.trimmingSuffix(while: \.isNewline)
+            print("\(entry.setting.key): \(text.isEmpty ? "\"\"" : text)  # \(entry.origin)")
+        }
+    }
+
+    private var overrides: [(key: String, text: String)] {
+        var overrides = settings.map { setting in
+            let parts = setting.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (key: String(parts[0]), text: String(parts[1]))
+        }
+        if let spool { overrides.append(("spool", absolute(spool))) }
+        if let logLevel { overrides.append(("log.level", logLevel)) }
+        return overrides
+    }
+
+    /// A path on the command line is relative to where the command was given.
+    private func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+        defer { free(here) }
+        return "\(String(cString: here))/\(path)"
+    }
+
+    private func complain(_ message: String) {
+        for line in message.split(separator: "\n") {
+            let bytes = Array("darkroomd: \(line)\n".utf8)
+            _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+        }
+    }
+
+    private func exit(_ code: Darkroom.ExitCode) -> ArgumentParser.ExitCode {
+        ArgumentParser.ExitCode(code.rawValue)
+    }
+
+    /// The exit code for a daemon that could not begin.
+    private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
+        switch (error as? any CodedError)?.code {
+        case "spool-locked": exit(.temporaryFailure)
+        case "permission-denied": exit(.noPermission)
+        case "io-error", "disk-full": exit(.ioError)
+        default: exit(.systemError)
+        }
+    }
+}
+
+extension String {
+    /// The text without the last characters that match.
+    fileprivate func trimmingSuffix(while matches: (Character) -> Bool) -> Substring {
+        var rest = self[...]
+        while let last = rest.last, matches(last) { rest.removeLast() }
+        return rest
+    }
+}

@@ -1,0 +1,213 @@
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// The board moved by hand: what it wants done is done at once or in the order a test chooses.
+@Suite struct BoardTests {
+    @Test(arguments: [1, 2, 63, 64, 65, 1000])
+    func endsEveryImageOfABatch(count: Int) throws {
+        var table = try Table(window: 64)
+        table.accept("a", images: count)
+        table.runToTheEnd()
+        #expect(table.finished == ["a": .completed])
+        #expect(table.counts["a"]?.filtered == count)
+        #expect(table.mostLive <= 64)
+    }
+
+    @Test func fetchesASourceOfSeveralImagesOnce() throws {
+        var table = try Table(window: 8)
+        let images = (0..<100).map {
+            Manifest.Image(name: "i\($0)", origin: .source("s\($0 % 3)"))
+        }
+        table.accept("a", Manifest(images: images))
+        table.runToTheEnd()
+        #expect(table.downloads.count == 3)
+        #expect(table.discarded.sorted() == [0, 1, 2])
+        #expect(table.counts["a"]?.filtered == 100)
+    }
+
+    @Test func failsTheImagesOfASourceThatCannotBeFetched() throws {
+        var table = try Table(window: 8)
+        table.failingSources = ["s1"]
+        table.accept(
+            "a",
+            Manifest(
+                images: (0..<20).map {
+                    Manifest.Image(name: "i\($0)", origin: .source("s\($0 % 4)"))
+                }))
+        table.runToTheEnd()
+        #expect(table.finished == ["a": .completedWithErrors])
+        #expect(table.counts["a"]?.failed == 5)
+        #expect(table.counts["a"]?.filtered == 15)
+    }
+
+    @Test func startsAnImageOnlyAfterThoseItComesAfter() throws {
+        var table = try Table(window: 8)
+        table.accept(
+            "a",
+            Manifest(images: [
+                Manifest.Image(name: "last", origin: .source("s0"), after: [1, 2]),
+                Manifest.Image(name: "made", origin: .image(2)),
+                Manifest.Image(name: "first", origin: .source("s1")),
+            ]))
+        table.runToTheEnd()
+        #expect(table.filtered == ["first", "made", "last"])
+    }
+
+    @Test func failsWhatWasToBeMadeFromAFailedImageAndOnlyThat() throws {
+        var table = try Table(window: 8)
+        table.failingImages = ["base"]
+        table.accept(
+            "a",
+            Manifest(images: [
+                Manifest.Image(name: "base", origin: .source("s0")),
+                Manifest.Image(name: "made", origin: .image(0)),
+                Manifest.Image(name: "madeOfMade", origin: .image(1)),
+                Manifest.Image(name: "after", origin: .source("s1"), after: [0]),
+            ]))
+        table.runToTheEnd()
+        #expect(table.counts["a"]?.failed == 3)
+        #expect(table.filtered == ["after"])
+        #expect(table.codes["made"] == "dependency-failed")
+        #expect(table.codes["madeOfMade"] == "dependency-failed")
+    }
+
+    @Test func endsAChainLongerThanTheWindow() throws {
+        var table = try Table(window: 4)
+        let images = (0..<50_000).map { index in
+            Manifest.Image(
+                name: "i\(index)", origin: index == 0 ? .source("s") : .image(index - 1))
+        }
+        table.accept("a", Manifest(images: images))
+        table.runToTheEnd()
+        #expect(table.counts["a"]?.filtered == 50_000)
+    }
+
+    @Test func letsAHigherPriorityGoFirst() throws {
+        var table = try Table(window: 4, placesPerLevel: 4)
+        table.accept("low", images: 40, priority: .low)
+        table.run(steps: 6)
+        table.accept("high", images: 8, priority: .high)
+        table.runToTheEnd()
+        let order = table.filteredBatches
+        let lastHigh = try #require(order.lastIndex(of: "high"))
+        #expect(order[..<lastHigh].count { $0 == "low" } <= 12)
+        #expect(table.finishedOrder == ["high", "low"])
+    }
+
+    @Test func givesALowerQualityOfServiceWhatTheHigherLeaves() throws {
+        var table = try Table(window: 8, saturation: 4)
+        table.accept("background", images: 20, quality: .background)
+        table.accept("interactive", images: 20, quality: .userInteractive)
+        table.runToTheEnd()
+        #expect(table.finishedOrder.first == "interactive")
+    }
+
+    @Test func letsASmallBatchPassALargeOneInWork() throws {
+        var table = try Table(window: 4)
+        table.accept("large", images: 10_000)
+        table.run(steps: 100)
+        table.accept("small", images: 1)
+        table.run(steps: 100)
+        #expect(table.finished["small"] == .completed)
+        #expect(table.finished["large"] == nil)
+    }
+
+    @Test func keepsNoMoreThanTheBudgetInWorkButLetsOneLargeBatchIn() throws {
+        var table = try Table(window: 4, imageBudget: 100)
+        table.accept("a", images: 80)
+        table.accept("b", images: 500)
+        table.accept("c", images: 300)
+        table.accept("d", images: 10)
+        #expect(table.board.summary.batchesInWork == 2)
+        table.runToTheEnd()
+        #expect(table.finished.count == 4)
+    }
+
+    @Test func preparesFromTheFolderWhatItHadNoRoomToKeep() throws {
+        var table = try Table(window: 4, imageBudget: 10, preparedBudget: 10)
+        for index in 0..<8 { table.accept("b\(index)", images: 7) }
+        table.runToTheEnd()
+        #expect(table.finished.count == 8)
+        #expect(table.prepared > 0)
+    }
+
+    @Test func cancelsWhatWaitsAtOnceAndWhatRunsAtItsEnd() throws {
+        var table = try Table(window: 8)
+        table.accept("a", images: 100)
+        table.run(steps: 10)
+        table.cancel("a")
+        #expect(table.counts(of: "a").cancelled >= 84)
+        table.runToTheEnd()
+        #expect(table.finished == ["a": .cancelled])
+        let counts = try #require(table.counts["a"])
+        #expect(counts.filtered + counts.cancelled == 100)
+    }
+
+    @Test func cancelsABatchThatStillWaits() throws {
+        var table = try Table(window: 4, imageBudget: 10)
+        table.accept("a", images: 9)
+        table.accept("b", images: 9)
+        table.accept("c", images: 9)
+        table.cancel("c")
+        table.runToTheEnd()
+        #expect(table.finished == ["a": .completed, "b": .completed, "c": .cancelled])
+    }
+
+    @Test func knowsNoBatchThatHasEndedOrNeverWas() throws {
+        var table = try Table(window: 4)
+        table.accept("a", images: 1)
+        table.runToTheEnd()
+        #expect(table.board.cancel(id: "a") == nil)
+        #expect(table.board.cancel(id: "z") == nil)
+    }
+
+    @Test func goesOnAfterDeferrals() throws {
+        var table = try Table(window: 8)
+        table.defersEvery = 3
+        table.accept("a", images: 200)
+        table.runToTheEnd()
+        #expect(table.finished == ["a": .completed])
+    }
+
+    @Test(arguments: 0..<40)
+    func endsEverythingExactlyOnceWhateverTheOrder(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var table = try Table(window: 1 + Int.random(in: 0..<9, using: &random))
+        table.shuffle = random
+        table.failingSources = ["s1", "s5"]
+        table.failingImages = ["i3", "i11"]
+        table.defersEvery = 5
+        let ids = (0..<12).map { "b\($0)" }
+        var total: [String: Int] = [:]
+        for id in ids {
+            let count = Int.random(in: 1...40, using: &random)
+            total[id] = count
+            let images = (0..<count).map { index in
+                let isMade = index > 0 && Int.random(in: 0..<4, using: &random) == 0
+                let other = index > 0 ? Int.random(in: 0..<index, using: &random) : 0
+                return Manifest.Image(
+                    name: "i\(index)",
+                    origin: isMade
+                        ? .image(other) : .source("s\(Int.random(in: 0..<8, using: &random))"),
+                    after: index > 2 && index % 5 == 0 ? [index - 2] : [])
+            }
+            let priority = Priority.allCases.randomElement(using: &random) ?? .normal
+            table.accept(id, Manifest(images: images, priority: priority))
+            table.run(steps: Int.random(in: 0..<30, using: &random))
+            if Int.random(in: 0..<5, using: &random) == 0 { table.cancel(id) }
+        }
+        table.runToTheEnd()
+        #expect(table.finished.keys.sorted() == ids.sorted())
+        for id in ids {
+            let counts = try #require(table.counts[id])
+            #expect(counts.finished == total[id])
+            #expect(counts.total == total[id])
+            #expect(counts.new == 0 && counts.downloading == 0 && counts.downloaded == 0)
+            #expect(counts.filtering == 0)
+        }
+        #expect(table.endedTwice == 0)
+        #expect(table.board.summary.batchesInWork == 0)
+    }
+}

@@ -1,0 +1,167 @@
+import TestSupport
+
+@testable import Darkroom
+
+/// Stands around a board in a test and does what the board wants done, in order or shuffled.
+struct Table {
+    var board: Board
+    var failingSources: Set<String> = []
+    var failingImages: Set<String> = []
+    /// Each so many beginnings is put off, as a suspension does; 0 for none.
+    var defersEvery = 0
+    var shuffle: SplitMix64?
+
+    private(set) var finished: [String: BatchState] = [:]
+    private(set) var finishedOrder: [String] = []
+    private(set) var counts: [String: Status.Counts] = [:]
+    private(set) var downloads: [String] = []
+    private(set) var discarded: [Int] = []
+    private(set) var filtered: [String] = []
+    private(set) var filteredBatches: [String] = []
+    private(set) var codes: [String: String] = [:]
+    private(set) var prepared = 0
+    private(set) var mostLive = 0
+    private(set) var endedTwice = 0
+
+    private let scratch: ScratchDirectory
+    private let spool: Spool
+    private var queue: [Effect] = []
+    private var ended: Set<String> = []
+    private var manifests: [String: Manifest] = [:]
+    private var beginnings = 0
+
+    init(
+        window: Int, saturation: Int = 1000, placesPerLevel: Int = 512,
+        imageBudget: Int = 262_144, preparedBudget: Int = 65_536
+    ) throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+        board = Board(
+            window: window, saturation: saturation, placesPerLevel: placesPerLevel,
+            imageBudget: imageBudget, preparedBudget: preparedBudget)
+    }
+
+    mutating func accept(
+        _ id: String, images: Int, priority: Priority = .normal,
+        quality: QualityOfServiceName = .default
+    ) {
+        let images = (0..<images).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
+        accept(id, Manifest(images: images, priority: priority, qualityOfService: quality))
+    }
+
+    mutating func accept(_ id: String, _ manifest: Manifest) {
+        manifests[id] = manifest
+        board.accept(prepare(id, manifest))
+        admit()
+    }
+
+    private func prepare(_ id: String, _ manifest: Manifest) -> PreparedBatch {
+        let reference = Status.ManifestReference(
+            name: id, file: "manifest.json", sha256: "", bytes: 0)
+        return PreparedBatch(
+            folders: BatchFolders(spool: spool, id: id), manifest: manifest,
+            status: Status(
+                id: id, manifest: reference, state: .pending,
+                times: Status.Times(received: Clock.timestamp),
+                counts: Status.Counts(new: manifest.images.count),
+                images: Batch.initialImages(of: manifest)))
+    }
+
+    mutating func cancel(_ id: String) {
+        if let effects = board.cancel(id: id) { take(effects) }
+        admit()
+    }
+
+    func counts(of id: String) -> Status.Counts {
+        board.batches.values.first { $0.folders.id == id }?.status.counts ?? Status.Counts()
+    }
+
+    mutating func runToTheEnd() {
+        while step() {}
+    }
+
+    mutating func run(steps: Int) {
+        for _ in 0..<steps where !step() { return }
+    }
+
+    private mutating func admit() { take(board.admit()) }
+
+    private mutating func take(_ effects: [Effect]) {
+        queue += effects
+        for batch in board.batches.values { mostLive = max(mostLive, batch.live.count) }
+    }
+
+    /// Does one thing; false where there is nothing to do.
+    private mutating func step() -> Bool {
+        guard !queue.isEmpty else { return false }
+        perform(queue.remove(at: nextIndex()))
+        admit()
+        return true
+    }
+
+    /// The next in line, or any one.
+    private mutating func nextIndex() -> Int {
+        guard var random = shuffle else { return 0 }
+        defer { shuffle = random }
+        return Int.random(in: 0..<queue.count, using: &random)
+    }
+
+    private mutating func perform(_ effect: Effect) {
+        switch effect {
+        case .enqueue(.download(let key, let source), _, _): download(key, source)
+        case .enqueue(.filter(let key, let image), _, _): filter(key, image)
+        case .record(let key, let folders, let index, let status, _):
+            if !ended.insert("\(folders.id)/\(index)").inserted { endedTwice += 1 }
+            if status.state == .filtered {
+                filtered.append(status.name)
+                filteredBatches.append(folders.id)
+            }
+            codes[status.name] = status.error?.code
+            take(board.imageEnded(key, index, status))
+        case .prepare(let key, let folders):
+            prepared += 1
+            guard let manifest = manifests[folders.id] else { return }
+            take(board.prepared(key, prepare(folders.id, manifest)))
+        case .discard(_, let source): discarded.append(source)
+        case .finish(let key):
+            guard let batch = board.batches[key] else { return }
+            if finished[batch.folders.id] != nil { endedTwice += 1 }
+            finished[batch.folders.id] = batch.status.state
+            finishedOrder.append(batch.folders.id)
+            counts[batch.folders.id] = batch.status.counts
+            board.batchFinished(key)
+        case .cancel, .recordCancellation, .statusChanged: break
+        }
+    }
+
+    private mutating func mustDefer() -> Bool {
+        beginnings += 1
+        return defersEvery > 0 && beginnings % defersEvery == 0
+    }
+
+    private mutating func download(_ key: BatchKey, _ source: Int) {
+        if mustDefer() { return take(board.downloadDeferred(key, source)) }
+        guard let job = board.downloadBegan(key, source) else { return }
+        downloads.append(job.text)
+        let failure =
+            failingSources.contains(job.text) ? Failure(code: "http-status", message: "404") : nil
+        take(board.downloadEnded(key, source, failure: failure))
+    }
+
+    private mutating func filter(_ key: BatchKey, _ image: Int) {
+        if mustDefer() { return take(board.filterDeferred(key, image)) }
+        guard let job = board.filterBegan(key, image) else { return }
+        if failingImages.contains(job.name) {
+            let failure = Failure(code: "png-crc", message: "damaged")
+            return take(board.filterEnded(key, image, result: .failure(failure)))
+        }
+        take(board.filterEnded(key, image, result: .success(PictureReport.small)))
+    }
+}
+
+extension PictureReport {
+    /// What a picture's way might have led to.
+    fileprivate static let small = PictureReport(
+        layout: PixelLayout(width: 1, height: 1, channels: 3, depth: 8),
+        output: PNGWriter.Output(bytes: 1, sha256: "", chunks: []), warnings: [], metadata: [:])
+}

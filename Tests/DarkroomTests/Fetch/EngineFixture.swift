@@ -1,0 +1,86 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// An engine with a folder to download to. Stopped and removed with the last reference.
+final class EngineFixture: Sendable {
+    let engine: TransferEngine
+    let scratch: ScratchDirectory
+
+    init(
+        limits: TransferLimits = TransferLimits(), connections: Int = 16, caFile: String? = nil,
+        proxy: String? = nil
+    ) throws {
+        scratch = try ScratchDirectory()
+        engine = try TransferEngine(
+            settings: TransferSettings(
+                limits: limits, connections: connections, caFile: caFile, proxy: proxy,
+                userAgent: TransferSettings.userAgent(version: "test")))
+    }
+
+    deinit { engine.stop() }
+
+    func request(_ url: String, output: String = UUID().uuidString) throws -> TransferRequest {
+        let path = scratch.url.appending(path: output).path
+        return TransferRequest(
+            url: try RemoteURL(url), output: try TransferOutput(creating: path))
+    }
+
+    func run(_ request: TransferRequest) async -> Result<TransferReport, FetchError> {
+        await withCheckedContinuation { continuation in
+            engine.start(request) { continuation.resume(returning: $0) }
+        }
+    }
+
+    func fetch(_ url: String) async throws -> Result<TransferReport, FetchError> {
+        await run(try request(url))
+    }
+
+    /// What the transfer has written.
+    static func content(_ report: TransferReport) throws -> Data {
+        try Data(contentsOf: URL(filePath: report.request.output.name))
+    }
+}
+
+extension Result<TransferReport, FetchError> {
+    /// The failure, or nil for a success.
+    var failure: FetchError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
+
+/// A folder of files with known content, each of its own size.
+struct DocumentRoot {
+    let scratch: ScratchDirectory
+    let names: [String]
+
+    init(count: Int) throws {
+        scratch = try ScratchDirectory()
+        names = (0..<count).map { "\($0).png" }
+        for (index, name) in names.enumerated() {
+            try Self.content(index).write(to: scratch.url.appending(path: name))
+        }
+    }
+
+    /// PNG's signature, and bytes that differ from file to file.
+    static func content(_ index: Int) -> Data {
+        let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        let rest = (0..<(10_000 + 997 * index)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) }
+        return Data(signature + rest)
+    }
+}
+
+extension TransferOperation {
+    /// An operation for a request that is ready before its turn comes, as tests like it.
+    convenience init(
+        engine: TransferEngine, request: TransferRequest, mayStart: @escaping @Sendable () -> Bool,
+        completion: @escaping Completion
+    ) {
+        self.init(
+            engine: engine, url: request.url,
+            prepare: { mayStart() ? .transfer(request) : .deferred }, completion: completion)
+    }
+}

@@ -1,0 +1,29 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct FetchHTTPStatusTests {
+    /// Exactly these may be answered otherwise on another try, and exactly these are a whole body.
+    @Test func sortsEveryCode() {
+        let transient: Set = [408, 425, 429, 500, 502, 503, 504]
+        for code in 0...999 {
+            #expect(HTTPStatus(code).isTransient == transient.contains(code))
+            #expect(HTTPStatus(code).isWhole == ((200...299).contains(code) && code != 206))
+        }
+    }
+
+    @Test(arguments: [(404, "404 Not Found"), (599, "599"), (299, "299"), (0, "0")])
+    func saysItself(code: Int, words: String) {
+        #expect(HTTPStatus(code).description == words)
+    }
+
+    @Test func codesAreOneEach() {
+        let codes = FetchError.Code.allCases.map(\.rawValue)
+        #expect(Set(codes).count == codes.count)
+        let transient = FetchError.Code.allCases.filter(\.isTransient)
+        #expect(
+            transient == [
+                .resolveFailed, .connectFailed, .timeout, .stalled, .truncated, .connectionLost,
+            ])
+    }
+}

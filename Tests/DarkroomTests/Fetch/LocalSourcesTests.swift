@@ -1,0 +1,168 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct FetchLocalSourcesTests {
+    /// Two roots, something forbidden beside them, and what may lie in a folder.
+    let scratch: ScratchDirectory
+    let sources: LocalSources
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        let base = scratch.url
+        let manager = FileManager.default
+        for folder in ["one/deep", "two", "outside", "one-more"] {
+            try manager.createDirectory(
+                at: base.appending(path: folder), withIntermediateDirectories: true)
+        }
+        let files = [
+            "one/a.png": "one", "one/deep/b.png": "deep", "two/a.png": "two", "two/c.png": "c",
+            "two/100%?.png": "odd", "outside/secret.png": "secret", "one-more/x.png": "x",
+            "one/large.png": String(repeating: "x", count: 1001),
+            "one/full.png": String(repeating: "x", count: 1000), "one/empty.png": "",
+        ]
+        for (path, content) in files {
+            try Data(content.utf8).write(to: base.appending(path: path))
+        }
+        let links = [
+            "one/out.png": "../outside/secret.png", "one/out": "../outside",
+            "one/absolute.png": base.appending(path: "one/a.png").path,
+            "one/within.png": "deep/../a.png", "one/dangling.png": "nowhere.png",
+            "one/loop.png": "loop.png", "one/magic.png": "/proc/self/fd/0",
+            "root-link": "one",
+        ]
+        for (path, target) in links {
+            try manager.createSymbolicLink(
+                atPath: base.appending(path: path).path, withDestinationPath: target)
+        }
+        mkfifo(base.appending(path: "one/fifo.png").path, 0o600)
+        sources = LocalSources(
+            roots: [scratch.path + "/one", scratch.path + "/two/"], maximumBytes: 1000)
+    }
+
+    /// `BASE` in a path stands for the scratch folder.
+    private func path(_ text: String) -> String {
+        text.replacingOccurrences(of: "BASE", with: scratch.path)
+    }
+
+    private func content(_ file: borrowing LocalSources.OpenedFile) -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(file.descriptor.number, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        ("a.png", "one", "BASE/one/a.png"),
+        ("c.png", "c", "BASE/two/c.png"),
+        ("deep/b.png", "deep", "BASE/one/deep/b.png"),
+        ("deep/../a.png", "one", "BASE/one/deep/../a.png"),
+        ("./a.png", "one", "BASE/one/./a.png"),
+        ("within.png", "one", "BASE/one/within.png"),
+        ("100%?.png", "odd", "BASE/two/100%?.png"),
+        ("empty.png", "", "BASE/one/empty.png"),
+        ("BASE/one/a.png", "one", "BASE/one/a.png"),
+        ("BASE//one/./a.png", "one", "BASE/one/a.png"),
+        ("BASE/two/a.png", "two", "BASE/two/a.png"),
+    ])
+    func opens(source: String, expected: String, at place: String) throws {
+        let file = try sources.open(path(source))
+        #expect(content(file) == expected)
+        #expect(file.path == path(place).replacingOccurrences(of: "two//", with: "two/"))
+        #expect(file.bytes == Int64(expected.utf8.count))
+    }
+
+    @Test(arguments: [
+        ("missing.png", FetchError.Code.sourceMissing),
+        ("deep/missing.png", .sourceMissing),
+        ("a.png/b", .sourceMissing),
+        ("dangling.png", .sourceMissing),
+        ("BASE/one/missing.png", .sourceMissing),
+        ("../one/a.png", .sourceForbidden),
+        ("../outside/secret.png", .sourceForbidden),
+        ("deep/../../outside/secret.png", .sourceForbidden),
+        ("out.png", .sourceForbidden),
+        ("out/secret.png", .sourceForbidden),
+        ("absolute.png", .sourceForbidden),
+        ("magic.png", .sourceForbidden),
+        ("BASE/outside/secret.png", .sourceForbidden),
+        ("BASE/one-more/x.png", .sourceForbidden),
+        ("BASE/one/../outside/secret.png", .sourceForbidden),
+        ("BASE", .sourceForbidden),
+        ("/", .sourceForbidden),
+        ("/etc/passwd", .sourceForbidden),
+        ("/proc/self/environ", .sourceForbidden),
+        ("/dev/stdin", .sourceForbidden),
+        ("deep", .notAFile),
+        (".", .notAFile),
+        ("BASE/one", .notAFile),
+        ("fifo.png", .notAFile),
+        ("loop.png", .sourceUnreadable),
+        (String(repeating: "x", count: 300), .sourceUnreadable),
+        ("large.png", .tooLarge),
+        ("", .badURL),
+        ("a\0.png", .badURL),
+    ])
+    func refuses(source: String, code: FetchError.Code) {
+        #expect {
+            let file = try sources.open(path(source))
+            _ = file.bytes
+        } throws: { error in
+            (error as? FetchError)?.kind == code && (error as? FetchError)?.isTransient == false
+        }
+    }
+
+    @Test func takesAFileOfJustTheLimit() throws {
+        #expect(try sources.open("full.png").bytes == 1000)
+    }
+
+    @Test func namesTheRule() {
+        let message =
+            "../a.png: is not beneath any of sources.roots (\(scratch.path)/one, "
+            + "\(scratch.path)/two/), or leads out of it by .. or a symbolic link"
+        #expect(throws: FetchError(.sourceForbidden, message)) {
+            _ = try sources.open("../a.png").bytes
+        }
+        #expect(
+            throws: FetchError(
+                .sourceForbidden, "a.png: local sources are not allowed: sources.roots is empty")
+        ) {
+            _ = try LocalSources(roots: []).open("a.png").bytes
+        }
+    }
+
+    @Test func passesOverARootThatIsNotThere() throws {
+        let roots = LocalSources(roots: ["\(scratch.path)/none", "\(scratch.path)/root-link"])
+        #expect(content(try roots.open("a.png")) == "one")
+    }
+
+    /// With everything as root, the kernel's files are still none to be fetched.
+    @Test(arguments: ["/proc/self/environ", "/sys/kernel/notes", "proc/version"])
+    func refusesTheKernelsFiles(path: String) {
+        #expect {
+            _ = try LocalSources(roots: ["/"]).open(path).bytes
+        } throws: { error in
+            (error as? FetchError)?.kind == .sourceForbidden
+        }
+    }
+
+    @Test(arguments: ["/dev/null", "/dev/zero"])
+    func refusesDevices(path: String) {
+        #expect(throws: FetchError(.notAFile, "\(path): a device, not a file")) {
+            _ = try LocalSources(roots: ["/dev"]).open(path).bytes
+        }
+    }
+
+    /// Root may read everything.
+    @Test(.enabled(if: geteuid() != 0)) func tellsAnUnreadableFile() throws {
+        chmod(scratch.path + "/one/a.png", 0)
+        #expect {
+            _ = try sources.open("a.png").bytes
+        } throws: { error in
+            (error as? FetchError)?.kind == .sourceUnreadable
+                && "\(error)".contains("Permission denied")
+        }
+    }
+}

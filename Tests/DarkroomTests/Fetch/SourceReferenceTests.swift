@@ -1,0 +1,96 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct FetchSourceReferenceTests {
+    @Test(arguments: [
+        ("https://host/a.png", "https://host/a.png"),
+        ("HTTP://host", "HTTP://host"),
+        ("https://ann:pw@host:8443/a?b#c", "https://ann:pw@host:8443/a?b#c"),
+        ("https://host/night sky.png", "https://host/night%20sky.png"),
+        ("https://host/Nächte/é?q=ü", "https://host/N%C3%A4chte/%C3%A9?q=%C3%BC"),
+        ("https://bücher.example/a", "https://bücher.example/a"),
+        ("https://host/%20?%41", "https://host/%20?%41"),
+        ("http://[::1]/a", "http://[::1]/a"),
+    ])
+    func takesRemoteSources(source: String, text: String) throws {
+        guard case .remote(let url) = try SourceReference(source) else {
+            Issue.record("not remote")
+            return
+        }
+        #expect(url.text == text)
+    }
+
+    @Test(arguments: [
+        ("night.png", "night.png"),
+        ("photos/night.png", "photos/night.png"),
+        ("../night.png", "../night.png"),
+        ("/srv/night.png", "/srv/night.png"),
+        ("./a:b.png", "./a:b.png"),
+        ("photos/12:30.png", "photos/12:30.png"),
+        ("12:30.png", "12:30.png"),
+        ("50%.png", "50%.png"),
+        ("file:///srv/night.png", "/srv/night.png"),
+        ("file://localhost/srv/night.png", "/srv/night.png"),
+        ("FILE://LocalHost/srv/night.png", "/srv/night.png"),
+        ("file:/srv/night.png", "/srv/night.png"),
+        ("file:///srv/night%20sky%3F%c3%a9.png", "/srv/night sky?é.png"),
+        ("file:///srv/é.png", "/srv/é.png"),
+        ("file:///", "/"),
+    ])
+    func takesLocalSources(source: String, path: String) throws {
+        #expect(try SourceReference(source) == .local(path: path))
+    }
+
+    @Test(arguments: [
+        ("", FetchError.Code.badURL),
+        ("a\0b.png", .badURL),
+        ("https://host/a\0b", .badURL),
+        ("ftp://host/a.png", .unsupportedScheme),
+        ("gopher://host/a", .unsupportedScheme),
+        ("data:image/png;base64,AAAA", .unsupportedScheme),
+        ("dict://host:11211/stat", .unsupportedScheme),
+        ("a:b.png", .unsupportedScheme),
+        ("http:", .badURL),
+        ("http:/host/a", .badURL),
+        ("http:///host/a", .badURL),
+        ("http:host", .badURL),
+        (#"http:\\host\a"#, .badURL),
+        ("http://", .badURL),
+        ("http:///a", .badURL),
+        ("http://?a", .badURL),
+        ("http://ann:pw@/a", .badURL),
+        ("http://:80/a", .badURL),
+        ("http://host/a\r\nX: y", .badURL),
+        ("http://host/a\tb", .badURL),
+        ("file:srv/night.png", .badURL),
+        ("file:", .badURL),
+        ("file://", .badURL),
+        ("file://otherhost/srv/night.png", .badURL),
+        ("file://localhost", .badURL),
+        ("file://127.0.0.1/srv/night.png", .badURL),
+        ("file:///srv/a.png?x", .badURL),
+        ("file:///srv/a.png#x", .badURL),
+        ("file:///srv/%", .badURL),
+        ("file:///srv/%2", .badURL),
+        ("file:///srv/%zz", .badURL),
+        ("file:///srv/%00a", .badURL),
+        ("file:///srv/%ff.png", .badURL),
+    ])
+    func refuses(source: String, code: FetchError.Code) {
+        #expect {
+            try SourceReference(source)
+        } throws: { error in
+            (error as? FetchError)?.kind == code && (error as? FetchError)?.isTransient == false
+        }
+    }
+
+    @Test(arguments: ["ftp://ann:secret@host/a", "http:ann:secret@host", "ann:secret@host/a"])
+    func refusesWithoutSecrets(source: String) {
+        #expect {
+            try SourceReference(source)
+        } throws: { error in
+            !"\(error)".contains("secret")
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Cancelling transfers, stopping the engine, and the operation that stands for a transfer.
+@Suite struct FetchTransferEndTests {
+    typealias Outcome = TransferOperation.Outcome
+
+    static func kind(_ outcome: Outcome) -> String {
+        switch outcome {
+        case .fetched: "fetched"
+        case .failed(let error): error.code
+        case .deferred: "deferred"
+        case .unwanted: "unwanted"
+        }
+    }
+
+    @Test(arguments: [MisbehavingOrigin.Behaviour.stalled, .silent, .endless])
+    func cancelsATransfer(behaviour: MisbehavingOrigin.Behaviour) async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let fixture = try EngineFixture(limits: TransferLimits(bytes: .max))
+        let outcomes = Collected<Result<TransferReport, FetchError>>()
+        let request = try fixture.request(origin.url(behaviour))
+        let id = fixture.engine.start(request) { outcomes.add($0) }
+        fixture.engine.cancel(id)
+        fixture.engine.cancel(id)
+        #expect(await outcomes.wait(for: 1).first?.failure == .cancelled(request.url))
+        fixture.engine.stop()
+        #expect(outcomes.all.count == 1)
+    }
+
+    @Test func stopsWithTransfersInFlight() async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let fixture = try EngineFixture()
+        let outcomes = Collected<Result<TransferReport, FetchError>>()
+        for _ in 0..<20 {
+            let request = try fixture.request(origin.url(.stalled))
+            fixture.engine.start(request) { outcomes.add($0) }
+        }
+        fixture.engine.stop()
+        #expect(outcomes.all.map { $0.failure?.kind } == Array(repeating: .cancelled, count: 20))
+        fixture.engine.stop()
+        let late = try await fixture.fetch(origin.url(.stalled)).failure
+        #expect(late?.kind == .cancelled)
+        fixture.engine.nudge()
+        fixture.engine.update(TransferSettings(userAgent: "late"))
+    }
+
+    /// The last reference to an engine may go away on its own thread.
+    @Test func mayBeLetGoOfInACompletion() async throws {
+        let fixture = try EngineFixture()
+        let url = try RemoteURL("http://127.0.0.1:\(unusedPort())/")
+        let settings = TransferSettings(userAgent: "test")
+        for _ in 0..<20 {
+            let output = try fixture.request("http://127.0.0.1/").output
+            let holder = Mutex<TransferEngine?>(try TransferEngine(settings: settings))
+            let outcomes = Collected<Bool>()
+            let engine = holder.withLock { $0 }
+            engine?.start(TransferRequest(url: url, output: output)) { _ in
+                let last = holder.withLock { $0.take() }
+                outcomes.add(last != nil)
+            }
+            #expect(await outcomes.wait(for: 1) == [true])
+        }
+    }
+
+    @Test func turnsWhenNudged() async throws {
+        let fixture = try EngineFixture()
+        let before = fixture.engine.turns
+        fixture.engine.nudge()
+        // Ends only if the thread answers; the test run's own limit is the judge of "stuck".
+        while fixture.engine.turns == before { await Task.yield() }
+        #expect(fixture.engine.turns > before)
+    }
+
+    @Test func operationFetches() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture()
+        let outcomes = Collected<Outcome>()
+        let operation = TransferOperation(
+            engine: fixture.engine, request: try fixture.request("\(origin.baseURL)/0.png"),
+            mayStart: { true }, completion: outcomes.add)
+        #expect(operation.isAsynchronous && !operation.isExecuting && !operation.isFinished)
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        // The dependent and a later operation of a queue of width 1 both wait for the end.
+        let finished = Collected<Bool>()
+        let after = BlockOperation { finished.add(operation.isFinished) }
+        after.addDependency(operation)
+        queue.add([after, operation])
+        #expect(await finished.wait(for: 1) == [true])
+        #expect(outcomes.all.map(Self.kind) == ["fetched"])
+        #expect(!operation.isExecuting)
+        operation.cancel()
+        #expect(outcomes.all.count == 1)
+    }
+
+    @Test func operationDefersItsStart() async throws {
+        let fixture = try EngineFixture()
+        let outcomes = Collected<Outcome>()
+        let operation = TransferOperation(
+            engine: fixture.engine, request: try fixture.request("http://127.0.0.1/"),
+            mayStart: { false }, completion: outcomes.add)
+        await OperationQueue().run([operation])
+        #expect(outcomes.all.map(Self.kind) == ["deferred"])
+        #expect(operation.isFinished && !operation.isCancelled)
+    }
+
+    @Test(arguments: [
+        (TransferOperation.Preparation.deferred, "deferred"), (.unwanted, "unwanted"),
+        (.failed(FetchError(.writeFailed, "the disk is full")), "write-failed"),
+    ])
+    func operationWithoutATransfer(
+        preparation: TransferOperation.Preparation, kind: String
+    ) async throws {
+        let fixture = try EngineFixture()
+        let outcomes = Collected<Outcome>()
+        let operation = TransferOperation(
+            engine: fixture.engine, url: try RemoteURL("http://127.0.0.1/"),
+            prepare: { preparation }, completion: outcomes.add)
+        await OperationQueue().run([operation])
+        #expect(outcomes.all.map(Self.kind) == [kind])
+        #expect(operation.isFinished)
+    }
+
+    @Test func operationCancelsWhileRunning() async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let fixture = try EngineFixture()
+        let outcomes = Collected<Outcome>()
+        let started = Collected<Void>()
+        let operation = TransferOperation(
+            engine: fixture.engine, request: try fixture.request(origin.url(.stalled)),
+            mayStart: {
+                started.add(())
+                return true
+            }, completion: outcomes.add)
+        let queue = OperationQueue()
+        queue.addOperation(operation)
+        _ = await started.wait(for: 1)
+        operation.cancel()
+        operation.cancel()
+        #expect(await outcomes.wait(for: 1).map(Self.kind) == ["cancelled"])
+        await queue.run([])
+        #expect(operation.isFinished)
+    }
+
+    /// A suspended queue starts a cancelled operation only when it goes on; the word is given at once.
+    @Test func operationCancelsInASuspendedQueue() throws {
+        let fixture = try EngineFixture()
+        let outcomes = Collected<Outcome>()
+        let operation = TransferOperation(
+            engine: fixture.engine, request: try fixture.request("http://127.0.0.1/"),
+            mayStart: { true }, completion: outcomes.add)
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        queue.addOperation(operation)
+        operation.cancel()
+        #expect(outcomes.all.map(Self.kind) == ["cancelled"])
+        #expect(!operation.isFinished)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.isFinished)
+        #expect(outcomes.all.count == 1)
+    }
+
+    /// Operations cancelled at any moment of their lives complete once each, and their queue empties.
+    @Test func operationsCancelAtAnyMoment() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture()
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 8
+        let outcomes = Collected<Outcome>()
+        let operations = try (0..<300).map { _ in
+            TransferOperation(
+                engine: fixture.engine, request: try fixture.request("\(origin.baseURL)/0.png"),
+                mayStart: { true }, completion: outcomes.add)
+        }
+        queue.add(operations)
+        DispatchQueue.concurrentPerform(iterations: 300) { index in
+            if index % 3 != 0 { operations[index].cancel() }
+        }
+        await queue.run([])
+        let kinds = outcomes.all.map(Self.kind)
+        #expect(kinds.count == 300)
+        #expect(kinds.filter { $0 == "fetched" }.count >= 100)
+        #expect(kinds.allSatisfy { $0 == "fetched" || $0 == "cancelled" })
+    }
+
+    /// A finished operation that somebody still holds keeps no file open.
+    @Test func operationLetsGoOfItsFile() async throws {
+        let fixture = try EngineFixture()
+        let outcomes = Collected<String>()
+        weak var output: TransferOutput?
+        let operation: TransferOperation
+        do {
+            let request = try fixture.request("http://127.0.0.1:\(unusedPort())/")
+            output = request.output
+            operation = TransferOperation(
+                engine: fixture.engine, request: request, mayStart: { true }
+            ) { outcomes.add(Self.kind($0)) }
+        }
+        await OperationQueue().run([operation])
+        #expect(outcomes.all == ["connect-failed"])
+        fixture.engine.stop()
+        #expect(output == nil)
+        #expect(operation.isFinished)
+    }
+}

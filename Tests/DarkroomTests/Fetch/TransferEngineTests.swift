@@ -1,0 +1,229 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Downloads from a real nginx.
+@Suite struct FetchTransferEngineTests {
+    @Test func fetchesABody() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture()
+        let report = try await fixture.fetch("\(origin.baseURL)/0.png").get()
+        #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
+        #expect(report.bytes == Int64(DocumentRoot.content(0).count))
+        #expect(report.head == Array(DocumentRoot.content(0).prefix(512)))
+        #expect(report.status.code == 200)
+        #expect(report.contentType == "image/png")
+        #expect(report.redirects == 0)
+        #expect(!report.reusedConnection)
+        #expect(report.effectiveURL == report.request.url.shown)
+        #expect(try report.pictureKind() == .png)
+
+        origin.stop()
+        let request = try #require(try origin.requests().last)
+        #expect(request.userAgent.hasPrefix("Darkroom/test (image spool; libcurl/"))
+        #expect(request.accept == "image/png, image/*;q=0.8, */*;q=0.1")
+        #expect(request.authorization == "-")
+    }
+
+    /// 64 transfers, never more than 16 at once: every byte is there and no more than 16 connections
+    /// were made.
+    @Test func runsManyOnFewConnections() async throws {
+        let root = try DocumentRoot(count: 64)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture(connections: 16)
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 16
+        let outcomes = Collected<TransferOperation.Outcome>()
+        for name in root.names {
+            queue.addOperation(
+                TransferOperation(
+                    engine: fixture.engine,
+                    request: try fixture.request("\(origin.baseURL)/\(name)", output: name),
+                    mayStart: { true }, completion: outcomes.add))
+        }
+        let reports = await outcomes.wait(for: 64).compactMap { outcome -> TransferReport? in
+            if case .fetched(let report) = outcome { report } else { nil }
+        }
+        #expect(reports.count == 64)
+        for (index, name) in root.names.enumerated() {
+            let content = try Data(contentsOf: fixture.scratch.url.appending(path: name))
+            #expect(content == DocumentRoot.content(index))
+        }
+        #expect(reports.filter { !$0.reusedConnection }.count <= 16)
+        origin.stop()
+        let requests = try origin.requests()
+        #expect(requests.count == 64)
+        #expect(Set(requests.map(\.connection)).count <= 16)
+    }
+
+    @Test(arguments: [
+        (401, false, "401 Unauthorized"), (403, false, "403 Forbidden"),
+        (404, false, "404 Not Found"), (410, false, "410 Gone"), (425, true, "425 Too Early"),
+        (429, true, "429 Too Many Requests"), (500, true, "500 Internal Server Error"),
+        (501, false, "501 Not Implemented"), (502, true, "502 Bad Gateway"),
+        (503, true, "503 Service Unavailable"), (504, true, "504 Gateway Timeout"),
+    ])
+    func tellsAStatus(code: Int, isTransient: Bool, words: String) async throws {
+        let origin = try NginxOrigin(documentRoot: "/nonexistent")
+        let fixture = try EngineFixture()
+        let request = try fixture.request("\(origin.baseURL)/status/\(code)?token=secret")
+        let error = await fixture.run(request).failure
+        let message = "\(origin.baseURL)/status/\(code)?…: the server answered \(words)"
+        #expect(error == FetchError(.httpStatus, message, isTransient: isTransient))
+        // The page that comes with it is no picture and is not kept.
+        #expect(try Data(contentsOf: URL(filePath: request.output.name)).isEmpty)
+    }
+
+    @Test func keepsTheConnectionAfterAnError() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture()
+        let missing = try await fixture.fetch("\(origin.baseURL)/missing.png").failure
+        #expect(missing?.kind == .httpStatus)
+        #expect(try await fixture.fetch("\(origin.baseURL)/0.png").get().reusedConnection)
+    }
+
+    @Test(arguments: [("moved", 1), ("moved-twice", 2)])
+    func followsRedirects(folder: String, count: Int) async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture()
+        let report = try await fixture.fetch("\(origin.baseURL)/\(folder)/0.png").get()
+        #expect(report.redirects == count)
+        #expect(report.effectiveURL.description == "\(origin.baseURL)/0.png")
+        #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
+    }
+
+    @Test func followsOnlySoManyRedirects() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture(limits: TransferLimits(redirects: 1))
+        #expect(try await fixture.fetch("\(origin.baseURL)/moved/0.png").failure == nil)
+        let twice = try await fixture.fetch("\(origin.baseURL)/moved-twice/0.png").failure
+        #expect(twice?.kind == .tooManyRedirects)
+        let loop = try await fixture.fetch("\(origin.baseURL)/loop").failure
+        #expect(loop?.kind == .tooManyRedirects)
+        #expect(loop?.isTransient == false)
+        origin.stop()
+        #expect(try origin.requests().filter { $0.path == "/loop" }.count == 2)
+    }
+
+    @Test func followsNoRedirectToAnotherScheme() async throws {
+        let origin = try NginxOrigin(documentRoot: "/nonexistent")
+        let error = try await EngineFixture().fetch("\(origin.baseURL)/to-ftp").failure
+        #expect(error?.kind == .unsupportedScheme)
+    }
+
+    /// The limit is met exactly, missed by one byte with a Content-Length, and without one.
+    @Test(arguments: [
+        ("/0.png", 10_008, nil), ("/0.png", 10_007, FetchError.Code.tooLarge),
+        ("/chunked/0.png", 10_008, nil), ("/chunked/0.png", 10_007, .tooLarge),
+    ])
+    func holdsTheByteLimit(path: String, limit: Int64, code: FetchError.Code?) async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture(limits: TransferLimits(bytes: limit))
+        let request = try fixture.request("\(origin.baseURL)\(path)")
+        let error = await fixture.run(request).failure
+        #expect(error?.kind == code)
+        #expect(error?.isTransient != true)
+        let written = try Data(contentsOf: URL(filePath: request.output.name))
+        #expect(written.count <= limit)
+    }
+
+    @Test func tellsAPage() async throws {
+        let origin = try NginxOrigin(documentRoot: "/nonexistent")
+        let fixture = try EngineFixture()
+        for name in ["page.html", "page.png"] {
+            let report = try await fixture.fetch("\(origin.baseURL)/\(name)?secret").get()
+            let message =
+                "\(origin.baseURL)/\(name)?…: the server answered with an HTML page, not a picture "
+                + "(Content-Type text/html)"
+            #expect(throws: FetchError(.notAPicture, message)) { try report.pictureKind() }
+        }
+    }
+
+    @Test func sendsCredentialsOfTheURLAndShowsNone() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture()
+        let base = origin.baseURL.dropFirst("http://".count)
+        let report = try await fixture.fetch("http://ann:secret@\(base)/private/0.png").get()
+        #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
+        #expect(report.effectiveURL.description == "\(origin.baseURL)/private/0.png")
+        let refused = try await fixture.fetch("http://ann:secrets@\(base)/private/0.png").failure
+        #expect(refused?.kind == .httpStatus)
+        #expect(refused?.message.contains("secret") == false)
+    }
+
+    /// Over TLS and HTTP/2, with the origin's certificate trusted and not.
+    @Test func verifiesTLS() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path, tls: true)
+        let trusting = try EngineFixture(caFile: origin.caFile)
+        let report = try await trusting.fetch("\(origin.baseURL)/0.png").get()
+        #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
+
+        let strict = try await EngineFixture().fetch("\(origin.baseURL)/0.png").failure
+        #expect(strict?.kind == .tlsFailed)
+        #expect(strict?.isTransient == false)
+        let missing = try EngineFixture(caFile: "/nonexistent/ca.pem")
+        #expect(try await missing.fetch("\(origin.baseURL)/0.png").failure?.kind == .tlsFailed)
+        // Another name of the same address, which the certificate does not have.
+        let other = "https://127.0.0.2:\(origin.port)/0.png"
+        let failure = try await trusting.fetch(other).failure
+        #expect(failure?.kind == .connectFailed || failure?.kind == .tlsFailed)
+
+        origin.stop()
+        #expect(try origin.requests().map(\.protocolName) == ["HTTP/2.0"])
+    }
+
+    @Test func goesThroughAProxy() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture(proxy: origin.baseURL)
+        // Nothing resolves this name: only a proxy can be asked for it.
+        let report = try await fixture.fetch("http://picture.invalid/0.png").get()
+        #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
+        let unresolvable = try EngineFixture(proxy: "http://proxy.invalid:3128")
+        let failure = try await unresolvable.fetch("http://picture.invalid/0.png").failure
+        #expect(failure?.kind == .resolveFailed)
+    }
+
+    @Test func takesNewSettingsForNewTransfers() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture(limits: TransferLimits(bytes: 1))
+        #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure?.kind == .tooLarge)
+        fixture.engine.update(TransferSettings(connections: 1, userAgent: "another"))
+        #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure == nil)
+        origin.stop()
+        #expect(try origin.requests().last?.userAgent == "another")
+    }
+
+    @Test func tellsAFullDisk() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let output = TransferOutput(
+            Descriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC)), name: "/dev/full")
+        let url = try RemoteURL("\(origin.baseURL)/0.png")
+        let error = try await EngineFixture().run(TransferRequest(url: url, output: output)).failure
+        let message =
+            "\(url): the download cannot be written to /dev/full: No space left on device"
+        #expect(error == FetchError(.writeFailed, message))
+    }
+
+    @Test func createsNoFileTwice() throws {
+        let fixture = try EngineFixture()
+        _ = try fixture.request("http://127.0.0.1/", output: "same")
+        #expect {
+            try fixture.request("http://127.0.0.1/", output: "same")
+        } throws: { error in
+            (error as? FetchError)?.kind == .writeFailed
+        }
+    }
+}

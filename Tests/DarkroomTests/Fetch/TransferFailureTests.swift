@@ -1,0 +1,112 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Downloads that go wrong, each with its own code.
+@Suite struct FetchTransferFailureTests {
+    /// Limits that would let each of these run for longer than a test may, but for the one that ends
+    /// it.
+    @Test(arguments: [
+        (MisbehavingOrigin.Behaviour.truncated, FetchError.Code.truncated, true),
+        (.truncatedChunks, .truncated, true),
+        (.reset, .connectionLost, true),
+        (.nothing, .connectionLost, true),
+        (.endless, .tooLarge, false),
+        (.huge, .tooLarge, false),
+        (.endlessPage, .httpStatus, false),
+        (.garbage, .transferFailed, false),
+        (.partial, .httpStatus, false),
+        (.toFTP, .unsupportedScheme, false),
+    ])
+    func names(
+        behaviour: MisbehavingOrigin.Behaviour, code: FetchError.Code, isTransient: Bool
+    ) async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let fixture = try EngineFixture(limits: TransferLimits(bytes: 1 << 20))
+        let error = try #require(
+            try await fixture.fetch(origin.url(behaviour) + "?token=secret").failure)
+        #expect(error.kind == code)
+        #expect(error.isTransient == isTransient)
+        #expect(error.message.hasPrefix("\(origin.url(behaviour))?…"))
+        #expect(!error.message.contains("secret"))
+        #expect(!error.message.contains("\u{1B}"))
+    }
+
+    @Test func takesNoMoreThanWasPromised() async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let fixture = try EngineFixture()
+        let report = try await fixture.fetch(origin.url(.overlong)).get()
+        #expect(try EngineFixture.content(report).count == 100)
+    }
+
+    @Test func showsAContentTypeWithoutControls() async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let report = try await EngineFixture().fetch(origin.url(.wildType)).get()
+        let message =
+            "\(origin.url(.wildType)): the server answered with an HTML page, not a picture "
+            + "(Content-Type text/[31mhtml)"
+        #expect(throws: FetchError(.notAPicture, message)) { try report.pictureKind() }
+    }
+
+    @Test(arguments: [MisbehavingOrigin.Behaviour.stalled, .silent])
+    func endsAtTheTotalLimit(behaviour: MisbehavingOrigin.Behaviour) async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let fixture = try EngineFixture(limits: TransferLimits(total: .milliseconds(50)))
+        let error = try await fixture.fetch(origin.url(behaviour)).failure
+        #expect(error?.kind == .timeout)
+        #expect(error?.isTransient == true)
+    }
+
+    @Test(arguments: [MisbehavingOrigin.Behaviour.stalled, .silent])
+    func endsAStall(behaviour: MisbehavingOrigin.Behaviour) async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let fixture = try EngineFixture(limits: TransferLimits(stall: .seconds(1)))
+        let error = try await fixture.fetch(origin.url(behaviour)).failure
+        #expect(error?.kind == .stalled)
+        #expect(error?.isTransient == true)
+    }
+
+    /// A listener whose queue of connections is full answers no further one.
+    @Test func endsAConnectionThatIsNotMade() async throws {
+        let fixture = try EngineFixture(limits: TransferLimits(connect: .milliseconds(50)))
+        let listener = try DeafListener()
+        let error = try await fixture.fetch("http://127.0.0.1:\(listener.port)/a.png").failure
+        #expect(error?.kind == .timeout)
+    }
+
+    @Test func tellsARefusedConnection() async throws {
+        let port = try unusedPort()
+        let error = try await EngineFixture().fetch("http://127.0.0.1:\(port)/a.png").failure
+        #expect(error?.kind == .connectFailed)
+        #expect(error?.isTransient == true)
+    }
+
+    @Test func tellsAnUnknownHost() async throws {
+        let error = try await EngineFixture().fetch("http://ann:secret@picture.invalid/a").failure
+        let message = "http://picture.invalid/a: the host's name has no address"
+        #expect(error == FetchError(.resolveFailed, message, isTransient: true))
+    }
+
+    @Test func tellsAServerWithoutTLS() async throws {
+        let origin = try NginxOrigin(documentRoot: "/nonexistent")
+        let error = try await EngineFixture().fetch("https://127.0.0.1:\(origin.port)/").failure
+        #expect(error?.kind == .tlsFailed)
+    }
+
+    @Test(arguments: [
+        "http://host:99999999/a", "http://ho st/a", "http://[::1/a", "http://ann:secret/a",
+        "http://host:secret/a",
+    ])
+    func tellsWhatIsNoURL(url: String) async throws {
+        let error = try await EngineFixture().fetch(url).failure
+        #expect(error?.kind == .badURL)
+        #expect(error?.message.contains("secret") == false)
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct DependenciesTests {
+    /// A manifest's images by name and what they come after (`from` with a `<` before the name),
+    /// and the indices that are made of it.
+    @Test(
+        arguments: [
+            (["a": [], "b": ["<a"], "c": ["<b", "a"]], [[], [], [0]]),
+            (["a": ["c", "b", "c"], "b": [], "c": []], [[2, 1], [], []]),
+            // Coming after the image that it is made from goes without saying.
+            (["a": [], "b": ["<a", "a"], "c": ["a", "b"]], [[], [], [0, 1]]),
+            // Ways that meet again are no cycle.
+            (["a": ["b", "c"], "b": ["d"], "c": ["d"], "d": []], [[1, 2], [3], [3], []]),
+        ] as [(KeyValuePairs<String, [String]>, [[Int]])])
+    func resolvesNames(images: KeyValuePairs<String, [String]>, expected: [[Int]]) throws {
+        #expect(try read(Self.manifest(images)).images.map(\.after) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (["a": ["a"]], ["a.after[0]"]),
+            (["a": ["<b"], "b": ["<a"]], ["b.from"]),
+            (["a": ["b"], "b": ["c"], "c": ["a", "b"]], ["c.after[0]", "c.after[1]"]),
+            (
+                ["x": ["a"], "a": ["b"], "b": ["a"], "c": ["d"], "d": ["c"]],
+                ["b.after[0]", "d.after[0]"]
+            ),
+        ] as [(KeyValuePairs<String, [String]>, [String])])
+    func findsCycles(images: KeyValuePairs<String, [String]>, expected: [String]) {
+        let found = problems(Self.manifest(images))
+        #expect(found.map(\.path) == expected.map { "images." + $0 })
+        #expect(found.allSatisfy { $0.code == "cycle" })
+    }
+
+    private static func manifest(_ images: KeyValuePairs<String, [String]>) -> String {
+        let members = images.map { name, references in
+            let from = references.first { $0.hasPrefix("<") }.map { $0.dropFirst() }
+            let origin = from.map { "\"from\": \"\($0)\"" } ?? "\"source\": \"\(name).png\""
+            let after = references.filter { !$0.hasPrefix("<") }.map { "\"\($0)\"" }
+            return "\"\(name)\": {\(origin), \"after\": [\(after.joined(separator: ", "))]}"
+        }
+        return "{\"images\": {" + members.joined(separator: ",\n") + "}}"
+    }
+}

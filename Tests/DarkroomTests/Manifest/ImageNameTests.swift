@@ -1,0 +1,88 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct ImageNameTests {
+    @Test(arguments: [
+        "a", "a.png", "a b", "-", "~", "photo.tar.gz", "Ünïcødé 😀", "a\\b", "statusXjson", "status",
+        "my-manifest.json", "manifests", String(repeating: "a", count: 200),
+        String(repeating: "é", count: 100),
+    ])
+    func acceptsNames(name: String) {
+        #expect(ImageName.fault(of: name) == nil)
+    }
+
+    @Test(arguments: [
+        ("", "is empty"), ("a/b", "has a slash in it"), ("/", "has a slash in it"),
+        ("a\0b", "has a control character in it"), ("a\n", "has a control character in it"),
+        ("a\u{7F}", "has a control character in it"), ("a\u{85}", "has a control character in it"),
+        (".", "begins with a dot"), ("..", "begins with a dot"), (".a", "begins with a dot"),
+        ("status.json", "is the name of a file that Darkroom writes"),
+        ("Status.JSON", "is the name of a file that Darkroom writes"),
+        ("manifest.yaml", "is the name of a file that Darkroom writes"),
+        ("MANIFEST.x", "is the name of a file that Darkroom writes"),
+        ("manifest.", "is the name of a file that Darkroom writes"),
+        // Its output would be manifest.png.
+        ("manifest", "is the name of a file that Darkroom writes"),
+        (String(repeating: "a", count: 201), "has 201 bytes; the limit is 200"),
+        (String(repeating: "é", count: 101), "has 202 bytes; the limit is 200"),
+    ])
+    func refusesNames(name: String, fault: String) {
+        #expect(ImageName.fault(of: name) == fault)
+    }
+
+    static let sources: [(String, String)] = [
+        ("https://example.org/a/galaxy.png", "galaxy"),
+        ("https://example.org/galaxy.JPEG?size=2/3#top", "galaxy"),
+        ("https://example.org/galaxy.png.png", "galaxy.png"),
+        ("https://example.org/galaxy.tar", "galaxy.tar"),
+        ("https://example.org/id/200/300", "300"),
+        ("https://example.org/a/b/", "b"),
+        ("https://example.org/", "image"),
+        ("https://example.org", "image"),
+        ("https://example.org?x=/y.png", "image"),
+        ("https://example.org/a%20b%2Fc%00.gif", "a b_c_"),
+        ("https://example.org/%C3%A9%FF%+1%4", "é_%+1%4"),
+        ("https://example.org/.png", "_png"),
+        ("https://example.org/..%2f..", "_._.."),
+        ("https://example.org/status.json", "_status.json"),
+        ("https://example.org/Manifest.png", "_Manifest"),
+        ("file:///pictures/m31.heic", "m31"),
+        ("pictures/m31.webp", "m31"),
+        ("m31%20.tif", "m31%20"),
+        ("a?b#c.bmp", "a?b#c"),
+        ("./.hidden", "_hidden"),
+        (
+            "https://example.org/" + String(repeating: "é", count: 150) + ".avif",
+            String(repeating: "é", count: 100)
+        ),
+        (
+            "https://example.org/a" + String(repeating: "\u{301}", count: 150),
+            "a" + String(repeating: "\u{301}", count: 99)
+        ),
+    ]
+
+    @Test(arguments: sources)
+    func derivesNames(source: String, name: String) {
+        #expect(ImageName.derived(from: source) == name)
+        #expect(ImageName.fault(of: name) == nil)
+    }
+
+    @Test func numbersDerivedNamesThatCollide() throws {
+        let text = """
+            {"images": [
+                "x/a.png", "y/a.jpg", {"name": "a-2", "source": "b"}, "z/a", "h.png.png", "i/h.png.gif",
+                {"source": "w/a.bmp"}, {"name": "a.PNG", "source": "c"}
+            ]}
+            """
+        let names = try read(text).images.map(\.name)
+        #expect(names == ["a", "a-3", "a-2", "a-4", "h.png", "h-2.png", "a-5", "a.PNG"])
+    }
+
+    @Test func numbersLongNamesWithinTheLimit() throws {
+        let long = String(repeating: "é", count: 100)
+        let names = try read("{\"images\": [\"x/\(long)\", \"y/\(long)\"]}").images.map(\.name)
+        #expect(names == [long, String(repeating: "é", count: 99) + "-2"])
+        #expect(names.allSatisfy { ImageName.fault(of: $0) == nil })
+    }
+}

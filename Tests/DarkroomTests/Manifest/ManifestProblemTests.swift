@@ -1,0 +1,249 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct ManifestProblemTests {
+    /// A JSON manifest and everything wrong with it.
+    static let manifests: [(String, [String])] = [
+        ("[]", ["1:1 wrong-type"]),
+        ("null", ["1:1 wrong-type"]),
+        ("{}", ["1:1 missing-key"]),
+        (#"{"images": []}"#, ["1:12 no-images images"]),
+        (#"{"images": {}}"#, ["1:12 no-images images"]),
+        (#"{"images": null}"#, ["1:12 wrong-type images"]),
+        (#"{"images": "a.png"}"#, ["1:12 wrong-type images"]),
+        (#"{"images": ["a"], "images": ["b"]}"#, ["1:19 duplicate-key images"]),
+        (
+            #"{"imagse": ["a"]}"#,
+            ["1:1 missing-key", "1:2 unknown-key imagse → images"]
+        ),
+        (#"{"images": ["a"], "é": 1, "x": 1}"#, ["1:19 unknown-key é", "1:27 unknown-key x"]),
+        (
+            #"{"images": ["a"], "priority": "hgih"}"#,
+            ["1:31 unknown-value priority → high"]
+        ),
+        (#"{"images": ["a"], "priority": 3}"#, ["1:31 wrong-type priority"]),
+        (
+            #"{"images": ["a"], "qualityOfService": "Utility"}"#,
+            ["1:39 unknown-value qualityOfService → utility"]
+        ),
+
+        (#"{"images": ["a"], "filters": [3]}"#, ["1:31 wrong-type filters[0]"]),
+        (#"{"images": [1]}"#, ["1:13 wrong-type images[0]"]),
+        (#"{"images": [[]]}"#, ["1:13 wrong-type images[0]"]),
+        (#"{"images": [{}]}"#, ["1:13 missing-key images[0]"]),
+        (#"{"images": [{"name": "a"}]}"#, ["1:13 missing-key images[0]"]),
+        (#"{"images": [{"source": true}]}"#, ["1:24 wrong-type images[0].source"]),
+        (#"{"images": [{"source": ""}]}"#, ["1:24 bad-source images[0].source"]),
+        (#"{"images": [""]}"#, ["1:13 bad-source images[0]"]),
+        (#"{"images": ["a\nb"]}"#, ["1:13 bad-source images[0]"]),
+        (
+            #"{"images": [{"nmae": "x", "source": "a"}]}"#,
+            ["1:14 unknown-key images[0].nmae → name"]
+        ),
+        (
+            #"{"images": {"a b": {"name": "x", "source": "a"}}}"#,
+            [#"1:21 unknown-key images["a b"].name"#]
+        ),
+        (#"{"images": {"a": 1}}"#, ["1:18 wrong-type images.a"]),
+        (#"{"images": {"a": "x", "a": "y"}}"#, ["1:23 duplicate-key images.a"]),
+        (#"{"images": [{"name": 7, "source": "a"}]}"#, ["1:22 wrong-type images[0].name"]),
+        (
+            #"{"images": ["a", {"name": "b", "source": "c", "from": "a"}]}"#,
+            ["1:55 conflicting-keys images[1].from"]
+        ),
+        (#"{"images": ["a", {"from": "a"}]}"#, ["1:18 missing-key images[1]"]),
+        (
+            #"{"images": ["a", {"name": "b", "from": "a", "after": "a"}]}"#,
+            ["1:54 wrong-type images[1].after"]
+        ),
+        (
+            #"{"images": ["a", {"source": "b", "after": ["a", 1]}]}"#,
+            ["1:49 wrong-type images[1].after[1]"]
+        ),
+
+        (
+            #"{"images": [{"name": "a/b", "source": "a"}, {"name": ".x", "source": "a"}]}"#,
+            ["1:22 bad-name images[0].name", "1:54 bad-name images[1].name"]
+        ),
+        (
+            #"{"images": [{"name": "a", "source": "x"}, {"name": "a", "source": "y"}]}"#,
+            ["1:52 duplicate-name images[1]"]
+        ),
+        (
+            #"{"images": [{"name": "a", "source": "x"}, {"name": "a.png", "source": "y"}]}"#,
+            ["1:52 duplicate-name images[1]"]
+        ),
+        (
+            "{\"images\": {\"\u{E9}\": \"x\", \"e\u{301}\": \"y\"}}",
+            ["1:23 duplicate-key images[\"e\u{301}\"]"]
+        ),
+
+        (
+            #"{"images": [{"name": "moon", "source": "a"}, {"name": "b", "from": "mon"}]}"#,
+            ["1:68 unknown-image images[1].from → moon"]
+        ),
+        (
+            #"{"images": [{"source": "a", "after": ["nebula"]}]}"#,
+            ["1:39 unknown-image images[0].after[0]"]
+        ),
+        (
+            #"{"images": [{"name": "a", "from": "a"}]}"#,
+            ["1:35 cycle images[0].from"]
+        ),
+        (
+            #"{"images": [{"name": "a", "source": "x", "after": ["b"]}, {"name": "b", "from": "a"}]}"#,
+            ["1:81 cycle images[1].from"]
+        ),
+    ]
+
+    @Test(arguments: manifests)
+    func tellsEveryProblem(text: String, expected: [String]) {
+        #expect(problems(text).map(summary) == expected)
+    }
+
+    /// A list of filters, and everything wrong with it. Columns count from the list's own start.
+    static let filterLists: [(String, [String])] = [
+        ("3", ["1:1 wrong-type"]),
+        (#""mono""#, ["1:1 wrong-type"]),
+        ("[[]]", ["1:2 wrong-type [0]"]),
+        ("[{}]", ["1:2 wrong-type [0]"]),
+        (#"[{"mono": {}, "flip": {}}]"#, ["1:2 wrong-type [0]"]),
+        (#"["mnoo"]"#, ["1:2 unknown-filter [0] → mono"]),
+        (#"["flip", {"posterize": 3}]"#, ["1:11 unknown-filter [1].posterize"]),
+        (#"[{"sepia": 0.8}]"#, ["1:12 wrong-type [0].sepia"]),
+        (
+            #"[{"sepia": {"intensty": 1}}]"#,
+            ["1:13 unknown-parameter [0].sepia.intensty → intensity"]
+        ),
+        (#"[{"sepia": {"intensity": 1.5}}]"#, ["1:26 out-of-range [0].sepia.intensity"]),
+        (#"[{"sepia": {"intensity": -1e999}}]"#, ["1:26 out-of-range [0].sepia.intensity"]),
+        (#"[{"sepia": {"intensity": true}}]"#, ["1:26 wrong-type [0].sepia.intensity"]),
+        (#"[{"sepia": {"intensity": "1"}}]"#, ["1:26 wrong-type [0].sepia.intensity"]),
+        (#"[{"sepia": {"intensity": null}}]"#, ["1:26 wrong-type [0].sepia.intensity"]),
+        (
+            #"[{"sepia": {"intensity": 1, "intensity": 0}}]"#,
+            ["1:29 duplicate-key [0].sepia.intensity"]
+        ),
+        (#"["blur"]"#, ["1:2 missing-parameter [0]"]),
+        (#"[{"brightness": {}}]"#, ["1:3 missing-parameter [0].brightness"]),
+        (#"[{"resize": {"width": 0}}]"#, ["1:23 out-of-range [0].resize.width"]),
+        (#"[{"resize": {"width": 1.5}}]"#, ["1:23 out-of-range [0].resize.width"]),
+        (#"[{"resize": {"width": 9223372036854775808}}]"#, ["1:23 out-of-range [0].resize.width"]),
+        (#"[{"resize": {"width": true}}]"#, ["1:23 wrong-type [0].resize.width"]),
+        (
+            #"[{"resize": {"width": 1, "fit": "inwide"}}]"#,
+            ["1:33 unknown-value [0].resize.fit → inside"]
+        ),
+        (#"[{"resize": {"width": 1, "linear": 1}}]"#, ["1:36 wrong-type [0].resize.linear"]),
+        (
+            ##"[{"resize": {"width": 1, "background": "#ggg"}}]"##,
+            ["1:40 unknown-value [0].resize.background"]
+        ),
+        (#"["resize"]"#, ["1:2 invalid-arguments [0]"]),
+        (#"[{"rotate": {"angle": 100}}]"#, ["1:23 invalid-arguments [0].rotate.angle"]),
+        (
+            #"[{"crop": {"width": 1, "height": 1, "x": 0, "y": 0, "gravity": "north"}}]"#,
+            ["1:64 invalid-arguments [0].crop.gravity"]
+        ),
+        (#"[{"crop": {"width": 1, "height": 1}}]"#, ["1:3 invalid-arguments [0].crop"]),
+    ]
+
+    @Test(arguments: filterLists)
+    func tellsEveryProblemOfFilters(list: String, expected: [String]) {
+        let rejection = #expect(throws: ManifestRejection.self) {
+            try FilterList.read(yaml: Array(list.utf8))
+        }
+        #expect(rejection?.problems.map(summary) == expected)
+        // The same list within a manifest, where paths and columns have a beginning of their own.
+        let start = #"{"images": ["a"], "filters": "#
+        let inner = problems(start + list + "}")
+        #expect(
+            inner.map(\.path) == rejection?.problems.map { "filters" + $0.path }
+                && inner.map(\.column)
+                    == rejection?.problems.map { $0.column.map { $0 + start.count } }
+        )
+    }
+
+    @Test func tellsPlacesOverSeveralLines() {
+        let text = """
+            filters:
+              - sepia:
+                intensity: 0.5
+            images:
+              moon:
+                source: moon.png
+                filtres: []
+              sun: {source: "…", after: [moonn]}
+            """
+        #expect(
+            problems(text, .yaml).map(summary) == [
+                "2:5 wrong-type filters[0]", "7:5 unknown-key images.moon.filtres → filters",
+                "8:30 unknown-image images.sun.after[0] → moon",
+            ])
+    }
+
+    @Test(arguments: [
+        (ManifestLimits(bytes: 18), ["too-large"]),
+        (ManifestLimits(images: 1), ["1:12 too-many-images images"]),
+        (ManifestLimits(), []),
+    ])
+    func holdsToLimits(limits: ManifestLimits, expected: [String]) {
+        #expect(problems(#"{"images": ["a", "b"]}"#, limits: limits).map(summary) == expected)
+    }
+
+    @Test func limitsFilters() {
+        let text =
+            #"{"images": [{"source": "a", "filters": ["flip", "flop"]}], "filters": ["flip"]}"#
+        #expect(
+            problems(text, limits: ManifestLimits(filters: 1)).map(summary) == [
+                "1:40 too-many-filters images[0].filters"
+            ])
+    }
+
+    @Test func countsProblemsBeyondAHundred() {
+        let text =
+            "{\"images\": [" + [String](repeating: "3", count: 250).joined(separator: ",\n")
+            + "]}"
+        let found = problems(text)
+        #expect(found.count == 101)
+        #expect(found.prefix(100).map(\.line) == Array(1...100))
+        #expect(found.last.map(summary) == "too-many-problems")
+        #expect(found.last?.message == "150 further problems")
+    }
+
+    /// A manifest with one problem, and its message.
+    static let messages: [(String, String)] = [
+        (
+            #"{"images": [{"name": "a", "source": "x", "filters": [{"sepia": {"intensity": 1.5}}]}]}"#,
+            "‘intensity’ must be 0 to 1, found 1.5"
+        ),
+        (
+            #"{"images": ["a"], "priority": "x"}"#,
+            "‘priority’ must be veryLow, low, normal, high or veryHigh, found ‘x’"
+        ),
+        (
+            #"{"images": [{"name": "a", "from": "b"}, {"name": "b", "from": "c"}, {"name": "c", "from": "a"}]}"#,
+            "images that wait for each other: ‘a’ → ‘b’ → ‘c’ → ‘a’"
+        ),
+        (#"{"images": [{"name": "a", "from": "a"}]}"#, "the image ‘a’ waits for itself"),
+        (#"{"images": [{"name": "..", "source": "a"}]}"#, "the name ‘..’ begins with a dot"),
+        (
+            #"{"images": [{"name": "a", "source": "x"}, {"name": "a", "source": "x"}]}"#,
+            "the name ‘a’ is given twice, first to images[0]"
+        ),
+        (
+            #"{"images": [{"name": "a", "source": "x"}, {"name": "a.png", "source": "x"}]}"#,
+            "the output of ‘a.png’ would be the file that ‘a’, images[0], makes"
+        ),
+        (
+            #"{"images": ["a", {"source": "x", "filters": [{"resize": {}}]}]}"#,
+            "‘resize’ needs a width, a height or both"
+        ),
+    ]
+
+    @Test(arguments: messages)
+    func saysItInASentence(text: String, message: String) {
+        #expect(problems(text).map(\.message) == [message])
+    }
+}

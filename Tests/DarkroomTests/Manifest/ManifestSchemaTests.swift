@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+@testable import Darkroom
+
+/// Holds `etc/manifest.schema.json` to the reader and the filter catalogue, and reads the samples.
+@Suite struct ManifestSchemaTests {
+    /// The folder `etc` of the package this file is in.
+    private static let etc = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "etc")
+
+    /// The value at a path of keys and indices.
+    private static func schema(_ path: any Sendable...) throws -> Any {
+        let data = try Data(contentsOf: etc.appending(path: "manifest.schema.json"))
+        var value = try JSONSerialization.jsonObject(with: data)
+        for step in path {
+            if let index = step as? Int {
+                value = try #require(value as? [Any])[index]
+            } else {
+                value = try #require((value as? [String: Any])?["\(step)"])
+            }
+        }
+        return value
+    }
+
+    private static func keys(_ path: any Sendable...) throws -> Set<String> {
+        var value = try schema()
+        for step in path { value = try #require((value as? [String: Any])?["\(step)"]) }
+        return Set(try #require(value as? [String: Any]).keys)
+    }
+
+    @Test func hasTheKeysThatTheReaderTakes() throws {
+        #expect(try Self.keys("properties") == Set(ManifestReader.keys))
+        #expect(try Self.keys("$defs", "image", "properties") == Set(ImageListReader.keys))
+        #expect(
+            try Self.keys("$defs", "namedImage", "properties")
+                == Set(ImageListReader.keysBesideName))
+        #expect(
+            try Self.schema("properties", "priority", "enum") as? [String]
+                == Priority.allCases.map(\.rawValue))
+        #expect(
+            try Self.schema("properties", "qualityOfService", "enum") as? [String]
+                == QualityOfServiceName.allCases.map(\.rawValue))
+    }
+
+    @Test func hasTheCataloguesFilters() throws {
+        let filters = try #require(
+            try Self.schema("$defs", "filter", "oneOf", 1, "properties") as? [String: Any])
+        #expect(Set(filters.keys) == Set(FilterCatalog.all.map(\.name)))
+        let bare = try #require(try Self.schema("$defs", "filter", "oneOf", 0, "enum") as? [String])
+        #expect(bare == FilterCatalog.all.filter(Self.standsAlone).map(\.name))
+    }
+
+    /// Whether a filter can be made without parameters.
+    private static func standsAlone(_ filter: FilterSpecification) -> Bool {
+        let list = "[\(filter.name)]"
+        return (try? FilterList.read(yaml: Array(list.utf8))) != nil
+    }
+
+    @Test(arguments: FilterCatalog.all.map(\.name))
+    func hasTheParametersOf(filter name: String) throws {
+        let filter = try #require(FilterCatalog.specification(named: name))
+        let schema = try #require(
+            try Self.schema("$defs", "filter", "oneOf", 1, "properties", name) as? [String: Any])
+        #expect(schema["description"] is String)
+        #expect(schema["additionalProperties"] as? Bool == false)
+        #expect(
+            (schema["type"] as? [String] ?? [schema["type"] as? String ?? ""])
+                == (Self.standsAlone(filter) ? ["object", "null"] : ["object"]))
+        #expect(
+            schema["required"] as? [String] ?? []
+                == filter.parameters.filter(\.isRequired).map(\.name))
+        let properties = schema["properties"] as? [String: [String: Any]] ?? [:]
+        #expect(Set(properties.keys) == Set(filter.parameters.map(\.name)))
+        for parameter in filter.parameters {
+            let property = try #require(properties[parameter.name])
+            #expect(property["description"] is String)
+            Self.check(property, parameter)
+        }
+    }
+
+    private static func check(_ property: [String: Any], _ parameter: FilterParameter) {
+        switch parameter.kind {
+        case .number(let range):
+            #expect(property["type"] as? String == "number")
+            #expect(property["minimum"] as? Double == range.lowerBound)
+            #expect(property["maximum"] as? Double == range.upperBound)
+        case .integer(let range):
+            #expect(property["type"] as? String == "integer")
+            #expect(property["minimum"] as? Int == range.lowerBound)
+            #expect(property["maximum"] as? Int == range.upperBound)
+        case .choice(let words):
+            #expect(property["enum"] as? [String] == words)
+        case .boolean:
+            #expect(property["type"] as? String == "boolean")
+        case .colour:
+            #expect(property["type"] as? String == "string")
+        }
+        switch parameter.standard {
+        case .number(let value): #expect(property["default"] as? Double == value)
+        case .integer(let value): #expect(property["default"] as? Int == value)
+        case .text(let value): #expect(property["default"] as? String == value)
+        case .boolean(let value): #expect(property["default"] as? Bool == value)
+        case nil: #expect(property["default"] == nil)
+        }
+    }
+
+    @Test func readsTheSamples() throws {
+        let samples = Self.etc.appending(path: "samples")
+        let standard: [Filter] = [.sepia(intensity: 0.8)]
+        var formats: Set<ManifestFormat> = []
+        var filters: [Filter] = []
+        for name in try FileManager.default.contentsOfDirectory(atPath: samples.path()) {
+            guard let format = ManifestFormat(fileName: name) else { continue }
+            formats.insert(format)
+            let bytes = Array(try Data(contentsOf: samples.appending(path: name)))
+            let manifest = try ManifestReader.read(bytes, format: format, defaultFilters: standard)
+            filters += manifest.images.flatMap(\.filters)
+        }
+        #expect(formats == Set(ManifestFormat.allCases))
+        // Together they show every filter there is.
+        let names = Set(filters.map { "\($0)".prefix { $0.isLetter } }.map(String.init))
+        #expect(names == Set(FilterCatalog.all.map(\.name)))
+    }
+}

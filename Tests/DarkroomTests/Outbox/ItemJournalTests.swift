@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct ItemJournalTests {
+    let scratch: ScratchDirectory
+    let folder: Directory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        folder = try Directory(path: scratch.path)
+    }
+
+    private func record(_ index: Int, _ state: ImageState = .filtered) -> JournalRecord {
+        var image = ImageStatus(name: "näme \(index)\n", source: "https://h/\(index)", state: state)
+        if state == .failed { image.error = Failure(code: "png-crc", message: "damaged") }
+        return .ended(index: index, image)
+    }
+
+    @Test func isEmptyWhereThereIsNone() throws {
+        #expect(try ItemJournal.read(in: folder).isEmpty)
+        try ItemJournal.mend(in: folder)
+    }
+
+    @Test(arguments: [true, false])
+    func givesBackWhatWasAppendedInItsOrder(durably: Bool) throws {
+        let first = [record(3), record(1, .failed)]
+        let second: [JournalRecord] = [.cancelled, record(2)]
+        try ItemJournal.append(first, in: folder, durably: durably)
+        try ItemJournal.append(second, in: folder, durably: durably)
+        #expect(try ItemJournal.read(in: folder) == first + second)
+    }
+
+    /// Whatever of the last append has reached the disk, what was there before is read, and what is
+    /// appended after the mending too.
+    @Test func survivesBeingCutAnywhereInItsLastLine() throws {
+        try ItemJournal.append([record(0), record(1)], in: folder, durably: false)
+        let whole = try folder.read(ItemJournal.fileName)
+        let end = try #require(whole.dropLast().lastIndex(of: UInt8(ascii: "\n")))
+        for length in (end + 1)..<whole.count {
+            try folder.write(
+                Array(whole[..<length]), to: ItemJournal.fileName, replacing: true, durably: false)
+            #expect(try ItemJournal.read(in: folder) == [record(0)])
+            try ItemJournal.mend(in: folder)
+            try ItemJournal.append([record(2)], in: folder, durably: false)
+            #expect(try ItemJournal.read(in: folder) == [record(0), record(2)])
+        }
+    }
+
+    @Test func leavesNoHalfLineOnAFullDisk() throws {
+        // /dev/full takes nothing; the file itself must be as it was.
+        try ItemJournal.append([record(0)], in: folder, durably: false)
+        let full = Descriptor(owning: Glibc.open("/dev/full", O_WRONLY))
+        #expect(throws: FileError("write", "/dev/full", .noSpace)) {
+            try full.write([1, 2, 3], path: "/dev/full")
+        }
+        #expect(FileError("write", "f", .noSpace).code == "disk-full")
+        #expect(FileError("write", "f", .noSpace).isTransient)
+    }
+}

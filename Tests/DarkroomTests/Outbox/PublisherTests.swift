@@ -1,0 +1,87 @@
+import Foundation
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct PublisherTests {
+    let scratch: ScratchDirectory
+    let spool: Spool
+    let folders: BatchFolders
+    let publisher = Publisher(
+        durably: true, log: EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+        folders = BatchFolders(spool: spool, id: "x")
+        try spool.active.makeDirectory("x")
+        try spool.outbox.makeDirectory("x")
+    }
+
+    private func filtered(_ index: Int) -> ImageStatus {
+        ImageStatus(
+            name: "i\(index)", source: "s", state: .filtered,
+            output: .init(
+                file: "i\(index).png", sha256: "0", bytes: 1, width: 1, height: 1, depth: 8,
+                channels: 3))
+    }
+
+    private func publish(_ items: [(Int, ImageStatus)]) -> [Int: ImageStatus] {
+        let results = Mutex<[Int: ImageStatus]>([:])
+        for (index, status) in items {
+            publisher.publish(
+                Publisher.Item(folders: folders, index: index, status: status) { recorded in
+                    results.withLock { $0[index] = recorded }
+                })
+        }
+        publisher.drain()
+        publisher.drain()
+        return results.withLock { $0 }
+    }
+
+    @Test func publishesOutputsAndJournalsAllEnds() throws {
+        var failed = ImageStatus(name: "i9", source: "s", state: .failed)
+        failed.error = Failure(code: "http-status", message: "404")
+        let active = try folders.active()
+        for index in 0..<5 {
+            try active.write([UInt8(index)], to: BatchFile.output(index), durably: false)
+        }
+        let results = publish((0..<5).map { ($0, filtered($0)) } + [(9, failed)])
+        #expect(results.count == 6)
+        for index in 0..<5 {
+            #expect(try folders.outbox().read(FileName("i\(index).png")) == [UInt8(index)])
+            #expect(try !active.exists(BatchFile.output(index)))
+        }
+        let records = try ItemJournal.read(in: active)
+        #expect(records.count == 6)
+        #expect(records.contains(.ended(index: 9, failed)))
+    }
+
+    /// A stranger's file in the outbox is not overwritten; the image fails, in the journal too.
+    @Test func overwritesNothing() throws {
+        try folders.active().write([1], to: BatchFile.output(0), durably: false)
+        try folders.outbox().write([7], to: "i0.png", durably: false)
+        let result = try #require(publish([(0, filtered(0))])[0])
+        #expect(result.state == .failed)
+        #expect(result.error?.code == "file-exists")
+        #expect(result.output == nil)
+        #expect(try folders.outbox().read("i0.png") == [7])
+        #expect(try ItemJournal.read(in: folders.active()).last == .ended(index: 0, result))
+    }
+
+    @Test func failsAnImageWhoseOutputIsNotThere() throws {
+        let result = try #require(publish([(0, filtered(0))])[0])
+        #expect(result.state == .failed)
+        #expect(result.error?.code == "file-missing")
+    }
+
+    @Test func showsNothingAsDoneThatItCannotJournal() throws {
+        try spool.active.removeTree("x")
+        let result = try #require(publish([(0, filtered(0))])[0])
+        #expect(result.state == .failed)
+        #expect(try !folders.outbox().exists("i0.png"))
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// The table of states in `Spool`, row by row: what a start finds, and what it does about it.
+@Suite struct RecoveryTests {
+    static let text = #"{"images": [{"name": "a", "source": "a"}, {"name": "b", "source": "b"}]}"#
+
+    let scratch: ScratchDirectory
+    let spool: Spool
+    let recovery: Recovery
+    let folders: BatchFolders
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+        recovery = Recovery(
+            spool: spool,
+            examination: Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0),
+            durably: true)
+        folders = BatchFolders(spool: spool, id: "x")
+    }
+
+    /// As `Claim` leaves it.
+    private func claim(_ text: String = Self.text) throws {
+        try spool.active.makeDirectory("x", mode: 0o700)
+        try folders.active().write(Array(text.utf8), to: "manifest.json", durably: false)
+    }
+
+    private func resume() throws -> PreparedBatch {
+        guard case .unfinished(let prepared) = try recovery.recover("x") else {
+            throw Unexpected()
+        }
+        return prepared
+    }
+
+    private struct Unexpected: Error {}
+
+    private func status() throws -> Status? {
+        Status(decoding: try folders.outbox().read("status.json"))
+    }
+
+    private func filtered(_ name: String) -> ImageStatus {
+        ImageStatus(
+            name: name, source: name, state: .filtered,
+            output: .init(
+                file: "\(name).png", sha256: "0", bytes: 1, width: 1, height: 1, depth: 8,
+                channels: 3), attempts: 1)
+    }
+
+    @Test func clearsAClaimThatHadNotGotItsManifest() throws {
+        try spool.active.makeDirectory("x", mode: 0o700)
+        guard case .empty = try recovery.recover("x") else { throw Unexpected() }
+        #expect(try !spool.active.exists("x"))
+        #expect(try !spool.outbox.exists("x"))
+    }
+
+    @Test func writesTheReceiptOfAClaimedManifest() throws {
+        try claim()
+        let prepared = try resume()
+        #expect(prepared.status.counts.new == 2)
+        #expect(try status()?.state == .pending)
+        #expect(try folders.outbox().read("manifest.json") == Array(Self.text.utf8))
+    }
+
+    @Test func writesTheReceiptAgainThatWasHalfBuilt() throws {
+        try claim()
+        try folders.active().makeDirectory("receipt")
+        _ = try resume()
+        #expect(try status()?.state == .pending)
+        #expect(try !folders.active().exists("receipt"))
+    }
+
+    @Test func answersAClaimedManifestThatIsNotAcceptable() throws {
+        try claim(#"{"imagse": []}"#)
+        guard case .rejected = try recovery.recover("x") else { throw Unexpected() }
+        #expect(try status()?.state == .rejected)
+        #expect(try !spool.active.exists("x"))
+        #expect(try folders.outbox().exists("manifest.json"))
+    }
+
+    @Test func doesOnlyWhatTheJournalLacks() throws {
+        try claim()
+        _ = try resume()
+        let active = try folders.active()
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: true)
+        try active.write([1], to: BatchFile.output(0), durably: false)
+        try active.write([2], to: BatchFile.output(1), durably: false)
+        try active.write([3], to: BatchFile.source(1), durably: false)
+        let prepared = try resume()
+        #expect(prepared.status.counts.filtered == 1)
+        #expect(prepared.status.counts.new == 1)
+        #expect(prepared.status.images[0] == filtered("a"))
+        // The decided rename was finished, the undecided work cleared away.
+        #expect(try folders.outbox().read("a.png") == [1])
+        #expect(Set(try active.names().map(\.text)) == ["manifest.json", "journal"])
+    }
+
+    @Test func takesAnOutputThatIsNotThereForOneThatSomeoneFetched() throws {
+        try claim()
+        _ = try resume()
+        try ItemJournal.append(
+            [.ended(index: 0, filtered("a"))], in: folders.active(), durably: true)
+        let prepared = try resume()
+        #expect(prepared.status.counts.filtered == 1)
+        #expect(try !folders.outbox().exists("a.png"))
+    }
+
+    @Test func remembersACancellation() throws {
+        try claim()
+        _ = try resume()
+        try ItemJournal.append([.cancelled], in: folders.active(), durably: true)
+        #expect(try resume().isCancelled)
+    }
+
+    @Test(arguments: BatchState.allCases.filter(\.isFinal))
+    func clearsTheLeftoversOfAFinishedBatch(state: BatchState) throws {
+        try claim()
+        var status = try resume().status
+        status.state = state
+        try folders.writeStatus(status, durably: true)
+        guard case .finished = try recovery.recover("x") else { throw Unexpected() }
+        #expect(try !spool.active.exists("x"))
+        #expect(try self.status()?.state == state)
+    }
+
+    @Test func goesByTheCopyWhenTheManifestWasChangedAfterTheClaim() throws {
+        try claim()
+        _ = try resume()
+        try folders.active().write(
+            Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
+            durably: false)
+        #expect(try resume().manifest.images.map(\.name) == ["a", "b"])
+    }
+
+    @Test func canBeDoneAnyNumberOfTimes() throws {
+        try claim()
+        for _ in 0..<3 { #expect(try resume().status.counts.new == 2) }
+    }
+}

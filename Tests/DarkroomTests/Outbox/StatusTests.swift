@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct StatusTests {
+    static var full: Status {
+        var counts = Status.Counts(new: 2)
+        counts[.new] = 0
+        counts[.filtered] = 1
+        counts[.failed] = 1
+        let output = ImageStatus.Output(
+            file: "a.png", sha256: "00", bytes: 3, width: 4, height: 5, depth: 16, channels: 4)
+        return Status(
+            id: "holiday",
+            manifest: .init(name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9),
+            state: .completedWithErrors, priority: .high, qualityOfService: .utility,
+            times: .init(received: "a", started: "b", finished: "c"), counts: counts,
+            errors: [ManifestProblem(code: "syntax", message: "m", path: "p", line: 1, column: 2)],
+            images: [
+                ImageStatus(
+                    name: "a", source: "https://h/a", state: .filtered, output: output, attempts: 1,
+                    warnings: ["w"], metadata: ["iCCP": "kept"]),
+                ImageStatus(
+                    name: "b", from: "a", state: .failed,
+                    error: Failure(code: "png-crc", message: "m", isTransient: true)),
+            ])
+    }
+
+    @Test func comesBackFromItsFile() {
+        #expect(Status(decoding: Self.full.encoded()) == Self.full)
+    }
+
+    @Test func refusesAnotherVersion() {
+        var other = Self.full
+        other.schemaVersion = 2
+        #expect(Status(decoding: other.encoded()) == nil)
+        #expect(Status(decoding: Array("{".utf8)) == nil)
+    }
+
+    @Test(arguments: BatchState.allCases)
+    func endsInAFinalState(state: BatchState) {
+        #expect(state.isFinal == ![.pending, .processing].contains(state))
+    }
+
+    @Test(arguments: ImageState.allCases)
+    func countsEachState(state: ImageState) {
+        var counts = Status.Counts()
+        counts[state] += 2
+        #expect(counts[state] == 2)
+        #expect(ImageState.allCases.map { counts[$0] }.reduce(0, +) == 2)
+        #expect(counts.finished == (state.isFinal ? 2 : 0))
+    }
+
+    /// Every key that a status can have is described in the schema, and the schema has no other.
+    @Test func agreesWithItsSchema() throws {
+        let url = Repository.root.appending(path: "etc/status.schema.json")
+        let schema = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
+        let status = try #require(
+            try JSONSerialization.jsonObject(with: Data(Self.full.encoded())) as? [String: Any])
+        var described: Set<String> = []
+        Self.collect(schema, "", &described, root: schema)
+        var written: Set<String> = []
+        Self.keys(status, "", &written)
+        #expect(written.subtracting(described) == [])
+        #expect(described.subtracting(written) == ["/errors/suggestion"])
+    }
+
+    @Test func namesEveryStateInItsSchema() throws {
+        let url = Repository.root.appending(path: "etc/status.schema.json")
+        let text = try String(contentsOf: url, encoding: .utf8)
+        for state in BatchState.allCases { #expect(text.contains("\"\(state.rawValue)\"")) }
+        for state in ImageState.allCases { #expect(text.contains("\"\(state.rawValue)\"")) }
+        for priority in Priority.allCases { #expect(text.contains("\"\(priority.rawValue)\"")) }
+    }
+
+    /// The paths of a schema's properties, arrays passed through.
+    private static func collect(
+        _ schema: [String: Any], _ path: String, _ keys: inout Set<String>, root: [String: Any]
+    ) {
+        var schema = schema
+        if let reference = schema["$ref"] as? String,
+            let definitions = root["$defs"] as? [String: Any],
+            let target = definitions[String(reference.dropFirst("#/$defs/".count))]
+                as? [String: Any]
+        {
+            schema = target
+        }
+        for (key, value) in schema["properties"] as? [String: Any] ?? [:] {
+            keys.insert("\(path)/\(key)")
+            collect(value as? [String: Any] ?? [:], "\(path)/\(key)", &keys, root: root)
+        }
+        if let items = schema["items"] as? [String: Any] { collect(items, path, &keys, root: root) }
+    }
+
+    private static func keys(_ value: Any, _ path: String, _ keys: inout Set<String>) {
+        if let list = value as? [Any] {
+            for element in list { Self.keys(element, path, &keys) }
+        } else if let map = value as? [String: Any], !path.hasSuffix("/metadata") {
+            for (key, value) in map {
+                keys.insert("\(path)/\(key)")
+                Self.keys(value, "\(path)/\(key)", &keys)
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// What one end-to-end test works with: a spool, and an origin with pictures.
+final class Bench: Sendable {
+    let spool: SpoolFixture
+    let origin: NginxOrigin
+    /// The origin's documents.
+    let documents: ScratchDirectory
+
+    /// A small picture, the same bytes each time.
+    static let picture = Starfield.png(width: 80, height: 64, seed: 1)
+
+    /// Makes a spool and an origin that serves `pictures` pictures, `0.png`, `1.png`, ….
+    init(pictures: Int = 12) throws {
+        spool = try SpoolFixture()
+        documents = try ScratchDirectory()
+        for index in 0..<pictures {
+            try Data(Self.picture).write(to: documents.url.appending(path: "\(index).png"))
+        }
+        origin = try NginxOrigin(documentRoot: documents.path)
+    }
+
+    /// The address of a document, at the speed of the machine.
+    func url(_ document: String) -> String { "\(origin.baseURL)/\(document)" }
+
+    /// The address of a document that takes the origin a good while.
+    func slowURL(_ document: String) -> String { "\(origin.baseURL)/slow/\(document)" }
+
+    /// Starts a daemon on the spool and waits until it is ready.
+    func run(
+        _ settings: [String: String] = [:], arguments: [String] = [],
+        environment: [String: String] = [:]
+    ) async throws -> DaemonProcess {
+        try await DaemonProcess.run(
+            spool: spool.path, settings: settings, arguments: arguments, environment: environment)
+    }
+
+    /// Drops a JSON manifest of images with these names and sources.
+    func drop(
+        _ id: String, images: [(name: String, source: String)], priority: Priority = .normal
+    ) throws {
+        try drop(
+            id,
+            [
+                "priority": priority.rawValue,
+                "images": images.map { ["name": $0.name, "source": $0.source] },
+            ])
+    }
+
+    /// Drops a JSON manifest.
+    func drop(_ id: String, _ manifest: [String: Any]) throws {
+        try spool.drop("\(id).json", Self.json(manifest))
+    }
+
+    static func json(_ object: Any) throws -> String {
+        String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
+    }
+
+    /// How often the origin has answered a request for this path.
+    func requests(for path: String) throws -> Int {
+        try origin.requests().count { $0.path == path }
+    }
+
+    /// What must hold for every batch that has ended: nothing of it is left in the inbox or in
+    /// `active`, its counts agree with its images, and its outputs are what it says they are.
+    func checkOutcome(
+        _ status: Status, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let folder = "outbox/\(status.id)"
+        #expect(status.state.isFinal, sourceLocation: sourceLocation)
+        #expect(!spool.exists("active/\(status.id)"), sourceLocation: sourceLocation)
+        #expect(
+            !spool.exists("inbox/\(status.manifest.name)"), sourceLocation: sourceLocation)
+        let counts = status.counts
+        #expect(counts.total == status.images.count, sourceLocation: sourceLocation)
+        for state in ImageState.allCases {
+            #expect(
+                counts[state] == status.images.count { $0.state == state },
+                sourceLocation: sourceLocation)
+        }
+        let outputs = status.images.compactMap(\.output)
+        let expected = outputs.map(\.file) + ["status.json", status.manifest.file]
+        #expect(spool.list(folder) == expected.sorted(), sourceLocation: sourceLocation)
+        let sums = try Checksums.sha256(
+            of: outputs.map(\.file) + [status.manifest.file],
+            in: spool.root.appending(path: folder).path)
+        #expect(
+            sums == outputs.map(\.sha256) + [status.manifest.sha256],
+            sourceLocation: sourceLocation)
+        for output in outputs {
+            let bytes = try spool.bytes("\(folder)/\(output.file)")
+            #expect(bytes.count == output.bytes, sourceLocation: sourceLocation)
+            #expect(
+                bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+                sourceLocation: sourceLocation)
+        }
+    }
+
+    /// A finished batch of which every image was filtered.
+    func checkCompleted(
+        _ status: Status, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(status.state == .completed, sourceLocation: sourceLocation)
+        #expect(
+            status.images.compactMap(\.error) == [], sourceLocation: sourceLocation)
+        #expect(status.counts.filtered == status.images.count, sourceLocation: sourceLocation)
+        try checkOutcome(status, sourceLocation: sourceLocation)
+    }
+}
+
+extension Status.Counts {
+    subscript(state: ImageState) -> Int {
+        switch state {
+        case .new: new
+        case .downloading: downloading
+        case .downloaded: downloaded
+        case .filtering: filtering
+        case .filtered: filtered
+        case .failed: failed
+        case .cancelled: cancelled
+        }
+    }
+}
+
+extension Status {
+    /// The image of this name.
+    func image(_ name: String) throws -> ImageStatus {
+        try #require(images.first { $0.name == name })
+    }
+}
+
+/// SHA-256 by another program than the one under test.
+enum Checksums {
+    /// Hexadecimal, in the order of the files, which are in `folder`.
+    static func sha256(of files: [String], in folder: String) throws -> [String] {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/sha256sum")
+        // -z: names are printed as they are, whatever they hold.
+        process.arguments = ["-z", "--"] + files
+        process.currentDirectoryURL = URL(filePath: folder)
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return output.split(separator: 0).map { String(decoding: $0.prefix(64), as: UTF8.self) }
+    }
+}

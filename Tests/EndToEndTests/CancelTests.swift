@@ -1,0 +1,88 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// Cancelling by a file in the inbox.
+@Suite(.fewAtATime) struct CancelTests {
+    @Test func endsABatchInWork() async throws {
+        let bench = try Bench(pictures: 60)
+        let daemon = try await bench.run(["downloads.concurrency": "2"])
+        try bench.drop("long", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        _ = try await bench.spool.waitForStatus(of: "long", daemon, "under way") {
+            $0.counts.filtered >= 2
+        }
+        try bench.spool.drop("long.cancel", "")
+        let status = try await bench.spool.finish("long", daemon)
+
+        #expect(status.state == .cancelled)
+        // What was done stays, what was not is cancelled.
+        #expect(status.counts.filtered >= 2)
+        #expect(status.counts.cancelled > 0)
+        #expect(status.counts.finished == 60)
+        #expect(status.counts.failed == 0)
+        try bench.checkOutcome(status)
+        // The request was consumed.
+        #expect(bench.spool.list("inbox") == [])
+
+        try bench.drop("next", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("next", daemon))
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func endsABatchThatWaitsWhilePaused() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        daemon.send(SIGUSR1)
+        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try bench.drop("waiting", images: [("a", bench.url("0.png"))])
+        _ = try await bench.spool.waitForStatus(of: "waiting", daemon, "pending") {
+            $0.state == .pending
+        }
+        try bench.spool.drop("waiting.cancel", "")
+        let status = try await bench.spool.finish("waiting", daemon)
+        #expect(status.state == .cancelled)
+        #expect(status.counts.cancelled == 1)
+        #expect(try bench.origin.requests().isEmpty)
+        try bench.checkOutcome(status)
+    }
+
+    @Test func isRememberedOverAKill() async throws {
+        let bench = try Bench(pictures: 60)
+        let first = try await bench.run(["downloads.concurrency": "1"])
+        try bench.drop("long", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        _ = try await bench.spool.waitForStatus(of: "long", first, "under way") {
+            $0.counts.filtered >= 1
+        }
+        try bench.spool.drop("long.cancel", "")
+        try await first.waitUntil("the request to be consumed") { _ in
+            bench.spool.list("inbox") == []
+        }
+        try await first.killAtOnce()
+        let second = try await bench.run()
+        let status = try await bench.spool.finish("long", second)
+        #expect(status.state == .cancelled)
+        try bench.checkOutcome(status)
+    }
+
+    @Test func ofNoBatchIsConsumedAndSaid() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        try bench.spool.drop("nobody.cancel", "")
+        try await daemon.waitUntil("an answer") { $0.outputText.contains("nobody.cancel") }
+        #expect(bench.spool.list("inbox") == [])
+        #expect(bench.spool.list("outbox") == [])
+    }
+
+    @Test func leavesAFinishedBatchAsItIs() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        try bench.drop("done", images: [("a", bench.url("0.png"))])
+        let before = try await bench.spool.finish("done", daemon)
+        try bench.spool.drop("done.cancel", "")
+        try await daemon.waitUntil("the request to be consumed") { _ in
+            bench.spool.list("inbox") == []
+        }
+        #expect(try bench.spool.status(of: "done") == before)
+    }
+}

@@ -1,0 +1,126 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// Images that fail, among others that do not.
+@Suite(.fewAtATime) struct FailureTests {
+    @Test func oneOfManyFails() async throws {
+        let bench = try Bench(pictures: 50)
+        let daemon = try await bench.run()
+        let images = (0..<50).map { index in
+            (name: "\(index)", source: bench.url(index == 23 ? "absent.png" : "\(index).png"))
+        }
+        try bench.drop("many", images: images)
+        let status = try await bench.spool.finish("many", daemon)
+
+        #expect(status.state == .completedWithErrors)
+        #expect(status.counts.filtered == 49 && status.counts.failed == 1)
+        let failed = try status.image("23")
+        #expect(failed.state == .failed)
+        #expect(failed.output == nil)
+        let error = try #require(failed.error)
+        #expect(error.code == "http-status")
+        #expect(error.message.contains("/absent.png") && error.message.contains("404"))
+        #expect(!error.isTransient)
+        try bench.checkOutcome(status)
+    }
+
+    /// What an origin may serve in place of a picture, and the code of the failure it makes.
+    struct Damage: Sendable, CustomTestStringConvertible {
+        let code: String
+        let bytes: [UInt8]
+        /// A word that the message must have.
+        let word: String
+
+        var testDescription: String { code + " " + word }
+    }
+
+    static let damages: [Damage] = {
+        let picture = Bench.picture
+        var checksum = picture
+        // IHDR's checksum: the four bytes after the signature, length, type and 13 bytes.
+        checksum[29] ^= 0xff
+        return [
+            Damage(
+                code: "not-a-picture", bytes: Array("<!DOCTYPE html><html></html>".utf8),
+                word: "HTML"),
+            Damage(code: "not-a-picture", bytes: [], word: "empty"),
+            Damage(code: "png-crc", bytes: checksum, word: "IHDR"),
+            Damage(
+                code: "png-truncated", bytes: Array(picture.prefix(picture.count / 2)), word: ""),
+            Damage(code: "png-truncated", bytes: Array(picture.prefix(8)), word: ""),
+        ]
+    }()
+
+    @Test(arguments: damages) func aDamagedPictureFails(damage: Damage) async throws {
+        let bench = try Bench(pictures: 1)
+        try Data(damage.bytes).write(to: bench.documents.url.appending(path: "damaged.png"))
+        let daemon = try await bench.run()
+        try bench.drop(
+            "damage", images: [("good", bench.url("0.png")), ("bad", bench.url("damaged.png"))])
+        let status = try await bench.spool.finish("damage", daemon)
+
+        #expect(status.state == .completedWithErrors)
+        #expect(try status.image("good").state == .filtered)
+        let error = try #require(try status.image("bad").error)
+        #expect(error.code == damage.code)
+        #expect(damage.word.isEmpty || error.message.contains(damage.word))
+        #expect(!error.isTransient)
+        #expect(!bench.spool.exists("outbox/damage/bad.png"))
+        try bench.checkOutcome(status)
+    }
+
+    /// Sources that cannot be fetched, and the codes of the failures they make.
+    @Test(arguments: [
+        ("ftp://127.0.0.1/a.png", "unsupported-scheme", false),
+        ("gopher://127.0.0.1/a.png", "unsupported-scheme", false),
+        ("data:image/png;base64,iVBORw0KGgo=", "unsupported-scheme", false),
+        // Port 1 of the loopback: nobody listens there.
+        ("http://127.0.0.1:1/a.png", "connect-failed", true),
+    ]) func aSourceThatCannotBeFetchedFails(
+        source: String, code: String, transient: Bool
+    ) async throws {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run()
+        try bench.drop("sources", images: [("bad", source), ("good", bench.url("0.png"))])
+        let status = try await bench.spool.finish("sources", daemon)
+        let error = try #require(try status.image("bad").error)
+        #expect(error.code == code)
+        #expect(error.isTransient == transient)
+        #expect(try status.image("good").state == .filtered)
+    }
+
+    @Test func aBatchWhoseEveryImageFailedIsNotCompleted() async throws {
+        let bench = try Bench(pictures: 0)
+        let daemon = try await bench.run()
+        try bench.drop("all", images: (0..<3).map { ("\($0)", bench.url("\($0).png")) })
+        let status = try await bench.spool.finish("all", daemon)
+        #expect(status.state == .completedWithErrors)
+        #expect(status.counts.failed == 3)
+        try bench.checkOutcome(status)
+    }
+
+    @Test func aFilterOutsideThePictureFailsItsImageOnly() async throws {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run()
+        try bench.drop(
+            "crops",
+            [
+                "images": [
+                    [
+                        "name": "outside", "source": bench.url("0.png"),
+                        "filters": [["crop": ["x": 40, "y": 0, "width": 20, "height": 10]]],
+                    ],
+                    [
+                        "name": "inside", "source": bench.url("0.png"),
+                        "filters": [["crop": ["x": 40, "y": 0, "width": 8, "height": 10]]],
+                    ],
+                ]
+            ])
+        let status = try await bench.spool.finish("crops", daemon)
+        #expect(try status.image("outside").error?.code == "filter-outside")
+        #expect(try status.image("inside").output?.width == 8)
+        try bench.checkOutcome(status)
+    }
+}

@@ -1,0 +1,118 @@
+import Darkroom
+import TestSupport
+import Testing
+
+/// Which image comes before which: priorities, dependencies, shared sources.
+@Suite(.fewAtATime) struct OrderTests {
+    @Test func aHigherPriorityOvertakes() async throws {
+        let bench = try Bench(pictures: 80)
+        let daemon = try await bench.run(["downloads.concurrency": "2"])
+        try bench.drop(
+            "low", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) }, priority: .low)
+        _ = try await bench.spool.waitForStatus(of: "low", daemon, "under way") {
+            $0.counts.filtered >= 1
+        }
+        try bench.drop(
+            "high", images: (60..<70).map { ("\($0)", bench.slowURL("\($0).png")) },
+            priority: .veryHigh)
+        let high = try await bench.spool.finish("high", daemon)
+        let low = try #require(try bench.spool.status(of: "low"))
+
+        try bench.checkCompleted(high)
+        #expect(high.priority == .veryHigh)
+        #expect(low.state == .processing)
+        // At most what was under way when the other came, and what fits beside its ten.
+        #expect(low.counts.finished < 30)
+        try bench.checkCompleted(try await bench.spool.finish("low", daemon))
+    }
+
+    @Test func batchesOfOnePriorityShare() async throws {
+        let bench = try Bench(pictures: 80)
+        let daemon = try await bench.run(["downloads.concurrency": "2", "batches.window": "4"])
+        try bench.drop("long", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        _ = try await bench.spool.waitForStatus(of: "long", daemon, "under way") {
+            $0.counts.filtered >= 1
+        }
+        try bench.drop("short", images: (60..<64).map { ("\($0)", bench.slowURL("\($0).png")) })
+        try bench.checkCompleted(try await bench.spool.finish("short", daemon))
+        #expect(try bench.spool.status(of: "long")?.state == .processing)
+        try bench.checkCompleted(try await bench.spool.finish("long", daemon))
+    }
+
+    @Test func dependenciesAreKept() async throws {
+        let bench = try Bench(pictures: 4)
+        let daemon = try await bench.run()
+        try bench.drop(
+            "chain",
+            [
+                "images": [
+                    // Named before what it is made from.
+                    ["name": "thumb", "from": "gray", "filters": [["resize": ["width": 12]]]],
+                    ["name": "gray", "from": "base", "filters": ["grayscale"]],
+                    ["name": "base", "source": bench.slowURL("0.png"), "filters": []],
+                    [
+                        "name": "last", "source": bench.url("1.png"), "after": ["thumb", "base"],
+                        "filters": [],
+                    ],
+                ]
+            ])
+        let status = try await bench.spool.finish("chain", daemon)
+
+        try bench.checkCompleted(status)
+        #expect(try status.image("thumb").output?.width == 12)
+        #expect(try status.image("thumb").from == "gray")
+        #expect(try status.image("thumb").source == nil)
+        #expect(try bench.origin.requests().map(\.path) == ["/slow/0.png", "/1.png"])
+        func written(_ name: String) throws -> SpoolFixture.FileIdentity {
+            try bench.spool.identity("outbox/chain/\(name).png")
+        }
+        #expect(try written("base") <= written("gray"))
+        #expect(try written("gray") <= written("thumb"))
+        #expect(try written("thumb") <= written("last"))
+    }
+
+    @Test func whatIsMadeFromAFailedImageFails() async throws {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run()
+        try bench.drop(
+            "broken",
+            [
+                "images": [
+                    ["name": "absent", "source": bench.url("no-such.png")],
+                    ["name": "derived", "from": "absent"],
+                    ["name": "second", "from": "derived"],
+                    // `after` asks only that the other has ended.
+                    ["name": "later", "source": bench.url("0.png"), "after": ["absent"]],
+                ]
+            ])
+        let status = try await bench.spool.finish("broken", daemon)
+
+        #expect(status.state == .completedWithErrors)
+        #expect(try status.image("absent").error?.code == "http-status")
+        #expect(try status.image("derived").error?.code == "dependency-failed")
+        #expect(try status.image("second").error?.code == "dependency-failed")
+        #expect(try status.image("later").state == .filtered)
+        try bench.checkOutcome(status)
+    }
+
+    @Test func aSharedSourceIsFetchedOnce() async throws {
+        let bench = try Bench(pictures: 2)
+        let daemon = try await bench.run()
+        let shared = bench.url("0.png")
+        let filters = ["mono", "sepia", "invert", "flip", "flop"]
+        try bench.drop(
+            "shared",
+            [
+                "images": filters.map { ["name": $0, "source": shared, "filters": [$0]] }
+                    + (0..<200).map {
+                        ["name": "\($0)", "source": shared, "filters": ["grayscale"]]
+                    }
+                    + [["name": "other", "source": bench.url("1.png"), "filters": []]]
+            ])
+        let status = try await bench.spool.finish("shared", daemon)
+
+        try bench.checkCompleted(status)
+        #expect(try bench.requests(for: "/0.png") == 1)
+        #expect(try bench.requests(for: "/1.png") == 1)
+    }
+}

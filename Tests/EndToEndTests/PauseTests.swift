@@ -1,0 +1,110 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// SIGUSR1 and SIGUSR2.
+@Suite(.fewAtATime) struct PauseTests {
+    @Test func nothingStartsWhilePaused() async throws {
+        let bench = try Bench(pictures: 60)
+        let daemon = try await bench.run(["downloads.concurrency": "2"])
+        try bench.drop("work", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        _ = try await bench.spool.waitForStatus(of: "work", daemon, "under way") {
+            $0.counts.filtered >= 3
+        }
+
+        daemon.send(SIGUSR1)
+        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        // Running operations finish; then the text counts none any more.
+        try await daemon.waitUntil("all running operations to end") {
+            !$0.statusText.contains("finishing")
+        }
+        let paused = try await bench.spool.waitForStatus(of: "work", daemon, "at rest") {
+            $0.counts.downloading == 0 && $0.counts.filtering == 0
+        }
+        #expect(paused.state == .processing)
+        #expect(paused.counts.finished < 60)
+        let requests = try bench.origin.requests().count
+
+        // A manifest is taken in meanwhile, and waits.
+        try bench.drop("meanwhile", images: [("a", bench.url("0.png"))])
+        let waiting = try await bench.spool.waitForStatus(of: "meanwhile", daemon, "pending") { _ in
+            true
+        }
+        #expect(waiting.state == .pending)
+        #expect(waiting.times.started == nil)
+        try await daemon.waitForStatusText("Paused (SIGUSR1): 2 batches waiting")
+        #expect(bench.spool.list("inbox") == [])
+
+        // Long enough for another ten images, if any started.
+        try await Task.sleep(for: .seconds(1.5))
+        let still = try #require(try bench.spool.status(of: "work"))
+        #expect(still.counts == paused.counts)
+        #expect(try bench.spool.status(of: "meanwhile")?.state == .pending)
+        #expect(try bench.origin.requests().count == requests)
+        #expect(bench.spool.exists("paused"))
+
+        daemon.send(SIGUSR2)
+        try bench.checkCompleted(try await bench.spool.finish("meanwhile", daemon))
+        try bench.checkCompleted(try await bench.spool.finish("work", daemon))
+        try await daemon.waitForStatusText("Idle")
+        #expect(!bench.spool.exists("paused"))
+        #expect(try bench.origin.requests().count == 61)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func aPauseOutlivesARestart() async throws {
+        let bench = try Bench()
+        let first = try await bench.run()
+        first.send(SIGUSR1)
+        try await first.waitForStatusText("Paused (SIGUSR1)")
+        try bench.drop("kept", images: [("a", bench.url("0.png"))])
+        _ = try await bench.spool.waitForStatus(of: "kept", first, "pending") {
+            $0.state == .pending
+        }
+        #expect(try await first.stop() == .exited(0))
+
+        let second = try await bench.run()
+        try await second.waitForStatusText("Paused")
+        try bench.drop("new", images: [("a", bench.url("0.png"))])
+        _ = try await bench.spool.waitForStatus(of: "new", second, "pending") {
+            $0.state == .pending
+        }
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(try bench.spool.status(of: "kept")?.state == .pending)
+        #expect(try bench.origin.requests().isEmpty)
+
+        second.send(SIGUSR2)
+        try bench.checkCompleted(try await bench.spool.finish("kept", second))
+        try bench.checkCompleted(try await bench.spool.finish("new", second))
+        #expect(try await second.stop() == .exited(0))
+        let third = try await bench.run()
+        try await third.waitForStatusText("Idle")
+    }
+
+    @Test func theSignalsSetAStateAndDoNotToggleIt() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        daemon.send(SIGUSR2)
+        for _ in 0..<20 { daemon.send(SIGUSR1) }
+        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        for _ in 0..<20 { daemon.send(SIGUSR2) }
+        try await daemon.waitForStatusText("Idle")
+        try bench.drop("after", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("after", daemon))
+    }
+
+    @Test func stopsWhilePaused() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        daemon.send(SIGUSR1)
+        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try bench.drop("kept", images: [("a", bench.url("0.png"))])
+        _ = try await bench.spool.waitForStatus(of: "kept", daemon, "pending") {
+            $0.state == .pending
+        }
+        #expect(try await daemon.stop() == .exited(0))
+        #expect(try bench.spool.status(of: "kept")?.state == .pending)
+        #expect(bench.spool.exists("active/kept"))
+    }
+}

@@ -1,0 +1,111 @@
+import Darkroom
+import TestSupport
+import Testing
+
+/// Manifests that are refused, with all their errors and places.
+@Suite(.fewAtATime) struct RejectionTests {
+    @Test func allErrorsAreNamedWithTheirPlaces() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        let manifest = """
+            {
+              "priorty": "high",
+              "images": [
+                {"name": "../escape", "source": "http://127.0.0.1/a.png"},
+                {"name": "a", "source": 7},
+                {"name": "b", "source": "http://127.0.0.1/b.png", "filters": ["sepai"]},
+                {"name": "c", "source": "x", "filters": [{"sepia": {"intensity": 2}}]},
+                {"name": "d", "from": "nobody"}
+              ]
+            }
+            """
+        try bench.spool.drop("wrong.json", manifest)
+        let status = try await bench.spool.finish("wrong", daemon)
+
+        #expect(status.state == .rejected)
+        #expect(status.images == [])
+        try bench.checkOutcome(status)
+        let errors = try #require(status.errors)
+        #expect(
+            errors.map(\.code) == [
+                "unknown-key", "bad-name", "wrong-type", "unknown-filter", "out-of-range",
+                "unknown-image",
+            ])
+        #expect(
+            errors.map(\.path) == [
+                "priorty", "images[0].name", "images[1].source", "images[2].filters[0]",
+                "images[3].filters[0].sepia.intensity", "images[4].from",
+            ])
+        #expect(errors.map(\.line) == [2, 4, 5, 6, 7, 8])
+        #expect(errors[0].column == 3)
+        #expect(errors[0].suggestion == "priority")
+        #expect(errors[3].suggestion == "sepia")
+        #expect(try bench.spool.bytes("outbox/wrong/manifest.json") == Array(manifest.utf8))
+        #expect(daemon.outputText.contains("wrong.json rejected"))
+    }
+
+    @Test(arguments: [
+        ("cut.json", "{\"images\": [", "syntax"),
+        ("text.json", "hello", "syntax"),
+        ("empty.json", "", "syntax"),
+        ("list.json", "[]", "wrong-type"),
+        ("none.json", "{\"images\": []}", "no-images"),
+        ("tabs.yaml", "images:\n\t- a.png\n", "syntax"),
+        ("empty.yaml", "", "wrong-type"),
+        ("broken.plist", "<plist><dict><key>a</key></plist>", "syntax"),
+        ("cycle.yaml", "images: [{name: a, from: b}, {name: b, from: a}]\n", "cycle"),
+        (
+            "twice.yaml", "images: [{name: a, source: x}, {name: a, source: y}]\n", "duplicate-name"
+        ),
+    ]) func isRejected(name: String, text: String, code: String) async throws {
+        let bench = try Bench(pictures: 0)
+        let daemon = try await bench.run(["inbox.settle": "0s"])
+        try bench.spool.drop(name, text)
+        let id = String(name.prefix { $0 != "." })
+        let status = try await bench.spool.finish(id, daemon)
+        #expect(status.state == .rejected)
+        #expect(status.errors?.first?.code == code)
+        try bench.checkOutcome(status)
+    }
+
+    @Test func limitsHold() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run([
+            "manifests.maxBytes": "1000", "manifests.maxImages": "3",
+        ])
+        let large = try Bench.json(["images": [String(repeating: "x", count: 1000)]])
+        try bench.spool.drop("large.json", large)
+        let tooLarge = try await bench.spool.finish("large", daemon)
+        #expect(tooLarge.errors?.map(\.code) == ["too-large"])
+        #expect(tooLarge.manifest.bytes == large.utf8.count)
+        try bench.checkOutcome(tooLarge)
+
+        try bench.drop("many", images: (0..<4).map { ("\($0)", bench.url("\($0).png")) })
+        let tooMany = try await bench.spool.finish("many", daemon)
+        #expect(tooMany.errors?.map(\.code) == ["too-many-images"])
+
+        try bench.drop("few", images: (0..<3).map { ("\($0)", bench.url("\($0).png")) })
+        try bench.checkCompleted(try await bench.spool.finish("few", daemon))
+    }
+
+    @Test(arguments: ["json", "yaml", "plist"])
+    func hostileNestingIsRejected(ending: String) async throws {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run(["inbox.settle": "0s"])
+        let depth = 100_000
+        let text =
+            switch ending {
+            case "plist":
+                "<plist version=\"1.0\">" + String(repeating: "<array>", count: depth)
+                    + String(repeating: "</array>", count: depth) + "</plist>"
+            default: String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            }
+        try bench.spool.drop("bomb.\(ending)", text)
+        let status = try await bench.spool.finish("bomb", daemon)
+        #expect(status.state == .rejected)
+        #expect(status.errors?.first?.code == "too-deep")
+        // And the daemon lives on.
+        try bench.drop("after", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("after", daemon))
+    }
+}

@@ -1,0 +1,107 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// What the service manager sees: readiness, reload, watchdog, status text.
+@Suite(.fewAtATime) struct ServiceTests {
+    @Test func isReadyWhenTheInboxIsWatched() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        // Dropped right after READY=1: neither the scan nor the watch may miss it.
+        try bench.drop("first", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("first", daemon))
+        #expect(daemon.notifications.lines.count { $0 == "READY=1" } == 1)
+        try await daemon.waitForStatusText("Idle")
+    }
+
+    @Test func saysWhatItIsDoing() async throws {
+        let bench = try Bench(pictures: 60)
+        let daemon = try await bench.run(["downloads.concurrency": "2"])
+        for batch in ["one", "two"] {
+            try bench.drop(batch, images: (0..<30).map { ("\($0)", bench.slowURL("\($0).png")) })
+        }
+        try await daemon.waitForStatusText("Processing 2 batches, ")
+        try await daemon.waitUntil("the number of all images") {
+            $0.statusText.contains(" of 60 images")
+        }
+    }
+
+    @Test func reloadsAGoodConfiguration() async throws {
+        let file = try ConfigurationText("manifests: {maxImages: 1}\n")
+        let bench = try Bench()
+        let daemon = try await bench.run(arguments: ["--config", file.path])
+        try bench.drop("two", images: [("a", bench.url("0.png")), ("b", bench.url("1.png"))])
+        #expect(try await bench.spool.finish("two", daemon).state == .rejected)
+
+        try file.write("manifests: {maxImages: 2}\n")
+        daemon.send(SIGHUP)
+        try await waitForReload(daemon)
+        try bench.drop("again", images: [("a", bench.url("0.png")), ("b", bench.url("1.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("again", daemon))
+    }
+
+    @Test func keepsTheOldConfigurationForABadOne() async throws {
+        let file = try ConfigurationText("manifests: {maxImages: 1}\n")
+        let bench = try Bench()
+        let daemon = try await bench.run(arguments: ["--config", file.path])
+        // One good key beside one bad: nothing of it counts.
+        try file.write("manifests: {maxImages: 2}\nlog: {level: loud}\n")
+        daemon.send(SIGHUP)
+        try await waitForReload(daemon)
+        #expect(daemon.outputText.contains("loud"))
+        try bench.drop("two", images: [("a", bench.url("0.png")), ("b", bench.url("1.png"))])
+        #expect(try await bench.spool.finish("two", daemon).state == .rejected)
+        try bench.drop("one", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("one", daemon))
+    }
+
+    @Test func reloadsInTheMiddleOfABatch() async throws {
+        let file = try ConfigurationText("downloads: {concurrency: 1}\n")
+        let bench = try Bench(pictures: 60)
+        let daemon = try await bench.run(arguments: ["--config", file.path])
+        try bench.drop("work", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        _ = try await bench.spool.waitForStatus(of: "work", daemon, "under way") {
+            $0.counts.filtered >= 1
+        }
+        try file.write("downloads: {concurrency: 32}\nfilters: {concurrency: 1}\n")
+        daemon.send(SIGHUP)
+        try await waitForReload(daemon)
+        try bench.checkCompleted(try await bench.spool.finish("work", daemon))
+    }
+
+    @Test func feedsTheWatchdog() async throws {
+        let bench = try Bench()
+        // Two seconds, in microseconds, as systemd passes it on.
+        let daemon = try await bench.run(environment: ["WATCHDOG_USEC": "2000000"])
+        try await daemon.waitUntil("three pings") {
+            $0.notifications.lines.count { $0 == "WATCHDOG=1" } >= 3
+        }
+        // Also while paused, for then the queues have nothing to do.
+        daemon.send(SIGUSR1)
+        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        let count = daemon.notifications.lines.count { $0 == "WATCHDOG=1" }
+        try await daemon.waitUntil("two more pings") {
+            $0.notifications.lines.count { $0 == "WATCHDOG=1" } >= count + 2
+        }
+    }
+
+    @Test func hasNoWatchdogWhereNoneIsAskedFor() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        try bench.drop("one", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("one", daemon))
+        #expect(try await daemon.stop() == .exited(0))
+        #expect(!daemon.notifications.lines.contains("WATCHDOG=1"))
+    }
+
+    /// RELOADING=1 with its moment, and READY=1 after it.
+    private func waitForReload(_ daemon: DaemonProcess) async throws {
+        try await daemon.waitUntil("RELOADING=1 and then READY=1") {
+            let lines = $0.notifications.lines
+            guard let reloading = lines.lastIndex(of: "RELOADING=1") else { return false }
+            return lines[reloading...].contains("READY=1")
+        }
+        #expect(daemon.notifications.lines.contains { $0.hasPrefix("MONOTONIC_USEC=") })
+    }
+}

@@ -1,0 +1,42 @@
+import Darkroom
+import TestSupport
+import Testing
+
+/// Many images, many manifests.
+@Suite(.fewAtATime) struct VolumeTests {
+    @Test func twoThousandImages() async throws {
+        let bench = try Bench(pictures: 2000)
+        let daemon = try await bench.run()
+        try bench.drop(
+            "large", images: (0..<2000).map { ("image-\($0)", bench.url("\($0).png")) })
+        let status = try await bench.spool.finish("large", daemon)
+
+        try bench.checkCompleted(status)
+        #expect(status.images.count == 2000)
+        #expect(status.images.map(\.name) == (0..<2000).map { "image-\($0)" })
+        let requests = try bench.origin.requests()
+        #expect(requests.count == 2000)
+        // downloads.concurrency is 16, and each connection is used again.
+        #expect(Set(requests.map(\.connection)).count <= 16)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func aThousandManifests() async throws {
+        let bench = try Bench(pictures: 8)
+        let daemon = try await bench.run()
+        for index in 0..<1000 {
+            try bench.drop(
+                "burst-\(index)", images: [("only", bench.url("\(index % 8).png"))])
+        }
+        for index in 0..<1000 {
+            let status = try await bench.spool.finish("burst-\(index)", daemon)
+            #expect(status.state == .completed)
+            #expect(status.images.first?.output != nil)
+        }
+        // Each became exactly one batch.
+        #expect(bench.spool.list("outbox").count == 1000)
+        #expect(bench.spool.list("inbox") == [])
+        #expect(bench.spool.list("active") == [])
+        #expect(try bench.origin.requests().count == 1000)
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import Synchronization
+
+/// A darkroomd of this build running as a process of its own, with a notification socket of ours.
+///
+/// Whoever lets go of it without stopping it kills it.
+package final class DaemonProcess: Sendable {
+    /// How a process ended.
+    package enum Ending: Equatable, Sendable {
+        case exited(Int32)
+        case killed(signal: Int32)
+    }
+
+    package let identifier: pid_t
+    package let notifications: NotifySocket
+    private let output: URL
+    private let ending = Mutex<Ending?>(nil)
+    /// Holds the output and the socket.
+    private let scratch: ScratchDirectory
+
+    /// Starts it and returns at once; `run` also waits until it is ready.
+    package init(arguments: [String], environment: [String: String] = [:]) throws {
+        scratch = try ScratchDirectory()
+        output = scratch.url.appending(path: "output")
+        notifications = try NotifySocket(path: scratch.url.appending(path: "notify").path)
+        // Nothing of the tests' own environment reaches the daemon, lest a proxy or a setting does.
+        var variables = [
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
+            "NOTIFY_SOCKET": notifications.path,
+        ]
+        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_LIBRARY_PATH"] {
+            variables[name] = ProcessInfo.processInfo.environment[name]
+        }
+        variables.merge(environment) { $1 }
+        identifier = try Self.spawn(
+            try Self.program(), arguments: arguments, environment: variables,
+            output: output.path)
+    }
+
+    deinit {
+        if currentEnding() == nil {
+            kill(identifier, SIGKILL)
+            var status: CInt = 0
+            while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
+        }
+    }
+
+    /// Starts it on a spool and waits until it says READY=1.
+    package static func run(
+        spool: String, settings: [String: String] = [:], arguments: [String] = [],
+        environment: [String: String] = [:]
+    ) async throws -> DaemonProcess {
+        var all = ["--spool", spool]
+        for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
+            all += ["--set", "\(key)=\(value)"]
+        }
+        let daemon = try DaemonProcess(arguments: all + arguments, environment: environment)
+        try await daemon.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
+        return daemon
+    }
+
+    /// What it has written to its standard output and error.
+    package var outputText: String {
+        (try? String(decoding: Data(contentsOf: output), as: UTF8.self)) ?? ""
+    }
+
+    /// The newest `STATUS=` text.
+    package var statusText: String { notifications.last("STATUS") ?? "" }
+
+    package func send(_ signal: CInt) {
+        kill(identifier, signal)
+    }
+
+    /// Waits for something to become true of it; gives up when the process has ended instead.
+    package func waitUntil(
+        _ what: String, condition: (DaemonProcess) throws -> Bool
+    ) async throws {
+        try await eventually(what, context: { describe() }) {
+            if try condition(self) { return () }
+            if let ending = currentEnding() {
+                throw DeadlineExceeded("\(ending) before \(what). \(describe())")
+            }
+            return nil
+        }
+    }
+
+    /// Waits for a status text that begins with `prefix`.
+    package func waitForStatusText(_ prefix: String) async throws {
+        try await waitUntil("a status text that begins with '\(prefix)'") {
+            $0.statusText.hasPrefix(prefix)
+        }
+    }
+
+    package func waitForEnding() async throws -> Ending {
+        try await eventually("the daemon's end", context: { describe() }) { currentEnding() }
+    }
+
+    /// Asks it to stop and waits until it has.
+    package func stop() async throws -> Ending {
+        send(SIGTERM)
+        return try await waitForEnding()
+    }
+
+    /// Kills it and waits until it is gone.
+    package func killAtOnce() async throws {
+        send(SIGKILL)
+        _ = try await waitForEnding()
+    }
+
+    /// The ending, if it has ended.
+    package func currentEnding() -> Ending? {
+        ending.withLock { ending in
+            var status: CInt = 0
+            if ending == nil, waitpid(identifier, &status, WNOHANG) == identifier {
+                // wait(2): the low seven bits are the signal, the second byte the exit status.
+                let signal = status & 0x7f
+                ending = signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
+            }
+            return ending
+        }
+    }
+
+    /// Its status text and the end of its output, for a message about something that went wrong.
+    package func describe() -> String {
+        """
+        Its status text: '\(statusText)'; its output ends:
+        \(outputText.split(separator: "\n").suffix(40).joined(separator: "\n"))
+        """
+    }
+
+    /// Runs it to its end, for command lines that do not start a daemon.
+    package static func end(
+        arguments: [String], environment: [String: String] = [:]
+    ) async throws -> (ending: Ending, output: String) {
+        let process = try DaemonProcess(arguments: arguments, environment: environment)
+        let ending = try await process.waitForEnding()
+        return (ending, process.outputText)
+    }
+
+    /// The program beside the running tests, or the one that TEST_DARKROOMD names.
+    private static func program() throws -> String {
+        if let path = ProcessInfo.processInfo.environment["TEST_DARKROOMD"] { return path }
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: tests).deletingLastPathComponent().appending(path: "darkroomd").path
+    }
+
+    private static func spawn(
+        _ program: String, arguments: [String], environment: [String: String], output: String
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(
+            &actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+
+        // The tests' threads may block signals, and a child would inherit that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+
+        var argv = ([program] + arguments).map { strdup($0) } + [nil]
+        var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (argv + envp).forEach { free($0) } }
+        var identifier: pid_t = 0
+        let error = posix_spawn(&identifier, program, &actions, &attributes, &argv, &envp)
+        guard error == 0 else { throw POSIXError(.init(rawValue: error) ?? .EIO) }
+        return identifier
+    }
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/env bash
+# Builds Darkroom and runs its tests: bash Tests/run.sh [lint|unit|e2e|tsan|systemd]...
+#
+# Without arguments, everything. Missing Debian packages are installed first, with sudo where this
+# is not root. The last line sums up: N passed, N failed, N skipped. Exits 1 if anything failed.
+set -u -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=etc/packages.sh
+. etc/packages.sh
+
+readonly LOGS=.build/test-logs
+# The suites whose subject is several threads at once.
+readonly CONCURRENT='\.(TransferEngine|TransferOperation|Fetch|Batch|Scheduler|Inbox|Daemon)'
+passed=0 failed=0 skipped=0
+
+main() {
+    local parts=("$@") part
+    [ $# -gt 0 ] || parts=(lint unit e2e tsan systemd)
+    for part in "${parts[@]}"; do
+        case $part in
+            lint | unit | e2e | tsan | systemd) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|e2e|tsan|systemd]..." >&2; exit 64 ;;
+        esac
+    done
+    prepare || { failed=1; sum_up; }
+    for part in "${parts[@]}"; do
+        "part_$part"
+    done
+    sum_up
+}
+
+prepare() {
+    { missing_build_packages; missing_test_packages; } | install_packages || return 1
+    require_swift || return 1
+    mkdir -p "$LOGS"
+    # Debian keeps nginx and systemd's tools where only administrators have their PATH.
+    PATH=$PATH:/usr/sbin:/sbin
+}
+
+sum_up() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+# --- Reporting -------------------------------------------------------------------------------
+
+say() { printf '%-8s %s\n' "$1" "$2"; }
+
+# check PART WHAT COMMAND [ARGUMENT]...: counts one check; shows the end of its output if it failed.
+check() {
+    local part=$1 what=$2 log
+    shift 2
+    log=$LOGS/$part.log
+    if "$@" >"$log" 2>&1; then
+        passed=$((passed + 1))
+        return 0
+    fi
+    failed=$((failed + 1))
+    say "$part" "FAILED: $what (all of it in $log)"
+    tail -n 60 "$log" | sed 's/^/    /'
+    return 1
+}
+
+# --- The parts -------------------------------------------------------------------------------
+
+part_lint() {
+    local before=$failed script
+    check lint "swift format" swift format lint --strict --recursive --parallel \
+        Package.swift Sources Tests
+    while IFS= read -r script; do
+        check lint "bash -n $script" bash -n "$script"
+        ! have shellcheck || check lint "shellcheck $script" shellcheck --external-sources --severity=warning "$script"
+    done < <(scripts)
+    [ "$failed" -ne "$before" ] || say lint "sources and scripts are clean"
+}
+
+scripts() {
+    printf '%s\n' .ci/run etc/*.sh Tests/*.sh Tests/*/*.sh
+}
+
+part_unit() { run_suites unit '^DarkroomTests\.' .build; }
+
+part_e2e() { run_suites e2e '^EndToEndTests\.' .build; }
+
+part_tsan() {
+    export TSAN_OPTIONS="suppressions=$PWD/Tests/tsan.supp halt_on_error=0 exitcode=66"
+    run_suites tsan "$CONCURRENT" .build-tsan --sanitize=thread
+    unset TSAN_OPTIONS
+}
+
+part_systemd() {
+    local reason
+    if reason=$(why_no_systemd); then
+        # On a machine that is there for testing, a test left out is a failure.
+        if [ "${CI:-}" = true ]; then
+            failed=$((failed + 1))
+            say systemd "FAILED: it cannot be run here: $reason"
+        else
+            skipped=$((skipped + 1))
+            say systemd "skipped: $reason"
+        fi
+        return
+    fi
+    check systemd "build" swift build || return
+    local stage log=$LOGS/systemd.log ok bad
+    stage=$(mktemp -d)
+    stage_daemon "$stage"
+    bash Tests/systemd/boot.sh --bind "$PWD" --bind "$stage" \
+        bash "$PWD/Tests/systemd/test.sh" "$PWD" "$stage" >"$log" 2>&1
+    local status=$?
+    rm -rf "$stage"
+    ok=$(grep -c '^ok ' "$log")
+    bad=$(grep -c '^FAIL ' "$log")
+    # A run that broke off, or that checked nothing, has failed whatever it printed.
+    if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$ok" -eq 0 ]; }; then bad=1; fi
+    passed=$((passed + ok))
+    failed=$((failed + bad))
+    if [ "$bad" -gt 0 ]; then
+        say systemd "FAILED: $bad checks under a booted systemd (all of it in $log)"
+        grep -v '^ok ' "$log" | tail -n 80 | sed 's/^/    /'
+    else
+        say systemd "$ok checks under a booted systemd passed"
+    fi
+}
+
+# Prints why there can be no systemd of our own here; returns 1 if there can.
+why_no_systemd() {
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "booting a systemd needs root"
+    elif ! unshare --mount --pid --uts --ipc --cgroup --net --fork true 2>/dev/null; then
+        echo "the kernel lets this root make no namespaces (a container without privileges?)"
+    else
+        return 1
+    fi
+}
+
+# Copies the daemon, and the shared libraries of the Swift toolchain that it is linked to.
+stage_daemon() {
+    local products library
+    products=$(swift build --show-bin-path)
+    mkdir "$1/lib"
+    cp "$products/darkroomd" "$1/"
+    chmod 755 "$1"
+    ldd "$products/darkroomd" | sed -n 's/.*=> \(.*\) (0x.*/\1/p' | while IFS= read -r library; do
+        case $library in
+            /lib/* | /usr/lib/* | /lib64/*) ;;
+            *) cp "$library" "$1/lib/" ;;
+        esac
+    done
+}
+
+# --- Swift Testing ---------------------------------------------------------------------------
+
+# run_suites PART FILTER SCRATCH [OPTION]...: builds, runs the suites whose names match, counts.
+run_suites() {
+    local part=$1 filter=$2 scratch=$3
+    shift 3
+    check "$part-build" "build" \
+        build_tests --scratch-path "$scratch" "$@" || return
+    # The build is no test.
+    passed=$((passed - 1))
+
+    local log=$LOGS/$part.log results=$LOGS/$part.xml
+    rm -f "$results"
+    swift test --skip-build --disable-xctest --scratch-path "$scratch" "$@" \
+        --filter "$filter" --xunit-output "$results" >"$log" 2>&1
+    local status=$?
+    count_results "$part" "$status" "$log" "$results"
+}
+
+# A warning in C is no error to the package manager, in Swift it is one by Package.swift.
+build_tests() {
+    local output
+    output=$(swift build --build-tests "$@" 2>&1)
+    local status=$?
+    printf '%s\n' "$output"
+    [ "$status" -eq 0 ] && ! grep -q "^$PWD/\(Sources\|Tests\)/.*warning:" <<<"$output"
+}
+
+# Reads the totals from the JUnit file that Swift Testing writes: a run that crashed has none.
+count_results() {
+    local part=$1 status=$2 log=$3 results=$4
+    local total bad left_out good
+    total=$(attribute tests "$results")
+    left_out=$(attribute skipped "$results")
+    # Its attribute `failures` counts issues, of which a test may have several.
+    bad=$(grep -A 1 '<testcase ' "$results" 2>/dev/null | grep -c '<failure')
+    if [ "${total:-0}" -eq 0 ]; then
+        failed=$((failed + 1))
+        say "$part" "FAILED: no test ended (exit status $status, all of it in $log)"
+        tail -n 60 "$log" | sed 's/^/    /'
+        return
+    fi
+    # Tests that were skipped are not among its `tests`.
+    good=$((total - bad))
+    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1 good=$((good - 1)); fi
+    passed=$((passed + good))
+    failed=$((failed + bad))
+    skipped=$((skipped + left_out))
+    if [ "$bad" -gt 0 ]; then
+        say "$part" "FAILED: $bad of $total tests (exit status $status, all of it in $log)"
+        grep -E '^(✘|.*: error: |.*WARNING: ThreadSanitizer)' "$log" | cut -c 1-400 | head -n 80 |
+            sed 's/^/    /'
+    else
+        say "$part" "$good tests passed$([ "$left_out" -eq 0 ] || echo ", $left_out skipped")"
+    fi
+}
+
+attribute() {
+    [ ! -e "$2" ] || sed -n "s/.*<testsuite .* $1=\"\([0-9]*\)\".*/\1/p" "$2"
+}
+
+main "$@"

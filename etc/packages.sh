@@ -1,0 +1,107 @@
+# shellcheck shell=bash
+# Finds out which Debian packages are missing, and installs them. Sourced by etc/try.sh and
+# Tests/run.sh; does nothing by itself.
+#
+# What is asked for is the thing needed (a header's pkg-config file, a program), not the package:
+# any nginx will do, and on another distribution nothing is installed where nothing is missing.
+
+# Prints the packages that building lacks, one a line.
+missing_build_packages() {
+    have pkg-config || echo pkg-config
+    pkg-config --exists libcurl 2>/dev/null || echo libcurl4-openssl-dev
+    pkg-config --exists libsystemd 2>/dev/null || echo libsystemd-dev
+    pkg-config --exists libpng 2>/dev/null || echo libpng-dev
+    pkg-config --exists libcrypto 2>/dev/null || echo libssl-dev
+    # What a Swift toolchain takes from the system when it fetches packages, compiles C and links.
+    have git || printf '%s\n' git ca-certificates
+    [ -e /usr/include/stdlib.h ] || echo libc6-dev
+    compgen -G '/usr/include/c++/*' >/dev/null || echo libstdc++-12-dev
+    toolchain_links || printf '%s\n' binutils libcurl4 libncurses6 \
+        libsqlite3-0 libxml2 tzdata
+}
+
+# Prints the packages that the tests need beyond those.
+missing_test_packages() {
+    have nginx || echo nginx-light
+    have sha256sum || echo coreutils
+    # The test under a booted systemd is for root; without root there is no use in its packages.
+    [ "$(id -u)" -eq 0 ] || return 0
+    have systemd-analyze || echo systemd
+    have unshare || echo util-linux
+    have mount || echo mount
+}
+
+# Installs the packages named on standard input, one a line; says so and returns 1 if it cannot.
+install_packages() {
+    local packages output status as_root=()
+    mapfile -t packages
+    [ "${#packages[@]}" -gt 0 ] || return 0
+    if ! have apt-get; then
+        echo "These are missing, by their names in Debian: ${packages[*]}" >&2
+        return 1
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! have sudo; then
+            echo "These Debian packages are missing: ${packages[*]}" >&2
+            echo "Install them as root (there is no sudo here), or run this as root." >&2
+            return 1
+        fi
+        as_root=(sudo)
+    fi
+    echo "Installing Debian packages: ${packages[*]}"
+    "${as_root[@]}" apt-get update -qq || return 1
+    keep_services_stopped "${as_root[@]}"
+    output=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${packages[@]}" 2>&1)
+    status=$?
+    let_services_start "${as_root[@]}"
+    if [ "$status" -ne 0 ]; then
+        printf '%s\n' "$output" "apt-get could not install: ${packages[*]}" >&2
+    fi
+    return "$status"
+}
+
+# Stops with a word if there is no Swift 6.3 or newer.
+require_swift() {
+    local version
+    if ! have swift; then
+        echo "There is no swift in PATH: a toolchain of Swift 6.3 is needed (swift.org/install)." >&2
+        return 1
+    fi
+    version=$(swift --version 2>&1) || { echo "$version" >&2; return 1; }
+    version=$(sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' <<<"$version" | head -n 1)
+    if [ "$(printf '%s\n' 6.3 "$version" | sort -V | head -n 1)" != 6.3 ]; then
+        echo "This is Swift $version: a toolchain of Swift 6.3 is needed." >&2
+        return 1
+    fi
+}
+
+# Whether a program is there; those of administrators are not in everybody's PATH.
+have() {
+    PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1
+}
+
+# Whether the compiler finds all its shared libraries.
+toolchain_links() {
+    have swift || return 0
+    local bin libraries
+    bin=$(dirname "$(readlink -f "$(command -v swift)")")
+    libraries=$(ldd "$bin"/{swift-frontend,swift-build,swift-format,clang,lld} 2>/dev/null)
+    [[ $libraries != *"not found"* ]]
+}
+
+# Debian starts a service with its package. The nginx of the tests is started by the tests, on a
+# port of its own: the system's own one need not run, so policy-rc.d says no while it is installed.
+keep_services_stopped() {
+    policy=/usr/sbin/policy-rc.d
+    if [ -e "$policy" ]; then
+        policy=
+    else
+        printf '#!/bin/sh\nexit 101\n' | "$@" tee "$policy" >/dev/null
+        "$@" chmod 755 "$policy"
+    fi
+}
+
+let_services_start() {
+    [ -z "$policy" ] || "$@" rm -f "$policy"
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Tries Darkroom out: bash etc/try.sh
+#
+# Installs the Debian packages that are missing (with sudo where this is not root), builds a
+# release, starts darkroomd on a spool of its own in a temporary folder, drops the sample manifests
+# of etc/samples into its inbox, shows how they fare and what came out, and stops the daemon. The
+# folder with the results stays, and the last line says how to remove it.
+set -u -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=etc/packages.sh
+. etc/packages.sh
+
+readonly SAMPLES=$PWD/etc/samples
+# Seconds for the daemon to be ready, and for all the samples to be done.
+readonly READY_WITHIN=30 DONE_WITHIN=300
+daemon='' spool='' log=''
+
+main() {
+    missing_build_packages | install_packages || exit 1
+    require_swift || exit 1
+    build
+
+    spool=$(mktemp -d "${TMPDIR:-/tmp}/darkroom-try.XXXXXX") || exit 1
+    log=$spool/darkroomd.log
+    trap stop_daemon EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    start_daemon
+    drop_samples
+    follow
+    stop_daemon
+    local result=0
+    print_results || result=1
+    echo
+    echo "The spool with all of it stays in $spool"
+    echo "and is removed by: rm -r $spool"
+    exit "$result"
+}
+
+build() {
+    echo "Building a release ..."
+    swift build -c release --product darkroomd --quiet || exit 1
+    program=$(swift build -c release --product darkroomd --show-bin-path)/darkroomd
+}
+
+# --- The daemon ------------------------------------------------------------------------------
+
+start_daemon() {
+    "$program" --spool "$spool" --set "sources.roots=[\"$SAMPLES\"]" >"$log" 2>&1 &
+    daemon=$!
+    # Without a service manager to tell, the folder that only a running daemon makes will do.
+    local started=$SECONDS
+    until [ -d "$spool/inbox" ] && [ -d "$spool/tmp" ]; do
+        running || fail "darkroomd did not start"
+        ((SECONDS - started < READY_WITHIN)) || fail "darkroomd was not ready in $READY_WITHIN s"
+        sleep 0.05
+    done
+    echo "darkroomd runs as process $daemon on $spool"
+}
+
+running() { kill -0 "$daemon" 2>/dev/null; }
+
+stop_daemon() {
+    [ -n "$daemon" ] || return 0
+    kill -s TERM "$daemon" 2>/dev/null
+    wait "$daemon" 2>/dev/null
+    daemon=''
+}
+
+fail() {
+    echo "$1; its last words:" >&2
+    tail -n 20 "$log" >&2
+    exit 1
+}
+
+# --- The batches -----------------------------------------------------------------------------
+
+# Copies each sample into tmp/ and renames it into inbox/: nobody sees half a manifest.
+drop_samples() {
+    local sample name
+    batches=()
+    for sample in "$SAMPLES"/*.{json,yaml,plist}; do
+        [ -e "$sample" ] || continue
+        name=${sample##*/}
+        cp "$sample" "$spool/tmp/$name"
+        mv "$spool/tmp/$name" "$spool/inbox/$name"
+        batches+=("${name%.*}")
+    done
+    [ "${#batches[@]}" -gt 0 ] || fail "there are no samples in $SAMPLES"
+}
+
+# Shows each batch's state until all of them are final: in place on a terminal, else on change.
+follow() {
+    local started=$SECONDS shown='' lines batch going
+    while :; do
+        going=0 lines=''
+        for batch in "${batches[@]}"; do
+            lines+=$(progress_line "$batch")$'\n'
+            is_final "$(state_of "$batch")" || going=1
+        done
+        if [ "$lines" != "$shown" ]; then
+            # On a terminal, back to the first of the lines that are to be replaced.
+            [ ! -t 1 ] || [ -z "$shown" ] || printf '\033[%dA\033[J' "${#batches[@]}"
+            printf '%s' "$lines"
+            shown=$lines
+        fi
+        [ "$going" -eq 1 ] || return 0
+        running || fail "darkroomd ended before the samples were done"
+        ((SECONDS - started < DONE_WITHIN)) || fail "the samples were not done in $DONE_WITHIN s"
+        sleep 0.1
+    done
+}
+
+progress_line() {
+    local total finished
+    total=$(count_of "$1" total)
+    finished=$(($(count_of "$1" filtered) + $(count_of "$1" failed) + $(count_of "$1" cancelled)))
+    printf '  %-12s %-20s %3d of %3d images' "$1" "$(state_of "$1")" "$finished" "$total"
+}
+
+is_final() { [[ $1 != waiting && $1 != pending && $1 != processing ]]; }
+
+# The status file is written a key to a line, and its indentation tells the batch's own state and
+# counts from those of its images.
+state_of() {
+    local state
+    state=$(sed -n 's/^  "state" *: *"\([A-Za-z]*\)".*/\1/p' \
+        "$spool/outbox/$1/status.json" 2>/dev/null)
+    echo "${state:-waiting}"
+}
+
+count_of() {
+    local count
+    count=$(sed -n "s/^    \"$2\" *: *\([0-9]*\).*/\1/p" \
+        "$spool/outbox/$1/status.json" 2>/dev/null)
+    echo "${count:-0}"
+}
+
+# A table of what came out. Returns 1 unless every batch was completed.
+print_results() {
+    local batch state file result=0
+    echo
+    for batch in "${batches[@]}"; do
+        state=$(state_of "$batch")
+        [ "$state" = completed ] || result=1
+        printf '%s: %s, %d of %d images filtered\n' "$batch" "$state" \
+            "$(count_of "$batch" filtered)" "$(count_of "$batch" total)"
+        echo "  $spool/outbox/$batch"
+        for file in "$spool/outbox/$batch"/*.png; do
+            [ ! -e "$file" ] || printf '  %9d bytes  %s\n' "$(stat --format %s "$file")" "${file##*/}"
+        done
+        [ "$state" = completed ] ||
+            grep -o '"message" *: *"[^"]*"' "$spool/outbox/$batch/status.json" | sed 's/^/  /'
+    done
+    return "$result"
+}
+
+main "$@"
