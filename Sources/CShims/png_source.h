@@ -11,16 +11,16 @@ enum {
     DARKROOM_PNG_RAW_BYTES = 64 << 10,
 };
 
-/* Hands the chunks of a file through as they are, except that the data of consecutive IDATs is joined
- * and dealt out anew in IDATs of one piece each, the last one shorter.
+/* Hands the chunks of a file through as they are, except that the data of consecutive IDATs is
+ * joined and dealt out anew in IDATs of one piece each, the last one shorter.
  *
- * Why: after the last row libpng 1.6 calls inflate once more, with what it has of the current IDAT or
- * else with the next one, and then takes the compressed data to be complete. Where the end of it is
- * spread over more IDATs, as in files whose IDATs hold one byte each, it never sees the Adler checksum
- * and does not mind. The end of a stream, a few bytes, is spread over two pieces at most.
+ * Why: after the last row libpng 1.6 calls inflate once more, with what it has of the current IDAT
+ * or else with the next one, and then takes the compressed data to be complete. Where the end of it
+ * is spread over more IDATs, as in files whose IDATs hold one byte each, it never sees the Adler
+ * checksum and does not mind. The end of a stream, a few bytes, is spread over two pieces at most.
  *
- * Since the chunks are taken apart here, so are the checksums of the critical ones compared here, and
- * libpng is told to ignore them; those of the new IDATs are 0. */
+ * Since the chunks are taken apart here, so are the checksums of the critical ones compared
+ * here, and libpng is told to ignore them; those of the new IDATs are 0. */
 typedef struct {
     int fd;
     enum {
@@ -45,8 +45,8 @@ typedef struct {
     uint8_t following[8]; /* the header of the chunk after the IDATs */
     bool has_following;
 
-    /* Set by the reader when rows are being read: only then is damage in an IDAT reported, so that it
-     * is not taken for one of the header. */
+    /* Set by the reader when rows are being read: only then is damage in an IDAT reported, so
+     * that it is not taken for one of the header. */
     bool reports_data;
     /* Set by the reader after the last row: there must be no more data. */
     bool is_after_rows;

@@ -43,8 +43,8 @@ import Testing
         #expect(error.kind == damage.code, "\(error.message)")
     }
 
-    /// More data behind a stream that ends with one of the reader's pieces, where libpng by itself sees
-    /// neither.
+    /// More data behind a stream that ends with one of the reader's pieces, where libpng by itself
+    /// sees neither.
     @Test(arguments: [1, 40_000, 200_000])
     func dataBehindAPieceIsAnError(extra: Int) throws {
         var maker = PNGMaker.noise(width: 65536 - 12, height: 1, colourType: .gray, depth: 8)
@@ -77,8 +77,8 @@ import Testing
         let last = try #require(chunks.lastIndex { $0.type == "IDAT" })
         chunks[last].crcError = 1
         let error = try #require(Self.failure(of: PNGChunk.file(chunks), name: "k04.png"))
-        // The reader joins data to pieces of 64 KiB: it finds the error when 128 KiB, 435 whole rows of
-        // 301 bytes, have been decoded.
+        // The reader joins data to pieces of 64 KiB: it finds the error when 128 KiB, 435 whole
+        // rows of 301 bytes, have been decoded.
         #expect(error.message == "k04.png: reading row 436 of 512: IDAT: CRC error")
     }
 
@@ -88,8 +88,8 @@ import Testing
             error.message == "x.png: reading row 24 of 24: IDAT: incorrect data check (libpng)")
     }
 
-    /// The compressed data's last bytes, each in a chunk of its own or two together: libpng by itself
-    /// looks at no more than one chunk after the last row and would not see the checksum.
+    /// The compressed data's last bytes, each in a chunk of its own or two together: libpng by
+    /// itself looks at no more than one chunk after the last row and would not see the checksum.
     @Test(arguments: [1, 2, 3, 5], Deflater.Method.allCases)
     func checksumMayBeScattered(bytes: Int, method: Deflater.Method) throws {
         var maker = Self.maker()
@@ -131,8 +131,8 @@ import Testing
         }
     }
 
-    /// Any change of any byte of a file without ancillary chunks must be noticed: checksums cover all
-    /// of it.
+    /// Any change of any byte of a file without ancillary chunks must be noticed: checksums cover
+    /// all of it.
     @Test(arguments: [false, true])
     func noByteMayBeChanged(interlaced: Bool) {
         var maker = PNGMaker.noise(
