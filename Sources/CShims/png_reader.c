@@ -92,7 +92,8 @@ darkroom_png_reader *darkroom_png_reader_new(
     }
     png_structp png = reader->png;
     png_set_read_fn(png, reader, read_data);
-    /* The source has compared the checksums of critical chunks; their pieces fit libpng's buffer. */
+    /* The source has compared the checksums of critical chunks; their pieces fit libpng's
+     * buffer. */
     png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
     png_set_compression_buffer_size(png, sizeof reader->source.held);
     /* The caller checks width and height against limits of its own before a row is allocated. */
@@ -260,19 +261,21 @@ void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour
         return;
     png_structp png = reader->png;
     png_infop info = reader->info;
+    const darkroom_png_source *source = &reader->source;
     /* libpng derives some of these from others; only what is in the file counts. */
     int intent = 0;
-    if (darkroom_png_source_has_met(&reader->source, "sRGB") && png_get_sRGB(png, info, &intent) != 0) {
+    if (darkroom_png_source_has_met(source, "sRGB") && png_get_sRGB(png, info, &intent) != 0) {
         colour->rendering_intent = intent;
         colour->present |= DARKROOM_PNG_HAS_SRGB;
     }
     png_fixed_point gamma = 0;
-    if (darkroom_png_source_has_met(&reader->source, "gAMA") && png_get_gAMA_fixed(png, info, &gamma) != 0) {
+    if (darkroom_png_source_has_met(source, "gAMA")
+        && png_get_gAMA_fixed(png, info, &gamma) != 0) {
         colour->gamma = (uint32_t)gamma;
         colour->present |= DARKROOM_PNG_HAS_GAMA;
     }
     int32_t *c = colour->chromaticities;
-    if (darkroom_png_source_has_met(&reader->source, "cHRM")
+    if (darkroom_png_source_has_met(source, "cHRM")
         && png_get_cHRM_fixed(
             png, info, &c[0], &c[1], &c[2], &c[3], &c[4], &c[5], &c[6], &c[7]) != 0)
         colour->present |= DARKROOM_PNG_HAS_CHRM;

@@ -176,19 +176,14 @@ static darkroom_png_result gather(darkroom_png_source *source)
     return DARKROOM_PNG_OK;
 }
 
-/* Makes `header` that of a new IDAT, whose data are the first `piece_count` bytes of `held`. */
+/* Makes `header` that of a new IDAT, whose data is all that `held` can take. */
 static darkroom_png_result next_piece(darkroom_png_source *source)
 {
-    darkroom_png_result result = gather(source);
-    if (result != DARKROOM_PNG_OK && source->reports_data)
-        return result;
-    source->piece_count =
-        source->is_data_complete || result != DARKROOM_PNG_OK
-        ? source->held_count
-        : DARKROOM_PNG_PIECE_BYTES;
-    if (source->is_after_rows && source->piece_count > 0)
+    if (gather(source) != DARKROOM_PNG_OK && source->reports_data)
+        return source->failure;
+    if (source->is_after_rows && source->held_count > 0)
         return fail(source, DARKROOM_PNG_DATA, "IDAT", ": more compressed data after its end");
-    set_length(source->header, source->piece_count);
+    set_length(source->header, source->held_count);
     memcpy(source->header + 4, "IDAT", 4);
     return DARKROOM_PNG_OK;
 }
@@ -220,15 +215,6 @@ static darkroom_png_result next_header(darkroom_png_source *source)
     return DARKROOM_PNG_OK;
 }
 
-/* A piece has been handed out: what is held beyond it moves up. */
-static void drop_piece(darkroom_png_source *source)
-{
-    source->held_count -= source->piece_count;
-    memmove(source->held, source->held + source->piece_count, source->held_count);
-    if (source->held_count == 0 && source->is_data_complete)
-        source->is_in_data = false;
-}
-
 static darkroom_png_result compare_checksum(darkroom_png_source *source)
 {
     /* libpng compares those of ancillary chunks. */
@@ -247,7 +233,7 @@ static darkroom_png_result advance(darkroom_png_source *source)
     switch (source->state) {
     case SOURCE_HEADER:
         source->state = source->is_in_data ? SOURCE_PIECE : SOURCE_BODY;
-        source->left = source->is_in_data ? source->piece_count : big_endian(source->header);
+        source->left = big_endian(source->header);
         return DARKROOM_PNG_OK;
     case SOURCE_BODY:
         source->state = SOURCE_CHECKSUM;
@@ -257,7 +243,8 @@ static darkroom_png_result advance(darkroom_png_source *source)
     case SOURCE_PIECE:
         source->state = SOURCE_PIECE_CHECKSUM;
         source->left = 4;
-        drop_piece(source);
+        source->held_count = 0;
+        source->is_in_data = !source->is_data_complete;
         return DARKROOM_PNG_OK;
     case SOURCE_SIGNATURE:
     case SOURCE_CHECKSUM:
@@ -278,7 +265,7 @@ static darkroom_png_result hand_out(darkroom_png_source *source, uint8_t *bytes,
         memcpy(bytes, source->header + 8 - source->left, count);
         break;
     case SOURCE_PIECE:
-        memcpy(bytes, source->held + source->piece_count - source->left, count);
+        memcpy(bytes, source->held + source->held_count - source->left, count);
         break;
     case SOURCE_PIECE_CHECKSUM:
         memset(bytes, 0, count);

@@ -7,19 +7,20 @@
 #include <stdbool.h>
 
 enum {
-    DARKROOM_PNG_PIECE_BYTES = 32 << 10,
+    DARKROOM_PNG_PIECE_BYTES = 64 << 10,
     DARKROOM_PNG_RAW_BYTES = 64 << 10,
 };
 
-/* Hands the chunks of a file through as they are, except that the data of consecutive IDATs is joined
- * and dealt out anew, in IDATs of one piece each and a last one of one to two pieces.
+/* Hands the chunks of a file through as they are, except that the data of consecutive IDATs is
+ * joined and dealt out anew in IDATs of one piece each, the last one shorter.
  *
- * Why: after the last row libpng 1.6 calls inflate just once, with what it has read of the current
- * IDAT. Where the compressed data's end is spread over more than that, it never sees the Adler
- * checksum and does not mind. In the last one or two pieces it always has all of it.
+ * Why: after the last row libpng 1.6 calls inflate once more, with what it has of the current IDAT
+ * or else with the next one, and then takes the compressed data to be complete. Where the end of it
+ * is spread over more IDATs, as in files whose IDATs hold one byte each, it never sees the Adler
+ * checksum and does not mind. The end of a stream, a few bytes, is spread over two pieces at most.
  *
- * Since the chunks are taken apart here, so are the checksums of the critical ones compared here, and
- * libpng is told to ignore them; those of the new IDATs are 0. */
+ * Since the chunks are taken apart here, so are the checksums of the critical ones compared
+ * here, and libpng is told to ignore them; those of the new IDATs are 0. */
 typedef struct {
     int fd;
     enum {
@@ -40,12 +41,12 @@ typedef struct {
     bool is_in_data;       /* IDATs are being read, or some of their data is held */
     bool is_data_complete; /* the last of them has been read */
     size_t chunk_left;     /* unread bytes of the IDAT being read */
-    size_t held_count, piece_count;
+    size_t held_count;     /* bytes of the piece */
     uint8_t following[8]; /* the header of the chunk after the IDATs */
     bool has_following;
 
-    /* Set by the reader when rows are being read: only then is damage in an IDAT reported, so that it
-     * is not taken for one of the header. */
+    /* Set by the reader when rows are being read: only then is damage in an IDAT reported, so
+     * that it is not taken for one of the header. */
     bool reports_data;
     /* Set by the reader after the last row: there must be no more data. */
     bool is_after_rows;
@@ -59,7 +60,7 @@ typedef struct {
 
     size_t raw_next, raw_filled; /* unconsumed bytes of the file are raw[raw_next..<raw_filled] */
     uint8_t raw[DARKROOM_PNG_RAW_BYTES];
-    uint8_t held[2 * DARKROOM_PNG_PIECE_BYTES];
+    uint8_t held[DARKROOM_PNG_PIECE_BYTES];
 } darkroom_png_source;
 
 /* `source` is all zeros. */

@@ -14,7 +14,8 @@ enum { DARKROOM_PNG_MESSAGE_BYTES = 160 };
 typedef struct {
     jmp_buf jump;
     darkroom_png_result result;
-    /* What the next error means, where the callback that provokes it knows better than its words. */
+    /* What the next error means, where the callback that provokes it knows better than its
+     * words. */
     darkroom_png_result expected;
     char message[DARKROOM_PNG_MESSAGE_BYTES];
 } darkroom_png_trap;

@@ -140,7 +140,8 @@ darkroom_png_result darkroom_png_writer_start(
     darkroom_png_compression compression, const darkroom_png_colour *colour, uint32_t *written)
 {
     static const int color_types[] = {
-        PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
+        PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+        PNG_COLOR_TYPE_RGB_ALPHA};
     if (writer->trap.result != DARKROOM_PNG_OK)
         return writer->trap.result;
     if (writer->is_started || channels < 1 || channels > 4 || (depth != 8 && depth != 16))

@@ -1,5 +1,5 @@
-/// The checksums of PNG and zlib, written from their definitions so that the tests do not share them
-/// with the libraries under test.
+/// The checksums of PNG and zlib, written from their definitions so that the tests do not share
+/// them with the libraries under test.
 package enum Checksum {
     /// CRC-32 of PNG (ISO 3309, reflected polynomial EDB88320).
     package static func crc32(_ parts: [UInt8]...) -> UInt32 {

@@ -1,5 +1,5 @@
-/// A deflate encoder (RFC 1951) of the tests' own: stored blocks, or one block of fixed Huffman codes
-/// with matches at a few distances.
+/// A deflate encoder (RFC 1951) of the tests' own: stored blocks, or one block of fixed Huffman
+/// codes with matches at a few distances.
 package enum Deflater {
     package enum Method: Sendable, CaseIterable {
         case stored

@@ -1,5 +1,6 @@
-/// A deflate decoder (RFC 1951) of the tests' own, to check what the daemon writes without the library
-/// that wrote it. Bit by bit after the counting method of Adler's puff: slow, short and strict.
+/// A deflate decoder (RFC 1951) of the tests' own, to check what the daemon writes without the
+/// library that wrote it. Bit by bit after the counting method of Adler's puff: slow, short and
+/// strict.
 package struct Inflater {
     package enum Problem: Error {
         case endOfInput, badHeader, badBlock, badCode, badDistance, badChecksum, surplus
@@ -119,8 +120,8 @@ package struct Inflater {
             HuffmanCode(lengths: Array(lengths[literalCount...])))
     }
 
-    /// Codes of one length are consecutive, and shorter ones come first: so `code` is among those of
-    /// the length read so far as soon as it lies less than their number above the first.
+    /// Codes of one length are consecutive, and shorter ones come first: so `code` is among those
+    /// of the length read so far as soon as it lies less than their number above the first.
     private mutating func decode(_ huffman: HuffmanCode) throws(Problem) -> Int {
         var code = 0
         var first = 0
@@ -137,7 +138,8 @@ package struct Inflater {
     }
 }
 
-/// A canonical Huffman code: how many codes there are of each length, and the symbols in their order.
+/// A canonical Huffman code: how many codes there are of each length, and the symbols in their
+/// order.
 struct HuffmanCode {
     let counts: [Int]
     let symbols: [Int]

@@ -6,7 +6,7 @@ package enum PNGDamage: String, Sendable, CaseIterable {
     case wrongAdler, missingAdler
     case changedPixel, badBlock, notDeflate
     case tooFewRows, tooManyRows, missingLastByteOfRows
-    case bytesAfterStream, dataChunkAfterStream, missingSecondDataChunk
+    case bytesAfterStream, dataChunkAfterStream, dataChunkAfterOthers, missingSecondDataChunk
     case missingHeader, missingPalette, emptyPalette, missingData, missingEnd
     case zeroWidth, zeroHeight, hugeWidth, badDepth, badColourType, badCompression, badInterlace
     case shortHeader, unknownCriticalChunk, filterNumberFive, chunkInsideData, emptyFile
@@ -26,13 +26,14 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         case .emptyFile, .lineEndsConverted: .notAPicture
         case .missingAdler, .badBlock, .notDeflate, .tooFewRows, .tooManyRows,
             .missingLastByteOfRows, .bytesAfterStream, .dataChunkAfterStream,
-            .missingSecondDataChunk, .missingData, .filterNumberFive, .chunkInsideData:
+            .dataChunkAfterOthers, .missingSecondDataChunk, .missingData, .filterNumberFive,
+            .chunkInsideData:
             .pngData
         }
     }
 
-    /// A file with this damage, otherwise as `maker` makes it. The maker's picture needs a palette and
-    /// enough data for three IDATs.
+    /// A file with this damage, otherwise as `maker` makes it. The maker's picture needs a palette
+    /// and enough data for three IDATs.
     package func file(from maker: PNGMaker) -> [UInt8] {
         switch self {
         case .wrongAdler, .missingAdler, .changedPixel, .badBlock, .notDeflate, .tooFewRows,
@@ -91,6 +92,9 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         case .crcOfLastData: chunks[lastData()].crcError = 1
         case .crcOfEnd: chunks[chunks.count - 1].crcError = 1
         case .dataChunkAfterStream: chunks.insert(PNGChunk("IDAT", [1]), at: lastData() + 1)
+        case .dataChunkAfterOthers:
+            chunks.insert(
+                contentsOf: [PNGChunk("tIME"), PNGChunk("IDAT", [1])], at: lastData() + 1)
         case .missingSecondDataChunk: chunks.remove(at: index("IDAT") + 1)
         case .chunkInsideData:
             chunks.insert(PNGChunk("tEXt", Array("a\0b".utf8)), at: index("IDAT") + 1)

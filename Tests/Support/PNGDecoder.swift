@@ -1,7 +1,8 @@
 import Darkroom
 
-/// A PNG decoder of the tests' own for what the daemon writes: 8 and 16 bits, not interlaced, without a
-/// palette. It shares no code with libpng or zlib and lets nothing pass that is out of order.
+/// A PNG decoder of the tests' own for what the daemon writes: 8 and 16 bits, not interlaced,
+/// without a palette. It shares no code with libpng or zlib and lets nothing pass that is out of
+/// order.
 package enum PNGDecoder {
     package enum Problem: Error {
         case notInOrder, unexpectedKind, wrongLength

@@ -1,7 +1,7 @@
 import Darkroom
 
-/// Makes PNG files of every kind from plain arrays of samples, with nothing of libpng or zlib in it, so
-/// that the arrays are what the reader under test is compared with.
+/// Makes PNG files of every kind from plain arrays of samples, with nothing of libpng or zlib in
+/// it, so that the arrays are what the reader under test is compared with.
 package struct PNGMaker: Sendable {
     package enum ColourType: UInt8, Sendable, CaseIterable {
         case gray = 0
@@ -51,7 +51,8 @@ package struct PNGMaker: Sendable {
     /// Bits of a sample in the file.
     package var depth: Int
     package var interlaced: Bool
-    /// The samples as the file has them, from 0 to 2^depth − 1, interleaved, row by row from the top.
+    /// The samples as the file has them, from 0 to 2^depth − 1, interleaved, row by row from the
+    /// top.
     package var samples: [UInt16]
     /// Red, green and blue of each entry.
     package var palette: [[UInt8]] = []
@@ -81,7 +82,8 @@ package struct PNGMaker: Sendable {
         self.samples = samples
     }
 
-    /// A picture of noise, every sample value as likely as any; the palette, if there is one, is full.
+    /// A picture of noise, every sample value as likely as any; the palette, if there is one, is
+    /// full.
     package static func noise(
         width: Int, height: Int, colourType: ColourType, depth: Int, interlaced: Bool = false,
         seed: UInt64 = 1

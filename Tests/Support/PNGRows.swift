@@ -16,8 +16,8 @@ extension PNGMaker {
         Pass(x: 0, y: 1, stepX: 1, stepY: 2),
     ]
 
-    /// The rows as they go into the compressor, each led by its filter's number; those of an interlaced
-    /// picture pass by pass.
+    /// The rows as they go into the compressor, each led by its filter's number; those of an
+    /// interlaced picture pass by pass.
     package func filteredRows() -> [UInt8] {
         var result: [UInt8] = []
         for pass in interlaced ? Self.adam7 : Self.whole where pass.x < width && pass.y < height {

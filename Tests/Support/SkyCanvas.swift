@@ -13,8 +13,8 @@ struct SkyCanvas {
         light = [Float](repeating: 0, count: width * height * 3)
     }
 
-    /// Adds what `colour` gives for each pixel. It is given the pixel's place from the centre, in units
-    /// of half the shorter side, y downwards.
+    /// Adds what `colour` gives for each pixel. It is given the pixel's place from the centre, in
+    /// units of half the shorter side, y downwards.
     mutating func add(_ colour: (_ x: Float, _ y: Float) -> SIMD3<Float>) {
         let unit = 2 / Float(min(width, height))
         let (width, height) = (width, height)

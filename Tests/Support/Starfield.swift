@@ -1,8 +1,8 @@
 import Darkroom
 import Foundation
 
-/// Procedural pictures that look and compress like those of astronomy: smooth light over many orders of
-/// magnitude, small bright stars, and a camera's noise. The same for the same arguments.
+/// Procedural pictures that look and compress like those of astronomy: smooth light over many
+/// orders of magnitude, small bright stars, and a camera's noise. The same for the same arguments.
 package struct Starfield: Sendable {
     package enum Scene: String, Sendable, CaseIterable {
         case galaxy, nebula, cluster, moon, comet
@@ -79,7 +79,8 @@ package struct Starfield: Sendable {
                 for channel in 0..<3 {
                     let value = max(0, vivid[channel])
                     let encoded = 1.12 * pow(value / (0.9 + value), 0.58)
-                    // The sum of two evenly spread numbers is near enough to a normal one, and quick.
+                    // The sum of two evenly spread numbers is near enough to a normal one, and
+                    // quick.
                     let bits = random.next()
                     let sum = Float(UInt32(truncatingIfNeeded: bits)) + Float(UInt32(bits >> 32))
                     let error = (sum * 0x1p-32 - 1) * 2.45 * noise * (0.6 + encoded)

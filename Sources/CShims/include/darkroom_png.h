@@ -1,6 +1,6 @@
-/* libpng behind setjmp: libpng reports errors by longjmp, which must never pass a Swift frame. Every
- * function here that can fail sets its own jump and returns a result; none calls back into Swift, and
- * libpng's types stay inside. A reader or writer belongs to one thread at a time. */
+/* libpng behind setjmp: libpng reports errors by longjmp, which must never pass a Swift frame.
+ * Every function here that can fail sets its own jump and returns a result; none calls back into
+ * Swift, and libpng's types stay inside. A reader or writer belongs to one thread at a time. */
 #ifndef DARKROOM_PNG_H
 #define DARKROOM_PNG_H
 
@@ -26,7 +26,8 @@ typedef enum {
 /* A picture's header, as it is in the file. */
 typedef struct {
     uint32_t width, height;
-    uint8_t color_type; /* PNG's number: 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGB and alpha */
+    /* PNG's number: 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGB and alpha. */
+    uint8_t color_type;
     uint8_t bit_depth;
     uint8_t interlaced;
     /* As rows are handed out: low depths scaled to 8 bits, palettes and tRNS expanded. */
@@ -61,10 +62,10 @@ enum {
 
 typedef struct darkroom_png_reader darkroom_png_reader;
 
-/* Makes a reader of the bytes that follow in `fd`, which the caller keeps open and closes. NULL where
- * there is no memory. `largest_allocation` caps each single request of libpng's: of version 1.6.39 a
- * file of 99 bytes could ask for 2 GB. `largest_ancillary` caps an ancillary chunk, compressed and
- * decompressed; larger ones are left out with a warning. */
+/* Makes a reader of the bytes that follow in `fd`, which the caller keeps open and closes. NULL
+ * where there is no memory. `largest_allocation` caps each single request of libpng's: of
+ * version 1.6.39 a file of 99 bytes could ask for 2 GB. `largest_ancillary` caps an ancillary
+ * chunk, compressed and decompressed; larger ones are left out with a warning. */
 darkroom_png_reader *darkroom_png_reader_new(
     int fd, size_t largest_allocation, size_t largest_ancillary);
 void darkroom_png_reader_free(darkroom_png_reader *reader);
@@ -82,9 +83,9 @@ darkroom_png_result darkroom_png_reader_open(
  * here to the last row all that libpng calls benign is an error. */
 darkroom_png_result darkroom_png_reader_start(darkroom_png_reader *reader, size_t *row_bytes);
 
-/* Reads the next `count` rows into `rows`, one after another. An interlaced picture's rows are asked
- * for seven times, all of them each time, into the same memory: each pass adds its pixels. With the
- * last row the compressed data must have ended, its checksum included. */
+/* Reads the next `count` rows into `rows`, one after another. An interlaced picture's rows are
+ * asked for seven times, all of them each time, into the same memory: each pass adds its pixels.
+ * With the last row the compressed data must have ended, its checksum included. */
 darkroom_png_result darkroom_png_reader_rows(
     darkroom_png_reader *reader, uint8_t *rows, uint32_t count);
 
@@ -94,7 +95,8 @@ uint32_t darkroom_png_reader_last_count(const darkroom_png_reader *reader);
 /* Reads what follows the pixels, to IEND. */
 darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader);
 
-/* What went wrong, libpng's words marked as such; "" where nothing did. Lives as long as the reader. */
+/* What went wrong, libpng's words marked as such; "" where nothing did. Lives as long as the
+ * reader. */
 const char *darkroom_png_reader_message(const darkroom_png_reader *reader);
 int darkroom_png_reader_errno(const darkroom_png_reader *reader);
 
@@ -107,8 +109,8 @@ int darkroom_png_reader_has_transparency(darkroom_png_reader *reader);
 /* What libpng remarked and let pass: the first few different remarks, NULL beyond them. */
 const char *darkroom_png_reader_warning(const darkroom_png_reader *reader, size_t index);
 
-/* The names of the different chunks met so far, in order of appearance; NULL beyond the last. At most
- * DARKROOM_PNG_CHUNK_NAMES of them are noted. */
+/* The names of the different chunks met so far, in order of appearance; NULL beyond the last. At
+ * most DARKROOM_PNG_CHUNK_NAMES of them are noted. */
 enum { DARKROOM_PNG_CHUNK_NAMES = 48 };
 const char *darkroom_png_reader_chunk(const darkroom_png_reader *reader, size_t index);
 
@@ -121,8 +123,8 @@ typedef enum {
     /* Row filters and runs only. Measured on photographs against libpng's defaults: 4 to 8 times as
      * fast, 8 % smaller to 2 % larger. */
     DARKROOM_PNG_PHOTOGRAPH = 0,
-    /* libpng's defaults, zlib's level 6: for drawings, of which runs alone make files more than twice
-     * as large. */
+    /* libpng's defaults, zlib's level 6: for drawings, of which runs alone make files more than
+     * twice as large. */
     DARKROOM_PNG_GRAPHIC = 1,
 } darkroom_png_compression;
 

@@ -5,7 +5,8 @@ package struct SHA256Digest: ~Copyable {
     private let context: OpaquePointer
 
     package init() {
-        // Both calls fail only where memory is exhausted or libcrypto has been built without SHA-256.
+        // Both calls fail only where memory is exhausted or libcrypto has been built without
+        // SHA-256.
         guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
         else { fatalError("libcrypto provides no SHA-256") }
         self.context = context

@@ -26,8 +26,8 @@ enum MetadataLedger {
 extension PNGColour {
     /// What still holds after `filters`, for a result of `layout`.
     ///
-    /// Physical size does not outlast a change of scale and turns with the picture. A profile for RGB
-    /// says nothing about gray and the other way round.
+    /// Physical size does not outlast a change of scale and turns with the picture. A profile for
+    /// RGB says nothing about gray and the other way round.
     func carried(through filters: [Filter], to layout: PixelLayout) -> PNGColour {
         var result = self
         for filter in filters {

@@ -9,8 +9,8 @@ final class PNGFile {
     init(
         _ file: FileDescriptor, name: String, limits: PictureLimits
     ) throws(PictureError) {
-        // What libpng may rightly ask for at once: a row at 8 bytes a pixel, an ancillary chunk. The
-        // rest is small; a mebibyte covers it.
+        // What libpng may rightly ask for at once: a row at 8 bytes a pixel, an ancillary chunk.
+        // The rest is small; a mebibyte covers it.
         let largest = max(limits.side * 8, limits.ancillaryBytes) + 1 << 20
         guard
             let reader = darkroom_png_reader_new(file.rawValue, largest, limits.ancillaryBytes)

@@ -3,12 +3,12 @@ import SystemPackage
 
 /// The first stage: the rows of a PNG file, decoded by libpng as they are asked for.
 ///
-/// Palettes are looked up, depths below 8 bits scaled to 8, transparency is turned into alpha; 16 bits
-/// stay 16. An interlaced picture is decoded whole into memory before its first band is lent, which
-/// counts against `PictureLimits.wholePictureBytes`; others never take more than a band.
+/// Palettes are looked up, depths below 8 bits scaled to 8, transparency is turned into alpha; 16
+/// bits stay 16. An interlaced picture is decoded whole into memory before its first band is lent,
+/// which counts against `PictureLimits.wholePictureBytes`; others never take more than a band.
 ///
-/// Damage to the pixels is an error wherever it lies. That after the last row, a wrong Adler checksum
-/// or a missing IEND, is found by the call of `nextBand` that returns nil.
+/// Damage to the pixels is an error wherever it lies. That after the last row, a wrong Adler
+/// checksum or a missing IEND, is found by the call of `nextBand` that returns nil.
 package final class PNGReader: Stage {
     package let layout: PixelLayout
     package let header: Header
@@ -21,7 +21,7 @@ package final class PNGReader: Stage {
     private let name: String
     private let checkpoint: () -> Bool
     /// A band, or the whole of an interlaced picture.
-    private let buffer: RowBuffer
+    private let buffer: FilterMemory<UInt8>
     private let rowsPerBand: Int
     private var nextRow = 0
     private var isDecoded = false
@@ -66,10 +66,9 @@ package final class PNGReader: Stage {
         rowsPerBand = layout.rowsPerBand
         if header.isInterlaced {
             try limits.checkWholePicture(layout, place: "\(name): reading an interlaced picture")
-            buffer = RowBuffer(byteCount: layout.bytesPerRow * layout.height)
-        } else {
-            buffer = RowBuffer(byteCount: layout.bytesPerRow * rowsPerBand)
         }
+        let heldRows = header.isInterlaced ? layout.height : rowsPerBand
+        buffer = try FilterMemory(count: layout.bytesPerRow * heldRows)
         try file.start()
         self.file = file
         self.name = name
@@ -96,7 +95,7 @@ package final class PNGReader: Stage {
         nextRow = rows.upperBound
         if header.isInterlaced {
             try checkIn()
-            return Band(start: buffer.start + rows.lowerBound * layout.bytesPerRow, rows: rows)
+            return Band(start: buffer.at(rows.lowerBound * layout.bytesPerRow), rows: rows)
         }
         try decode(rows, to: buffer.start)
         return Band(start: buffer.start, rows: rows)
@@ -115,7 +114,7 @@ package final class PNGReader: Stage {
         var row = 0
         while row < layout.height {
             let rows = row..<min(layout.height, row + rowsPerBand)
-            try decode(rows, to: buffer.start + row * layout.bytesPerRow)
+            try decode(rows, to: buffer.at(row * layout.bytesPerRow))
             row = rows.upperBound
         }
     }

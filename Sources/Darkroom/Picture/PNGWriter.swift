@@ -3,8 +3,8 @@ import SystemPackage
 
 /// The end of the pipeline: pulls a stage's bands and writes them as a PNG file.
 ///
-/// libpng fills a buffer, and this type writes the buffer out after each band, so that every write is
-/// checked, and hashes and counts the bytes on their way.
+/// libpng fills a buffer, and this type writes the buffer out after each band, so that every write
+/// is checked, and hashes and counts the bytes on their way.
 package final class PNGWriter {
     /// What has been written.
     package struct Output: Sendable, Equatable {
@@ -22,7 +22,8 @@ package final class PNGWriter {
         /// Row filters, Huffman codes and runs. On photographs 4 to 8 times as fast as libpng's
         /// defaults, for 8 % smaller to 2 % larger files.
         case photograph
-        /// libpng's defaults, with a search for matches. Drawings would be twice as large without it.
+        /// libpng's defaults, with a search for matches. Drawings would be twice as large without
+        /// it.
         case graphic
     }
 

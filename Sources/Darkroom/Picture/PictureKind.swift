@@ -11,7 +11,8 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
     /// Enough bytes for every kind to be told.
     package static let prefixLength = 64
 
-    /// Looks at the first bytes of a file: `prefixLength` of them, or all where the file is shorter.
+    /// Looks at the first bytes of a file: `prefixLength` of them, or all where the file is
+    /// shorter.
     package init(prefix: some Collection<UInt8>) {
         let bytes = Array(prefix.prefix(256))
         if bytes.isEmpty {

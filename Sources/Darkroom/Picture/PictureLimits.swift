@@ -1,18 +1,18 @@
 /// How large a picture may be, so that one hostile or mistaken file cannot take the machine.
 ///
-/// A PNG of a few dozen bytes can announce 2³¹ − 1 pixels a side; all of these are checked against the
-/// header, before a pixel is decoded.
+/// A PNG of a few dozen bytes can announce 2³¹ − 1 pixels a side; all of these are checked against
+/// the header, before a pixel is decoded.
 package struct PictureLimits: Sendable, Equatable {
     /// The largest number of pixels, of a source and of every filter's result.
     package var pixels = 268_435_456
-    /// The largest width or height in pixels. A row is always in memory: at 8 bytes a pixel and this
-    /// many of them it takes 8 MB.
+    /// The largest width or height in pixels. A row is always in memory: at 8 bytes a pixel and
+    /// this many of them it takes 8 MB.
     package var side = 1_000_000
-    /// The largest buffer, in bytes, for a step that must hold the whole picture: reading an interlaced
-    /// one, turning by 90°.
+    /// The largest buffer, in bytes, for a step that must hold the whole picture: reading an
+    /// interlaced one, turning by 90°.
     package var wholePictureBytes = 1 << 30
-    /// The most that an ancillary chunk may take, as it lies in the file and decompressed. Real colour
-    /// profiles stay below 4 MB.
+    /// The most that an ancillary chunk may take, as it lies in the file and decompressed. Real
+    /// colour profiles stay below 4 MB.
     package var ancillaryBytes = 8 << 20
 
     package init() {}

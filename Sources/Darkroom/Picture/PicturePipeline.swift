@@ -2,8 +2,9 @@ import SystemPackage
 
 /// A picture's way: read, filtered step by step, written.
 ///
-/// This file is the one list of the steps in their order. Rows are pulled from the end, see `Stage`;
-/// whether the image is cancelled is asked before each band that is read and each that is written.
+/// This file is the one list of the steps in their order. Rows are pulled from the end, see
+/// `Stage`; whether the image is cancelled is asked before each band that is read and each that is
+/// written.
 package struct PicturePipeline {
     /// Makes a filter's stage on top of the one before it.
     package typealias StageMaker = (Filter, any Stage, PictureLimits) throws(PictureError) ->
@@ -19,7 +20,8 @@ package struct PicturePipeline {
     package static func run(
         input: FileDescriptor, inputName: String, filters: [Filter], output: FileDescriptor,
         outputName: String, limits: PictureLimits = PictureLimits(),
-        compression: PNGWriter.Compression = .automatic, stage: StageMaker,
+        compression: PNGWriter.Compression = .automatic,
+        stage: StageMaker = FilterStage.make,
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> PictureReport {
         do throws(PictureError) {

@@ -59,18 +59,3 @@ extension PixelLayout {
     /// small enough that a chain of bands stays in the processor's cache.
     package var rowsPerBand: Int { min(height, max(1, (128 << 10) / bytesPerRow)) }
 }
-
-/// Rows owned by a stage.
-///
-/// The memory is not initialised; a stage writes rows before it lends them.
-package final class RowBuffer {
-    package let start: UnsafeMutableRawPointer
-    package let byteCount: Int
-
-    package init(byteCount: Int) {
-        start = .allocate(byteCount: byteCount, alignment: 64)
-        self.byteCount = byteCount
-    }
-
-    deinit { start.deallocate() }
-}

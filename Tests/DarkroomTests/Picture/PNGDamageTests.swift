@@ -1,4 +1,4 @@
-import Foundation
+import CShims
 import SystemPackage
 import TestSupport
 import Testing
@@ -34,12 +34,40 @@ import Testing
     @Test(arguments: [
         PNGDamage.crcOfData, .crcOfLastData, .wrongAdler, .missingAdler, .changedPixel, .badBlock,
         .tooFewRows, .tooManyRows, .missingLastByteOfRows, .bytesAfterStream,
-        .dataChunkAfterStream, .missingSecondDataChunk, .missingEnd, .crcOfEnd,
+        .dataChunkAfterStream, .dataChunkAfterOthers, .missingSecondDataChunk, .missingEnd,
+        .crcOfEnd,
     ])
     func isAnErrorInterlacedToo(_ damage: PNGDamage) throws {
         let error = try #require(
             Self.failure(of: damage.file(from: Self.maker(interlaced: true))))
         #expect(error.kind == damage.code, "\(error.message)")
+    }
+
+    /// More data behind a stream that ends with one of the reader's pieces, where libpng by itself
+    /// sees neither.
+    @Test(arguments: [1, 40_000, 200_000])
+    func dataBehindAPieceIsAnError(extra: Int) throws {
+        var maker = PNGMaker.noise(width: 65536 - 12, height: 1, colourType: .gray, depth: 8)
+        maker.method = .stored
+        maker.bytesPerIDAT = 1 << 20
+        let stream = maker.stream(of: maker.filteredRows())
+        #expect(stream.count == 65536)
+        let file = PNGChunk.file(
+            maker.chunks(around: stream + [UInt8](repeating: 0, count: extra)))
+        #expect(Self.failure(of: file)?.kind == .pngData)
+    }
+
+    /// The cap on a single request of libpng's, by asking for less than zlib needs.
+    @Test func libpngGetsNoMoreMemoryThanAllowed() throws {
+        let source = try UnnamedFile(Self.maker().encoded)
+        let reader = try #require(
+            darkroom_png_reader_new(source.descriptor.rawValue, 4096, 1 << 20))
+        defer { darkroom_png_reader_free(reader) }
+        var header = darkroom_png_header()
+        var rowBytes = 0
+        #expect(darkroom_png_reader_open(reader, &header) == DARKROOM_PNG_OK)
+        #expect(darkroom_png_reader_start(reader, &rowBytes) == DARKROOM_PNG_LIMIT)
+        #expect(darkroom_png_reader_start(reader, &rowBytes) == DARKROOM_PNG_LIMIT)
     }
 
     @Test func messageNamesFileRowAndCause() throws {
@@ -49,9 +77,9 @@ import Testing
         let last = try #require(chunks.lastIndex { $0.type == "IDAT" })
         chunks[last].crcError = 1
         let error = try #require(Self.failure(of: PNGChunk.file(chunks), name: "k04.png"))
-        // The reader looks at most 64 KiB ahead, in steps of 32 KiB: it finds the error when 96 KiB, 326
-        // whole rows of 301 bytes, have been decoded.
-        #expect(error.message == "k04.png: reading row 327 of 512: IDAT: CRC error")
+        // The reader joins data to pieces of 64 KiB: it finds the error when 128 KiB, 435 whole
+        // rows of 301 bytes, have been decoded.
+        #expect(error.message == "k04.png: reading row 436 of 512: IDAT: CRC error")
     }
 
     @Test func wordsOfLibpngAreMarked() throws {
@@ -60,8 +88,8 @@ import Testing
             error.message == "x.png: reading row 24 of 24: IDAT: incorrect data check (libpng)")
     }
 
-    /// The compressed data's last bytes, each in a chunk of its own or two together: libpng by itself
-    /// looks at no more than one chunk after the last row and would not see the checksum.
+    /// The compressed data's last bytes, each in a chunk of its own or two together: libpng by
+    /// itself looks at no more than one chunk after the last row and would not see the checksum.
     @Test(arguments: [1, 2, 3, 5], Deflater.Method.allCases)
     func checksumMayBeScattered(bytes: Int, method: Deflater.Method) throws {
         var maker = Self.maker()
@@ -75,10 +103,10 @@ import Testing
     }
 
     /// The same where the data are long and end anywhere about the size of the reader's pieces.
-    @Test(arguments: (65536 - 4...65536 + 10).map { $0 } + (98304 - 4...98304 + 12).map { $0 })
+    @Test(arguments: (65536 - 4...65536 + 10).map { $0 } + (131072 - 4...131072 + 12).map { $0 })
     func checksumMayLieAcrossPieces(streamBytes: Int) throws {
         // A header of 2 bytes, 5 for each stored block of up to 65535, 4 of checksum.
-        let blocks = streamBytes - 11 <= 65535 ? 1 : 2
+        let blocks = streamBytes < 100_000 ? 1 : 2
         let rowBytes = streamBytes - 6 - 5 * blocks
         let maker = {
             var maker = PNGMaker.noise(
@@ -103,8 +131,8 @@ import Testing
         }
     }
 
-    /// Any change of any byte of a file without ancillary chunks must be noticed: checksums cover all
-    /// of it.
+    /// Any change of any byte of a file without ancillary chunks must be noticed: checksums cover
+    /// all of it.
     @Test(arguments: [false, true])
     func noByteMayBeChanged(interlaced: Bool) {
         var maker = PNGMaker.noise(

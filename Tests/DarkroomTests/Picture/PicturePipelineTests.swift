@@ -148,6 +148,36 @@ import Testing
         }
     }
 
+    /// With the stages of the real filters; sepia's values are those of its definition.
+    @Test func realFiltersFollowEachOther() throws {
+        var maker = PNGMaker(
+            width: 2, height: 1, colourType: .rgb, depth: 8, samples: [255, 0, 0, 0, 255, 0])
+        maker.early = [ICCProfileMaker.chunk(name: "p", profile: Self.rgb), Self.pHYs]
+        func run(_ filters: [Filter]) throws -> (ReferencePicture, PictureReport) {
+            let source = try UnnamedFile(maker.encoded)
+            let target = try UnnamedFile()
+            let report = try PicturePipeline.run(
+                input: source.descriptor, inputName: "in.png", filters: filters,
+                output: target.descriptor, outputName: "out.png")
+            return (try PNGDecoder.decode(target.contents()), report)
+        }
+        let (sepia, kept) = try run([.sepia(intensity: 1), .flop, .rotate(.quarter)])
+        #expect(sepia.layout == PixelLayout(width: 1, height: 2, channels: 3, depth: 8))
+        #expect(sepia.samples == [196, 175, 136, 100, 89, 69])
+        #expect(kept.metadata == ["iCCP": "kept", "pHYs": "converted"])
+
+        let (gray, dropped) = try run([.grayscale(amount: 1)])
+        #expect(gray.layout.channels == 1)
+        #expect(gray.samples == [54, 182])
+        #expect(dropped.metadata == ["iCCP": "dropped", "pHYs": "kept"])
+
+        let error = #expect(throws: PictureError.self) {
+            try run([.crop(.rectangle(x: 0, y: 0, width: 3, height: 1))])
+        }
+        #expect(error?.kind == .filterOutside)
+        #expect(error?.message.hasPrefix("in.png: crop: ") == true)
+    }
+
     @Test func filtersAreStackedInTheirOrder() throws {
         var made: [Filter] = []
         let maker = PNGMaker.noise(width: 5, height: 5, colourType: .rgb, depth: 8)

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Memory that a filter works in, freed with its last reference. Not initialised.
+/// Memory that a stage works in, freed with its last reference. Not initialised.
 ///
-/// Unlike `RowBuffer` it can fail: rows and windows of the largest pictures take gigabytes, and a
-/// machine that has no more of them must fail this picture, not end the daemon.
+/// Making it can fail: rows and windows of the largest pictures take gigabytes, and a machine that
+/// has no more of them must fail this picture, not end the daemon.
 final class FilterMemory<Element: BitwiseCopyable> {
     let start: UnsafeMutablePointer<Element>
     let count: Int
