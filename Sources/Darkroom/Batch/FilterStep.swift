@@ -29,10 +29,7 @@ struct FilterStep {
         let input = try openInput()
         return try PicturePipeline.run(
             input: input.file, inputName: inputName, filters: job.filters, output: output.file,
-            outputName: job.outputFile, limits: limits,
-            stage: { (filter, upstream, limits) throws(PictureError) in
-                try FilterStage.make(filter, upstream: upstream, limits: limits)
-            }, checkpoint: checkpoint)
+            outputName: job.outputFile, limits: limits, checkpoint: checkpoint)
     }
 
     private func openInput() throws -> Descriptor {

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Shows whether the work moves: how much of it runs, and when it last took a step.
+/// Shows whether a kind of work moves: how much of it runs, and when any of it last took a step.
 ///
-/// The watchdog is fed from this: a filter that hangs, or a publisher that waits for a dead disk, takes no
+/// The watchdog is fed from this: filters that hang, or a publisher that waits for a dead disk, take no
 /// steps, and then the service manager hears nothing more.
 package final class Heartbeat: Sendable {
     private let running = Atomic(0)
@@ -23,7 +23,7 @@ package final class Heartbeat: Sendable {
     /// A band has been filtered, a file written.
     package func step() { lastStep.store(Clock.nanoseconds, ordering: .relaxed) }
 
-    package var count: Int { running.load(ordering: .relaxed) }
+    private var count: Int { running.load(ordering: .relaxed) }
 
     /// Whether nothing runs, or something has taken a step within the last `seconds`.
     package func isAlive(within seconds: Double) -> Bool {

@@ -11,7 +11,9 @@ import Synchronization
 package final class Scheduler: Sendable {
     let spool: Spool
     let gate = Gate()
-    let heartbeat = Heartbeat()
+    /// Of the filters; transfers have limits of their own and may be still for longer.
+    private let heartbeat = Heartbeat()
+    private let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
     private let board: Mutex<Board>
@@ -97,6 +99,14 @@ package final class Scheduler: Sendable {
         guard let effects else { return false }
         advance { _ in effects }
         return true
+    }
+
+    /// How many operations run now.
+    package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
+
+    /// Whether what runs has moved within the last `seconds`: each filter by a band, the publisher by a file.
+    package func isAlive(within seconds: Double) -> Bool {
+        heartbeat.isAlive(within: seconds) && publisher.heartbeat.isAlive(within: seconds)
     }
 
     var summary: Board.Summary { board.withLock { $0.summary } }
@@ -235,7 +245,7 @@ package final class Scheduler: Sendable {
     func mayBegin() -> Bool {
         guard gate.mayStart else { return false }
         running.enter()
-        heartbeat.began()
+        runningOperations.add(1, ordering: .relaxed)
         return true
     }
 
@@ -250,7 +260,7 @@ package final class Scheduler: Sendable {
     func ended(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
         advance(change)
-        heartbeat.ended()
+        runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
     }
 
@@ -261,6 +271,8 @@ package final class Scheduler: Sendable {
             return ended(work) { _ in [] }
         }
         statusKeeper.changed(key, self)
+        heartbeat.began()
+        defer { heartbeat.ended() }
         let configuration = configuration
         let step = FilterStep(
             job: job, sources: configuration.localSources, limits: configuration.pictureLimits)

@@ -16,6 +16,8 @@ package struct Configuration: Sendable, Equatable {
     package var settle = 0.0
     /// Seconds between looks into the inbox where inotify cannot work.
     package var pollInterval = 0.0
+    /// Seconds between scans of the inbox where inotify works; 0 for none.
+    package var rescanInterval = 0.0
     package var manifestLimits = ManifestLimits()
     package var defaultFilters: [Filter] = []
     package var window = 0

@@ -25,6 +25,7 @@ package final class Daemon: @unchecked Sendable {
     private var intake: Intake?
     private var signals: SignalSources?
     private var watchdog: (any DispatchSourceTimer)?
+    private var lastTurns: UInt64 = 0
     private var isStopping = false
     private var exitCode = ExitCode.success
 
@@ -84,7 +85,12 @@ package final class Daemon: @unchecked Sendable {
 
     private func setPaused(_ paused: Bool) {
         guard !isStopping, paused != scheduler.gate.isSuspended else { return }
-        if paused { scheduler.suspend() } else { scheduler.resume() }
+        if paused {
+            scheduler.suspend()
+        } else {
+            scheduler.resume()
+            intake?.rescan()
+        }
         do {
             try spool.markPaused(paused, durably: configuration.isDurable)
         } catch {
@@ -121,7 +127,7 @@ package final class Daemon: @unchecked Sendable {
         if isStopping { return scheduler.abort() }
         isStopping = true
         notifier.stopping()
-        log.stopping(signal: name, running: scheduler.heartbeat.count)
+        log.stopping(signal: name, running: scheduler.runningCount)
         tellStatus()
         // Elsewhere, so that a second signal is heard.
         DispatchQueue.global(qos: .userInteractive).async { [self] in
@@ -158,18 +164,25 @@ package final class Daemon: @unchecked Sendable {
         notifier.status(
             scheduler.summary.text(
                 isPaused: scheduler.gate.isSuspended, isStopping: scheduler.gate.isStopping,
-                running: scheduler.heartbeat.count))
+                running: scheduler.runningCount))
     }
 
     /// Tells the service manager that the daemon lives, as long as the work does.
     private func startWatchdog() {
         guard let interval = Notifier.watchdogInterval else { return }
         let timer = DispatchSource.makeTimerSource(queue: control)
+        lastTurns = engine.turns
+        engine.nudge()
         timer.schedule(
             deadline: .now() + interval / 3, repeating: interval / 3, leeway: .milliseconds(50))
         timer.setEventHandler { @Sendable [weak self] in
             guard let self else { return }
-            if scheduler.heartbeat.isAlive(within: interval) { notifier.watchdog() }
+            // The transfers' thread must have turned since it was asked to the last time.
+            let turns = engine.turns
+            let turned = turns != lastTurns
+            lastTurns = turns
+            engine.nudge()
+            if turned, scheduler.isAlive(within: interval) { notifier.watchdog() }
         }
         timer.activate()
         watchdog = timer

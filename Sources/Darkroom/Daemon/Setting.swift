@@ -65,6 +65,9 @@ extension Setting {
         seconds(
             "inbox.poll", "2s", 0.1...3600,
             "how often the inbox is looked into where inotify does not work", \.pollInterval),
+        seconds(
+            "inbox.rescan", "1h", 0...86400,
+            "how often the inbox is scanned although inotify works; 0 for never", \.rescanInterval),
         bytes(
             "manifests.maxBytes", "64MiB", 1...(1 << 40), "the largest manifest",
             \.manifestLimits.bytes),

@@ -83,6 +83,7 @@ package final class Intake: @unchecked Sendable {
         queue.async { [self] in
             recover()
             scan()
+            rescanLater()
         }
     }
 
@@ -110,6 +111,22 @@ package final class Intake: @unchecked Sendable {
         } catch {
             // It stays where it is for the next start, and the others go on.
             log.storageFailed(error, batch: id)
+        }
+    }
+
+    /// Looks at everything that is there, as after a resumption.
+    package func rescan() {
+        queue.async { [self] in scan() }
+    }
+
+    /// Scans now and then although events tell of everything, for events are hints.
+    private func rescanLater() {
+        let seconds = scheduler.configuration.rescanInterval
+        guard seconds > 0 else { return }
+        queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
+            guard let self, !isStopped else { return }
+            scan()
+            rescanLater()
         }
     }
 

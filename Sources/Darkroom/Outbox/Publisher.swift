@@ -30,6 +30,7 @@ package final class Publisher: Sendable {
 
     private let queue = DispatchQueue(label: "darkroom.publisher", qos: .userInitiated)
     private let pending = Mutex<[Entry]>([])
+    let heartbeat = Heartbeat()
     private let durably: Bool
     private let log: EventLog
 
@@ -55,6 +56,8 @@ package final class Publisher: Sendable {
 
     /// Deals with all that has come in so far.
     private func publishGroup() {
+        heartbeat.began()
+        defer { heartbeat.ended() }
         let entries = pending.withLock { pending in
             defer { pending = [] }
             return pending
@@ -112,6 +115,7 @@ package final class Publisher: Sendable {
     }
 
     private func sync(_ item: inout Item, in active: Directory) {
+        heartbeat.step()
         guard durably, item.status.state == .filtered else { return }
         let name = BatchFile.output(item.index)
         do {
