@@ -160,3 +160,22 @@ struct Examination: Sendable {
         return String(text.dropLast(".cancel".count))
     }
 }
+
+extension FileIdentity {
+    /// Whether this file was changed before the other, or at the same moment and has the lesser name.
+    func isOlder(
+        than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]
+    ) -> Bool {
+        let own = (modifiedSeconds, modifiedNanoseconds)
+        let others = (other.modifiedSeconds, other.modifiedNanoseconds)
+        return own == others ? name.lexicographicallyPrecedes(otherName) : own < others
+    }
+}
+
+extension Examination {
+    init(_ configuration: Darkroom.Configuration) {
+        self.init(
+            limits: configuration.manifestLimits, defaultFilters: configuration.defaultFilters,
+            settle: configuration.settle)
+    }
+}

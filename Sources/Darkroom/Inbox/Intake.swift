@@ -400,22 +400,3 @@ package final class Intake: @unchecked Sendable {
         }
     }
 }
-
-extension FileIdentity {
-    /// Whether this file was changed before the other, or at the same moment and has the lesser name.
-    fileprivate func isOlder(
-        than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]
-    ) -> Bool {
-        let own = (modifiedSeconds, modifiedNanoseconds)
-        let others = (other.modifiedSeconds, other.modifiedNanoseconds)
-        return own == others ? name.lexicographicallyPrecedes(otherName) : own < others
-    }
-}
-
-extension Examination {
-    init(_ configuration: Darkroom.Configuration) {
-        self.init(
-            limits: configuration.manifestLimits, defaultFilters: configuration.defaultFilters,
-            settle: configuration.settle)
-    }
-}

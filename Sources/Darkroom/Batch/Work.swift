@@ -1,0 +1,52 @@
+/// A piece of work that an operation does.
+package enum Work: Hashable, Sendable {
+    case download(BatchKey, source: Int)
+    case filter(BatchKey, image: Int)
+}
+
+/// The steps of an image, in their order.
+package enum Step: String, Sendable {
+    /// It waited for another image.
+    case wait
+    case download
+    case filter
+}
+
+/// A batch's standing among the others: by priority, and within one priority by quality of service.
+///
+/// Higher is served first. OperationQueue on Linux orders by priority alone and takes no notice of an
+/// operation's quality of service, so that difference is made here, in who is given places.
+struct Level: Equatable {
+    static let count = 25
+
+    /// 0 for the lowest.
+    let index: Int
+
+    init(_ priority: Priority, _ quality: QualityOfServiceName) {
+        index = priority.rank * 5 + quality.rank
+    }
+
+    init(index: Int) {
+        self.index = index
+    }
+
+    /// The levels of the same priority with a higher quality of service.
+    var above: Range<Int> { (index + 1)..<(index / 5 + 1) * 5 }
+}
+
+/// What the board wants done, by whoever called it and after its lock is free.
+package enum Effect: Sendable {
+    /// Put an operation for this work into its queue.
+    case enqueue(Work, Priority, QualityOfServiceName)
+    /// Cancel the work's operation.
+    case cancel(Work)
+    /// Journal how an image ended, at which step, and publish its output if it has one.
+    case record(BatchKey, BatchFolders, index: Int, ImageStatus, Step)
+    /// Journal that the batch was cancelled.
+    case recordCancellation(BatchFolders)
+    /// Prepare a batch from its folder, for there was no room to keep it in memory.
+    case prepare(BatchKey, BatchFolders)
+    case statusChanged(BatchKey)
+    /// Write the final status and clear the batch's folder.
+    case finish(BatchKey)
+}
