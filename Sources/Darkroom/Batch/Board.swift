@@ -18,7 +18,8 @@ struct Board {
         var isInPreparation = false
     }
 
-    let window: Int
+    /// Admitted images of one batch at once.
+    var window: Int
     /// Admitted images of one level at once, over all batches.
     let placesPerLevel: Int
     /// How many admitted images keep both queues busy: while a higher quality of service has as many, a lower

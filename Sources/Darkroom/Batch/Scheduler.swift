@@ -61,12 +61,16 @@ package final class Scheduler: Sendable {
     package func update(_ configuration: Darkroom.Configuration) {
         settings.withLock { $0 = configuration }
         setWidths(configuration)
+        statusKeeper.setInterval(configuration.statusInterval)
     }
 
     private func setWidths(_ configuration: Darkroom.Configuration) {
         downloads.maxConcurrentOperationCount = configuration.downloadConcurrency
         filters.maxConcurrentOperationCount = configuration.filterWidth
-        board.withLock { $0.saturation = configuration.saturation }
+        board.withLock { board in
+            board.saturation = configuration.saturation
+            board.window = configuration.window
+        }
     }
 
     // MARK: Batches
@@ -175,7 +179,8 @@ package final class Scheduler: Sendable {
         case .enqueue(let work, let priority, let quality):
             enqueue(work, priority, quality)
         case .cancel(let work):
-            operations.withLock { $0[work] }?.cancel()
+            // One that has not begun is never heard of again, so it is let go of here.
+            operations.withLock { $0.removeValue(forKey: work) }?.cancel()
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
         case .recordCancellation(let folders):

@@ -49,7 +49,7 @@ struct Claim {
     }
 
     private func take(_ candidate: Candidate) throws(FileError) -> ClaimedManifest? {
-        let folders = BatchFolders(spool: spool, id: try newID(for: candidate.name))
+        let folders = try spool.makeBatch(for: candidate.name.text)
         let folder = try folders.active()
         let name = BatchFile.manifest(candidate.format)
         do {
@@ -71,29 +71,44 @@ struct Claim {
             received: Clock.timestamp, reading: reading)
     }
 
-    /// Makes the folder `active/ID` under an ID that neither `active` nor the outbox has: the name
-    /// without its ending, then with -2, -3, ….
-    private func newID(for name: FileName) throws(FileError) -> String {
-        let base = Self.id(fromFileName: name.text)
-        var number = 1
-        while true {
-            let id = number == 1 ? base : "\(base)-\(number)"
-            number += 1
-            if try spool.outbox.exists(FileName(id)) { continue }
-            do {
-                try spool.active.makeDirectory(FileName(id), mode: 0o700)
-                return id
-            } catch  where error.errno == .fileExists {
-                continue
-            }
-        }
-    }
-
     /// The name without its ending, cut to 200 bytes so that a number still fits into a file name.
     static func id(fromFileName name: String) -> String {
         var stem = name[..<(name.lastIndex(of: ".") ?? name.endIndex)]
         while stem.utf8.count > 200 { stem.removeLast() }
         return String(stem)
+    }
+}
+
+extension Spool {
+    /// Makes the folder `active/ID` under an ID that neither `active` nor the outbox has: the name without its
+    /// ending, then with -2, -3, ….
+    func makeBatch(for fileName: String) throws(FileError) -> BatchFolders {
+        let base = Claim.id(fromFileName: fileName)
+        var number = 1
+        while true {
+            let id = number == 1 ? base : "\(base)-\(number)"
+            number += 1
+            if try outbox.exists(FileName(id)) { continue }
+            do {
+                try active.makeDirectory(FileName(id), mode: 0o700)
+                return BatchFolders(spool: self, id: id)
+            } catch  where error.errno == .fileExists {
+                continue
+            }
+        }
+    }
+}
+
+extension ClaimedManifest {
+    /// The same under another ID, for someone has put something of its own into the outbox under this one.
+    func moved() throws(FileError) -> ClaimedManifest {
+        let spool = folders.spool
+        let new = try spool.makeBatch(for: name)
+        // Over the folder just made, which is empty.
+        try spool.active.rename(
+            FileName(id), to: spool.active, as: FileName(new.id), replacing: true)
+        return ClaimedManifest(
+            folders: new, name: name, format: format, received: received, reading: reading)
     }
 }
 
@@ -117,6 +132,24 @@ package enum Receipt {
                 id: claimed.id, manifest: reference, state: .rejected,
                 times: Status.Times(received: claimed.received, finished: Clock.timestamp),
                 errors: rejection.problems)
+        }
+    }
+
+    /// Answers a claimed manifest with its first status, under another ID if the outbox has got something
+    /// under this one since the claim.
+    package static func issue(
+        for claimed: ClaimedManifest, durably: Bool
+    ) throws(FileError) -> (ClaimedManifest, Status) {
+        var claimed = claimed
+        while true {
+            let status = status(of: claimed)
+            do {
+                try issue(
+                    status, manifest: claimed.reading.bytes, in: claimed.folders, durably: durably)
+                return (claimed, status)
+            } catch  where error.errno == .fileExists {
+                claimed = try claimed.moved()
+            }
         }
     }
 

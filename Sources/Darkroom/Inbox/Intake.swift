@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// All state belongs to `queue`.
 package final class Intake: @unchecked Sendable {
-    // @unchecked: every stored variable is touched on `queue` only.
+    // @unchecked: every stored variable but the atomic ones is touched on `queue` only.
 
     /// Names remembered at once; what is above stays in the folder for the next scan.
     private static let capacity = 16_384
@@ -42,7 +42,8 @@ package final class Intake: @unchecked Sendable {
     /// Claimed manifests whose receipt could not be written; nothing more is claimed until it is.
     private var unanswered: [ClaimedManifest] = []
     private var mustScan = false
-    private var isStopped = false
+    /// Asked between manifests, so that a stop does not wait for a full inbox.
+    private let stopped = Atomic(false)
     private var timerIsSet = false
 
     private struct Arrival {
@@ -132,11 +133,11 @@ package final class Intake: @unchecked Sendable {
 
     /// Ends the intake; a manifest half taken is taken whole.
     package func stop() {
-        queue.sync {
-            isStopped = true
-            watch = nil
-        }
+        stopped.store(true, ordering: .releasing)
+        queue.sync { watch = nil }
     }
+
+    private var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
     // MARK: The folder
 
@@ -321,13 +322,10 @@ package final class Intake: @unchecked Sendable {
     /// in the inbox no more, and tried again.
     private func answer(_ claimed: [ClaimedManifest]) {
         let durably = scheduler.configuration.isDurable
-        var answered: [ClaimedManifest] = []
+        var answered: [(ClaimedManifest, Status)] = []
         do {
             for manifest in claimed {
-                try Receipt.issue(
-                    Receipt.status(of: manifest), manifest: manifest.reading.bytes,
-                    in: manifest.folders, durably: durably)
-                answered.append(manifest)
+                answered.append(try Receipt.issue(for: manifest, durably: durably))
             }
             if durably, !answered.isEmpty { try spool.outbox.sync() }
         } catch {
@@ -335,11 +333,10 @@ package final class Intake: @unchecked Sendable {
             unanswered += claimed[answered.count...]
             retry(after: 5)
         }
-        for manifest in answered { admit(manifest, durably) }
+        for (manifest, status) in answered { admit(manifest, status, durably) }
     }
 
-    private func admit(_ claimed: ClaimedManifest, _ durably: Bool) {
-        let status = Receipt.status(of: claimed)
+    private func admit(_ claimed: ClaimedManifest, _ status: Status, _ durably: Bool) {
         guard case .success(let manifest) = claimed.reading.outcome else {
             log.rejected(status)
             do {

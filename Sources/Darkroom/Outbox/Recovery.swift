@@ -55,13 +55,12 @@ package struct Recovery: Sendable {
             format: format, received: status?.times.received ?? Clock.timestamp, reading: reading)
         var fresh = Receipt.status(of: claimed)
         guard case .success(let manifest) = reading.outcome else {
-            try answerRejection(fresh, folders, hasReceipt: status != nil)
+            try answer(fresh, folders, manifest: nil)
             try Receipt.finish(folders, format: format, durably: durably)
             return .rejected(fresh)
         }
         if status == nil {
-            try Receipt.issue(fresh, manifest: reading.bytes, in: folders, durably: durably)
-            if durably { try spool.outbox.sync() }
+            try answer(fresh, folders, manifest: reading.bytes)
         }
         fresh.times.started = status?.times.started
         let isCancelled = try applyJournal(to: &fresh, folders, active)
@@ -70,14 +69,17 @@ package struct Recovery: Sendable {
                 folders: folders, manifest: manifest, status: fresh, isCancelled: isCancelled))
     }
 
-    private func answerRejection(
-        _ status: Status, _ folders: BatchFolders, hasReceipt: Bool
+    /// Puts a status into the outbox: with its folder, or into the one that is there, whose status was there
+    /// before or has been removed by someone.
+    private func answer(
+        _ status: Status, _ folders: BatchFolders, manifest bytes: [UInt8]?
     ) throws(FileError) {
-        if hasReceipt {
+        if try spool.outbox.exists(FileName(folders.id)) {
             try folders.writeStatus(status, durably: durably)
         } else {
-            try Receipt.issue(status, manifest: nil, in: folders, durably: durably)
+            try Receipt.issue(status, manifest: bytes, in: folders, durably: durably)
         }
+        if durably { try spool.outbox.sync() }
     }
 
     /// The manifest as it was taken. Should its owner have changed the file since, which was theirs before,

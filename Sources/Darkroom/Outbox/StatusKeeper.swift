@@ -28,33 +28,39 @@ final class StatusKeeper: Sendable {
     }
 
     private struct State {
+        /// The least time between two writings of a file, in nanoseconds.
+        var interval: UInt64 = 0
         var entries: [BatchKey: Entry] = [:]
         var isTicking = false
     }
 
     private let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
     private let state = Mutex(State())
-    private let interval: UInt64
     private let durably: Bool
     private let log: EventLog
 
     /// - Parameter interval: in seconds.
     init(interval: Double, durably: Bool, log: EventLog) {
-        self.interval = UInt64(interval * 1e9)
         self.durably = durably
         self.log = log
+        setInterval(interval)
+    }
+
+    /// - Parameter seconds: between two writings of one file, from now on.
+    func setInterval(_ seconds: Double) {
+        state.withLock { $0.interval = UInt64(seconds * 1e9) }
     }
 
     /// The batch's status is not what the file says any more.
     func changed(_ key: BatchKey, _ source: any StatusSource) {
-        let mustBegin = state.withLock { state in
+        let wait = state.withLock { state -> UInt64? in
             // The receipt is there, so the first rewriting can wait too; a short batch has ended by then.
-            let new = Entry(notBefore: Clock.nanoseconds + interval)
+            let new = Entry(notBefore: Clock.nanoseconds + state.interval)
             state.entries[key, default: new].isDirty = true
             defer { state.isTicking = true }
-            return !state.isTicking
+            return state.isTicking ? nil : state.interval
         }
-        if mustBegin { tick(after: interval, source) }
+        if let wait { tick(after: wait, source) }
     }
 
     /// Writes everything that has changed, however recently it was written, and waits for that.
@@ -96,9 +102,11 @@ final class StatusKeeper: Sendable {
     private func write(_ key: BatchKey, _ source: any StatusSource) {
         let begin = Clock.nanoseconds
         state.withLock { $0.entries[key]?.isDirty = false }
-        guard let snapshot = source.snapshot(of: key), !snapshot.status.state.isFinal else {
-            return
+        guard let snapshot = source.snapshot(of: key) else {
+            // It has finished, and was told of a change after that.
+            return state.withLock { $0.entries[key] = nil }
         }
+        guard !snapshot.status.state.isFinal else { return }
         do {
             // What it says can be found out again after a power cut, so it is not waited for.
             try snapshot.folders.writeStatus(snapshot.status, durably: false)
@@ -106,8 +114,9 @@ final class StatusKeeper: Sendable {
             log.storageFailed(error, batch: snapshot.folders.id)
         }
         let end = Clock.nanoseconds
-        let pause = max(interval, (end - begin) * 20)
-        state.withLock { $0.entries[key]?.notBefore = end + pause }
+        state.withLock { state in
+            state.entries[key]?.notBefore = end + max(state.interval, (end - begin) * 20)
+        }
     }
 
     // MARK: The end
