@@ -10,8 +10,10 @@ final class Bench: Sendable {
     /// The origin's documents.
     let documents: ScratchDirectory
 
+    static let width = 80
+    static let height = 64
     /// A small picture, the same bytes each time.
-    static let picture = Starfield.png(width: 80, height: 64, seed: 1)
+    static let picture = Starfield.png(width: width, height: height, seed: 1)
 
     /// Makes a spool and an origin that serves `pictures` pictures, `0.png`, `1.png`, ….
     init(pictures: Int = 12) throws {

@@ -9,7 +9,7 @@ import Testing
     func answersAndEnds(arguments: [String]) async throws {
         let (ending, output) = try await DaemonProcess.end(arguments: arguments)
         #expect(ending == .exited(0))
-        #expect(output.contains(arguments == ["--help"] ? "--check-config" : "1."))
+        #expect(output.contains(arguments == ["--help"] ? "--check-config" : "darkroomd 0."))
     }
 
     @Test(arguments: [["--no-such-option"], ["--spool"], ["unexpected"]])

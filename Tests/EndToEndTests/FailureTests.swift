@@ -110,11 +110,11 @@ import Testing
                 "images": [
                     [
                         "name": "outside", "source": bench.url("0.png"),
-                        "filters": [["crop": ["x": 40, "y": 0, "width": 20, "height": 10]]],
+                        "filters": [["crop": ["x": 72, "y": 0, "width": 9, "height": 10]]],
                     ],
                     [
                         "name": "inside", "source": bench.url("0.png"),
-                        "filters": [["crop": ["x": 40, "y": 0, "width": 8, "height": 10]]],
+                        "filters": [["crop": ["x": 72, "y": 0, "width": 8, "height": 10]]],
                     ],
                 ]
             ])

@@ -60,7 +60,8 @@ import Testing
         for image in status.images {
             let output = try #require(image.output)
             #expect(output.file == image.name + ".png")
-            #expect(output.width == 48 && output.height == 32 && output.depth == 8)
+            #expect(output.width == Bench.width && output.height == Bench.height)
+            #expect(output.depth == 8)
             #expect(image.attempts == 1)
         }
         let started = try #require(status.times.started)
@@ -87,7 +88,7 @@ import Testing
                     ],
                     [
                         "name": "small", "source": bench.url("0.png"),
-                        "filters": [["resize": ["width": 12]]],
+                        "filters": [["resize": ["width": 20]]],
                     ],
                 ],
             ])
@@ -99,7 +100,7 @@ import Testing
         #expect(sums[2] == sums[3])
         #expect(Set(sums).count == 4)
         let small = try #require(try status.image("small").output)
-        #expect(small.width == 12 && small.height == 8)
+        #expect(small.width == 20 && small.height == 16)
     }
 
     @Test func hidesCredentialsAndQueries() async throws {

@@ -37,7 +37,8 @@ package struct ConfigurationLoader: Sendable {
             do {
                 try entry.setting.apply(entry.text, &configuration)
             } catch {
-                problems.append("\(entry.origin): must be \(error.expected)")
+                problems.append(
+                    "\(entry.origin): must be \(error.expected), not \(Self.inOneLine(entry.text))")
             }
         }
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
@@ -98,6 +99,12 @@ package struct ConfigurationLoader: Sendable {
                     .map { "; did you mean \($0)?" } ?? ""
                 return "environment variable \(name): unknown\(hint)"
             }
+    }
+
+    /// A refused text, quoted; of a long one the beginning.
+    private static func inOneLine(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return line.count <= 60 ? "\"\(line)\"" : "\"\(line.prefix(60))…\""
     }
 
     private static func provider(

@@ -154,25 +154,40 @@ package enum Receipt {
     }
 
     /// Builds the folder under `active/ID` and renames it to `outbox/ID`, which therefore never exists
-    /// without its status. A copy of an accepted manifest goes with it, while the one that was taken
-    /// stays for a restart; a rejected one is itself moved there by `finishRejection`.
+    /// without its status and its manifest. An accepted manifest goes with it as a copy, while the one
+    /// that was taken stays for a restart; a rejected one goes itself, for no restart needs it.
     package static func issue(
         _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool
     ) throws(FileError) {
         let active = try folders.active()
-        if try active.exists(BatchFile.receipt) { try active.removeTree(BatchFile.receipt) }
+        try withdraw(from: active)
         try active.makeDirectory(BatchFile.receipt)
         let receipt = try Directory(BatchFile.receipt, in: active)
         try receipt.write(status.encoded(), to: BatchFile.status, durably: durably)
-        if let bytes, status.state != .rejected {
-            try receipt.write(bytes, to: FileName(status.manifest.file), durably: durably)
+        let name = FileName(status.manifest.file)
+        if status.state == .rejected {
+            try active.rename(name, to: receipt, as: name)
+        } else if let bytes {
+            try receipt.write(bytes, to: name, durably: durably)
         }
         if durably { try receipt.sync() }
         try active.rename(BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
     }
 
-    /// Removes `active/ID` once the batch's last status is in the outbox. A manifest that is not there
-    /// yet, being a rejected one, is moved first: bad input is never deleted.
+    /// Removes a receipt that did not get into the outbox, after taking back a rejected manifest that is
+    /// in it: there is no other copy.
+    package static func withdraw(from active: Directory) throws(FileError) {
+        guard try active.exists(BatchFile.receipt) else { return }
+        let receipt = try Directory(BatchFile.receipt, in: active)
+        for name in ManifestFormat.allCases.map(BatchFile.manifest)
+        where try receipt.exists(name) {
+            if try !active.exists(name) { try receipt.rename(name, to: active, as: name) }
+        }
+        try active.removeTree(BatchFile.receipt)
+    }
+
+    /// Removes `active/ID` once the batch's last status is in the outbox. A manifest that is not there is
+    /// moved first: someone may have removed the answer, but bad input is never deleted.
     package static func finish(
         _ folders: BatchFolders, format: ManifestFormat, durably: Bool
     ) throws(FileError) {

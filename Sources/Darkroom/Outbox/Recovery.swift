@@ -24,6 +24,7 @@ package struct Recovery: Sendable {
     package func recover(_ id: String) throws(FileError) -> Finding {
         let folders = BatchFolders(spool: spool, id: id)
         let active = try folders.active()
+        try Receipt.withdraw(from: active)
         let status = try answer(of: folders)
         guard let format = try format(in: active, status) else {
             if status == nil || status?.state.isFinal == true {

@@ -65,17 +65,17 @@ import Testing
         (
             "log:\n  level: loud",
             "darkroomd.yaml:2: log.level: must be one of trace, debug, info, "
-                + "notice, warning, error, critical"
+                + "notice, warning, error, critical, not \"loud\""
         ),
         ("durability: some", "darkroomd.yaml:1: durability: must be full or process"),
         ("spool: here", "darkroomd.yaml:1: spool: must be an absolute path"),
         (
             "batches: {window: 0}",
-            "darkroomd.yaml:1: batches.window: must be a whole number from 1 to 4096"
+            "darkroomd.yaml:1: batches.window: must be a whole number from 1 to 4096, not \"0\""
         ),
         (
             "sources: {roots: [a]}",
-            "darkroomd.yaml:1: sources.roots: must be a list of absolute paths"
+            "darkroomd.yaml:1: sources.roots: must be a list of absolute paths, not \"- a\""
         ),
         ("[1, 2]", "darkroomd.yaml: must be a map of keys"),
         ("spool: /a\nspool: /b", "darkroomd.yaml: Parser: expected all keys to be unique"),

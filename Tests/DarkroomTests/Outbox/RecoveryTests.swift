@@ -81,6 +81,39 @@ import Testing
         #expect(try folders.outbox().exists("manifest.json"))
     }
 
+    /// A rejected manifest goes into the receipt before that goes into the outbox; here is a crash between.
+    @Test(arguments: [(#"{"imagse": []}"#, BatchState.rejected), (Self.text, .pending)])
+    func takesTheManifestBackFromAReceiptThatWasNotSent(text: String, state: BatchState) throws {
+        try claim()
+        let active = try folders.active()
+        try active.remove("manifest.json")
+        try active.makeDirectory("receipt")
+        let receipt = try Directory("receipt", in: active)
+        try receipt.write([], to: "status.json", durably: false)
+        try receipt.write(Array(text.utf8), to: "manifest.json", durably: false)
+        _ = try recovery.recover("x")
+        #expect(try status()?.state == state)
+        #expect(try folders.outbox().read("manifest.json") == Array(text.utf8))
+        #expect(try spool.active.exists("x") == !state.isFinal)
+    }
+
+    @Test func aRejectionHasItsManifestFromTheFirstMoment() throws {
+        let text = Array(#"{"imagse": []}"#.utf8)
+        try claim(#"{"imagse": []}"#)
+        let reading = try recovery.examination.read("manifest.json", .json, in: folders.active())
+        let claimed = ClaimedManifest(
+            folders: folders, name: "x.json", format: .json, received: Clock.timestamp,
+            reading: reading)
+        // Whoever issues it again, because the disk was full, does so from what is there.
+        for _ in 0..<2 {
+            try Receipt.issue(
+                Receipt.status(of: claimed), manifest: text, in: folders, durably: true)
+            #expect(try folders.outbox().read("manifest.json") == text)
+            #expect(try status()?.state == .rejected)
+            try spool.outbox.rename("x", to: folders.active(), as: "receipt")
+        }
+    }
+
     @Test func doesOnlyWhatTheJournalLacks() throws {
         try claim()
         _ = try resume()
