@@ -239,7 +239,7 @@ package final class Scheduler: Sendable {
             queue = filters
             operation = BlockOperation { [self] in filter(key, image) }
         }
-        operation.name = "\(work)"
+        operation.name = work.name
         operation.queuePriority = priority.queuePriority
         operation.qualityOfService = quality.qualityOfService
         operations.withLock { $0[work] = operation }

@@ -2,6 +2,14 @@
 package enum Work: Hashable, Sendable {
     case download(BatchKey, source: Int)
     case filter(BatchKey, image: Int)
+
+    /// For debuggers: what an operation in a queue is for.
+    var name: String {
+        switch self {
+        case .download(let key, let source): "download \(key)/\(source)"
+        case .filter(let key, let image): "filter \(key)/\(image)"
+        }
+    }
 }
 
 /// The steps of an image, in their order.

@@ -65,4 +65,11 @@ extension Configuration {
     var localSources: LocalSources {
         LocalSources(roots: sourceRoots, maximumBytes: Int64(downloads.maxBytes))
     }
+
+    /// The settings that matter most, for the journal.
+    var summary: String {
+        let roots = sourceRoots.isEmpty ? "none" : sourceRoots.joined(separator: ", ")
+        return "\(downloadConcurrency) downloads and \(filterWidth) filters at once, "
+            + "durability \(durability.rawValue), source roots: \(roots)"
+    }
 }

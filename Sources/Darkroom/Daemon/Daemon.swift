@@ -66,6 +66,7 @@ package final class Daemon: @unchecked Sendable {
         } catch {
             return fail(error)
         }
+        log.configured(configuration.summary)
         log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
         startWatchdog()
         notifier.ready()
@@ -116,7 +117,7 @@ package final class Daemon: @unchecked Sendable {
             scheduler.update(new)
             engine.update(new.transferSettings)
             LogLevel.set(new.logLevel)
-            log.configured("The configuration has been read again")
+            log.configured("The configuration has been read again: \(new.summary)")
         } catch {
             log.reloadRefused(error.problems.joined(separator: "; "))
         }
