@@ -311,7 +311,6 @@ package final class Intake: @unchecked Sendable {
                 settling[name] = Settling(identity: identity, since: Clock.nanoseconds)
             }
         case .ready(let candidate):
-            refused[name] = nil
             return candidate
         }
         return nil
@@ -333,6 +332,10 @@ package final class Intake: @unchecked Sendable {
             spool: spool, inbox: inbox, examination: examination,
             durably: scheduler.configuration.isDurable)
         let outcome = claim.take(candidates)
+        let stillRefused = Set(outcome.refused.map(\.name))
+        for candidate in candidates where !stillRefused.contains(candidate.name) {
+            refused[candidate.name] = nil
+        }
         for (name, error) in outcome.refused {
             refuse(name, error.message)
             recheckLater()
