@@ -77,8 +77,14 @@ package indirect enum DocumentPath: Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// Fit to be quoted in a message: control characters replaced, at most 80 characters.
+    /// Fit to be quoted in a message: control characters replaced, at most 80 characters. What may be a
+    /// source that stands in the wrong place loses its credentials and query like any source.
     var shortened: String {
+        let shown = utf8.contains { "/@".utf8.contains($0) } ? RedactedURL.text(self) : self
+        return shown.cutForMessage
+    }
+
+    private var cutForMessage: String {
         // A prefix by scalars first, for a single character may be megabytes long.
         var text = String(String.UnicodeScalarView(unicodeScalars.prefix(81)))
         text = String(

@@ -246,4 +246,33 @@ import Testing
     func saysItInASentence(text: String, message: String) {
         #expect(problems(text).map(\.message) == [message])
     }
+
+    /// A source in the wrong place is told of without what it may hide.
+    @Test(arguments: [
+        #"{"images": {"URL": "mono"}}"#, #"{"URL": 1, "images": ["a"]}"#,
+        #"{"images": [{"source": "a", "filters": ["URL"]}]}"#,
+        #"{"images": [{"source": "a", "filters": [{"URL": 1}]}]}"#,
+        #"{"images": [{"source": "a", "URL": 1}]}"#,
+        #"{"images": [{"name": "URL", "source": "a"}]}"#,
+        #"{"images": [{"name": "a", "from": "URL"}]}"#,
+        #"{"images": ["a"], "priority": "URL"}"#,
+        #"{"images": [{"source": "a", "filters": [{"resize": {"width": 1, "fit": "URL"}}]}]}"#,
+    ])
+    func quotesNoCredentials(manifest: String) throws {
+        let urls = [
+            "https://ann:hunter2@example.org/a.png?token=hunter2", "ann:hunter2@example.org/a.png",
+            "example.org/a.png?token=hunter2",
+            "https://" + String(repeating: "a", count: 40) + ":hunter2"
+                + String(repeating: "b", count: 100) + "@example.org/a.png",
+        ]
+        for url in urls {
+            let text = manifest.replacing("URL", with: url)
+            let rejection = try #require(throws: ManifestRejection.self) {
+                try ManifestReader.read(
+                    Array(text.utf8), format: .json, limits: ManifestLimits(), defaultFilters: [])
+            }
+            let said = rejection.problems.map { "\($0.path) \($0.message) \($0.suggestion ?? "")" }
+            #expect(!said.joined().contains("hunter2"), "\(said)")
+        }
+    }
 }
