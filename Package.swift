@@ -18,9 +18,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         // Paths, descriptors and errno with types.
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
-        // Configuration in layers: file, environment, command line.
-        .package(
-            url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+        // Configuration in layers: command line, environment, file. (The file is read with Yams, which tells
+        // the line of each key, so none of its formats is needed.)
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         // YAML manifests, and the place of each key in the configuration file.
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],

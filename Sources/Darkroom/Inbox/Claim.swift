@@ -84,17 +84,26 @@ extension Spool {
     /// ending, then with -2, -3, ….
     func makeBatch(for fileName: String) throws(FileError) -> BatchFolders {
         let base = Claim.id(fromFileName: fileName)
-        var number = 1
-        while true {
-            let id = number == 1 ? base : "\(base)-\(number)"
-            number += 1
-            if try outbox.exists(FileName(id)) { continue }
-            do {
-                try active.makeDirectory(FileName(id), mode: 0o700)
-                return BatchFolders(spool: self, id: id)
-            } catch  where error.errno == .fileExists {
-                continue
-            }
+        if try makeActive(base) { return BatchFolders(spool: self, id: base) }
+        // The numbers below the last one given are taken as far as we know: a thousand manifests of one name
+        // are not to cost a million looks.
+        var number = lastNumbers.withLock { $0[base] ?? 1 } + 1
+        while try !makeActive("\(base)-\(number)") { number += 1 }
+        lastNumbers.withLock { numbers in
+            if numbers.count > 10_000 { numbers = [:] }
+            numbers[base] = number
+        }
+        return BatchFolders(spool: self, id: "\(base)-\(number)")
+    }
+
+    /// Makes `active/ID`; false where the ID is taken.
+    private func makeActive(_ id: String) throws(FileError) -> Bool {
+        if try outbox.exists(FileName(id)) { return false }
+        do {
+            try active.makeDirectory(FileName(id), mode: 0o700)
+            return true
+        } catch  where error.errno == .fileExists {
+            return false
         }
     }
 }

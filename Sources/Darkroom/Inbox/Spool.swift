@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// The spool's folders under one root on one file system, and the lock that makes them one daemon's.
@@ -24,6 +25,8 @@ package final class Spool: Sendable {
     /// Answers, each in a folder of its own.
     package let outbox: Directory
     private let lock: Descriptor
+    /// The number last given to a manifest of a name whose plain ID was taken.
+    let lastNumbers = Mutex<[String: Int]>([:])
 
     /// Opens the spool at `path`, creating what is missing, and locks it.
     package init(path: String) throws(SpoolError) {
