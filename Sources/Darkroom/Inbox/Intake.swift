@@ -1,5 +1,4 @@
 import Dispatch
-import Glibc
 import Synchronization
 
 /// Watches the inbox and takes manifests out of it: the first station.
@@ -172,9 +171,9 @@ package final class Intake: @unchecked Sendable {
         for event in events {
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .closed(let name), .changed(let name): arrived(name, isWhole: false)
-            case .made(let name) where !willBeClosed(name): arrived(name, isWhole: false)
-            case .made: break
+            case .made(let name) where Examination.willBeClosed(name, in: inbox): break
+            case .closed(let name), .changed(let name), .made(let name):
+                arrived(name, isWhole: false)
             case .overflow:
                 log.eventsLost(inbox?.path ?? "inbox")
                 mustScan = true
@@ -184,13 +183,6 @@ package final class Intake: @unchecked Sendable {
             }
         }
         if mustScan { scan() } else { drain() }
-    }
-
-    /// Whether a new name is that of a file being written, whose closing will be told. A second link to a
-    /// file that was complete before is not, nor is anything else.
-    private func willBeClosed(_ name: FileName) -> Bool {
-        guard let information = try? inbox?.information(of: name) else { return true }
-        return information.st_mode & S_IFMT == S_IFREG && information.st_nlink == 1
     }
 
     /// Puts the inbox back after it was removed, renamed or unmounted.
