@@ -171,7 +171,9 @@ package final class Intake: @unchecked Sendable {
         for event in events {
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .closed(let name), .changed(let name): arrived(name, isWhole: false)
+            case .made(let name) where Examination.willBeClosed(name, in: inbox): break
+            case .closed(let name), .changed(let name), .made(let name):
+                arrived(name, isWhole: false)
             case .overflow:
                 log.eventsLost(inbox?.path ?? "inbox")
                 mustScan = true
