@@ -95,8 +95,9 @@ follow() {
     while :; do
         going=0 lines=''
         for batch in "${batches[@]}"; do
-            lines+=$(progress_line "$batch")$'\n'
+            # The state first: what is read after a final one is final too.
             is_final "$(state_of "$batch")" || going=1
+            lines+=$(progress_line "$batch")$'\n'
         done
         if [ "$lines" != "$shown" ]; then
             # On a terminal, back to the first of the lines that are to be replaced.
@@ -112,10 +113,11 @@ follow() {
 }
 
 progress_line() {
-    local total finished
+    local state total finished
+    state=$(state_of "$1")
     total=$(count_of "$1" total)
     finished=$(($(count_of "$1" filtered) + $(count_of "$1" failed) + $(count_of "$1" cancelled)))
-    printf '  %-12s %-20s %3d of %3d images' "$1" "$(state_of "$1")" "$finished" "$total"
+    printf '  %-12s %-20s %3d of %3d images' "$1" "$state" "$finished" "$total"
 }
 
 is_final() { [[ $1 != waiting && $1 != pending && $1 != processing ]]; }
