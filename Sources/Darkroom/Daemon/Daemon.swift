@@ -127,6 +127,7 @@ package final class Daemon: @unchecked Sendable {
     private func stop(_ name: String) {
         if isStopping { return scheduler.abort() }
         isStopping = true
+        scheduler.close()
         notifier.stopping()
         log.stopping(signal: name, running: scheduler.runningCount)
         tellStatus()

@@ -353,10 +353,21 @@ package final class Intake: @unchecked Sendable {
             PreparedBatch(folders: claimed.folders, manifest: manifest, status: status))
     }
 
+    /// The request is consumed when it will not be forgotten any more, or means nothing.
     private func cancel(_ id: String, _ name: FileName, _ inbox: Directory) {
-        log.cancelled(id: id, found: scheduler.cancel(id: id))
+        let isFound = scheduler.cancel(id: id) { [weak self] in
+            guard let self else { return }
+            queue.async { self.consume(name, inbox) }
+        }
+        log.cancelled(id: id, found: isFound)
+        if !isFound { consume(name, inbox) }
+    }
+
+    private func consume(_ name: FileName, _ inbox: Directory) {
         do {
             try inbox.remove(name)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Its owner has taken it back.
         } catch {
             log.storageFailed(error)
         }

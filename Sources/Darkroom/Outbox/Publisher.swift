@@ -43,6 +43,11 @@ package final class Publisher: Sendable {
 
     package func recordCancellation(_ folders: BatchFolders) { add(.cancellation(folders)) }
 
+    /// Does something when everything handed in before has been dealt with.
+    package func afterwards(_ body: @escaping @Sendable () -> Void) {
+        queue.async(execute: body)
+    }
+
     /// Waits until everything handed in before has been dealt with.
     package func drain() { queue.sync {} }
 
