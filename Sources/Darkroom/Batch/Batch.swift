@@ -107,16 +107,18 @@ final class Batch {
     }
 
     private func indexSources() {
-        var indices: [String: Int] = [:]
+        // Not by strings, for those that are equal to Unicode may name different files.
+        var indices: [FileName: Int] = [:]
         sourceOfImage.reserveCapacity(manifest.images.count)
         for (index, image) in manifest.images.enumerated() {
             guard case .source(let text) = image.origin else {
                 sourceOfImage.append(-1)
                 continue
             }
-            let source = indices[text] ?? sources.count
+            let bytes = FileName(text)
+            let source = indices[bytes] ?? sources.count
             if source == sources.count {
-                indices[text] = source
+                indices[bytes] = source
                 sources.append(Source(text: text))
             }
             if !status.images[index].state.isFinal { sources[source].users += 1 }

@@ -40,7 +40,8 @@ struct Board {
     private var rotation = [Rotation](repeating: Rotation(), count: Level.count)
     /// Admitted images of each level.
     private var places = [Int](repeating: 0, count: Level.count)
-    private var keys: [String: BatchKey] = [:]
+    /// By ID. Strings would not do: two spellings of an é are equal to them, and two folders.
+    private var keys: [FileName: BatchKey] = [:]
     /// Of the batches that are not large.
     private var imagesInWork = 0
     private var largeBatchesInWork = 0
@@ -72,7 +73,7 @@ struct Board {
             folders: prepared.folders, images: images, prepared: isKept ? prepared : nil)
         let level = Level(prepared.manifest.priority, prepared.manifest.qualityOfService)
         waiting[level.index].append(key)
-        keys[prepared.folders.id] = key
+        keys[FileName(prepared.folders.id)] = key
     }
 
     /// Begins to work on waiting batches while there is room, the highest level first.
@@ -140,7 +141,7 @@ struct Board {
     /// next start.
     mutating func preparationFailed(_ key: BatchKey) {
         guard let batch = waitingBatches.removeValue(forKey: key) else { return }
-        keys[batch.folders.id] = nil
+        keys[FileName(batch.folders.id)] = nil
         release(images: batch.images)
     }
 
@@ -333,7 +334,7 @@ struct Board {
     /// The batch's final status is in the outbox.
     mutating func batchFinished(_ key: BatchKey) {
         guard let batch = batches.removeValue(forKey: key) else { return }
-        keys[batch.folders.id] = nil
+        keys[FileName(batch.folders.id)] = nil
         release(images: batch.manifest.images.count)
         batchesEnded += 1
     }
@@ -343,7 +344,7 @@ struct Board {
     /// Cancels the batch of this ID: images that wait end at once, those in work at their next step.
     /// Gives nil where there is no such batch, or it has ended.
     mutating func cancel(id: String) -> [Effect]? {
-        guard let key = keys[id] else { return nil }
+        guard let key = keys[FileName(id)] else { return nil }
         if let waiting = waitingBatches[key] {
             waitingBatches[key]?.isCancelled = true
             var effects: [Effect] = [.recordCancellation(waiting.folders)]

@@ -21,19 +21,33 @@ struct Claim {
     let examination: Examination
     let durably: Bool
 
-    /// Moves each candidate to a new folder in `active`, and gives those that were moved; the others are
-    /// not in the inbox any more, or a failure, which is given too, has left them there.
-    func take(_ candidates: [Candidate]) -> (claimed: [ClaimedManifest], failure: FileError?) {
+    /// What became of the candidates; those in neither list are not in the inbox any more, or were not
+    /// come to.
+    struct Outcome {
         var claimed: [ClaimedManifest] = []
+        /// Those that cannot be taken for a reason of their own.
+        var refused: [(name: FileName, error: FileError)] = []
+        /// What keeps every manifest from being taken, not these alone.
+        var failure: FileError?
+    }
+
+    /// Moves each candidate to a new folder in `active`. One that cannot be moved stays in the inbox and
+    /// does not stand in the others' way.
+    func take(_ candidates: [Candidate]) -> Outcome {
+        var outcome = Outcome()
         do {
             for candidate in candidates {
-                if let manifest = try take(candidate) { claimed.append(manifest) }
+                do {
+                    if let manifest = try take(candidate) { outcome.claimed.append(manifest) }
+                } catch  where !error.isOfTheMachine {
+                    outcome.refused.append((candidate.name, error))
+                }
             }
-            if durably { try sync(claimed) }
-            return (claimed, nil)
+            if durably { try sync(outcome.claimed) }
         } catch {
-            return (claimed, error)
+            outcome.failure = error
         }
+        return outcome
     }
 
     private func sync(_ claimed: [ClaimedManifest]) throws(FileError) {
@@ -60,22 +74,32 @@ struct Claim {
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw error
         }
-        // What counts is the content that was moved, should it have changed since it was read.
-        let unchanged =
+        do {
+            return ClaimedManifest(
+                folders: folders, name: candidate.name.text, format: candidate.format,
+                received: Clock.timestamp, reading: try reading(of: candidate, in: folder))
+        } catch {
+            // It is back where it was, and is looked at anew.
+            try folder.rename(name, to: inbox, as: candidate.name)
+            try spool.active.removeDirectory(FileName(folders.id))
+            throw error
+        }
+    }
+
+    /// What counts is the content that was moved, should it have changed since it was read.
+    private func reading(
+        of candidate: Candidate, in folder: Directory
+    ) throws(FileError) -> ManifestReading {
+        let name = BatchFile.manifest(candidate.format)
+        let isUnchanged =
             try folder.information(of: name).map(FileIdentity.init) == candidate.identity
-        let reading =
-            unchanged
+        return isUnchanged
             ? candidate.reading : try examination.read(name, candidate.format, in: folder)
-        return ClaimedManifest(
-            folders: folders, name: candidate.name.text, format: candidate.format,
-            received: Clock.timestamp, reading: reading)
     }
 
     /// The name without its ending, cut to 200 bytes so that a number still fits into a file name.
     static func id(fromFileName name: String) -> String {
-        var stem = name[..<(name.lastIndex(of: ".") ?? name.endIndex)]
-        while stem.utf8.count > 200 { stem.removeLast() }
-        return String(stem)
+        String(name[..<(name.lastIndex(of: ".") ?? name.endIndex)]).prefix(utf8: 200)
     }
 }
 
@@ -105,6 +129,14 @@ extension Spool {
         } catch  where error.errno == .fileExists {
             return false
         }
+    }
+}
+
+extension FileError {
+    /// Whether it would meet any other file too. Of a refused permission that cannot be told from the
+    /// errno; it is the file's in the inbox, where a sticky bit may keep others' files from being moved.
+    fileprivate var isOfTheMachine: Bool {
+        isTransient || errno == .ioError || errno == .readOnlyFileSystem
     }
 }
 

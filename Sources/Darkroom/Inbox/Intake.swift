@@ -10,7 +10,7 @@ import Synchronization
 /// |------------|---------------------------------------------------|------------------------------------|
 /// | `arrivals` | an event or a scan named it                       | it is examined                     |
 /// | `settling` | it may not be complete                            | it was left alone for the time     |
-/// | `refused`  | it is ignored or unreadable, and that was said    | an event names it, or a scan finds it gone |
+/// | `refused`  | it is ignored or cannot be taken, and that was said | an event or a scan names it again |
 /// | (inbox)    | too many batches wait, or more names than fit here| there is room: a scan finds it     |
 ///
 /// All state belongs to `queue`.
@@ -23,6 +23,8 @@ package final class Intake: @unchecked Sendable {
     private static let refusedCapacity = 65_536
     /// Manifests claimed together, sharing the waits for the disk.
     private static let groupSize = 32
+    /// Bytes of manifests held between reading and claiming, above which a group is cut short.
+    private static let groupBytes = 4 << 20
 
     private let spool: Spool
     private let scheduler: Scheduler
@@ -42,6 +44,9 @@ package final class Intake: @unchecked Sendable {
     /// Claimed manifests whose receipt could not be written; nothing more is claimed until it is.
     private var unanswered: [ClaimedManifest] = []
     private var mustScan = false
+    /// Whether the spool has refused to take anything; nothing is claimed until it is tried again.
+    private var isBlocked = false
+    private var recheckIsSet = false
     /// Asked between manifests, so that a stop does not wait for a full inbox.
     private let stopped = Atomic(false)
     private var timerIsSet = false
@@ -206,7 +211,7 @@ package final class Intake: @unchecked Sendable {
             let present = Set(names)
             refused = refused.filter { present.contains($0.key) }
             var found: [(FileName, FileIdentity)] = []
-            for name in names where !known.contains(name) && refused[name] == nil {
+            for name in names where !known.contains(name) {
                 if let reason = Examination.reasonToIgnore(name) {
                     refuse(name, reason)
                 } else if let information = try inbox.information(of: name) {
@@ -246,27 +251,12 @@ package final class Intake: @unchecked Sendable {
     private func drain() {
         guard let inbox else { return }
         let examination = Examination(scheduler.configuration)
-        while !arrivals.isEmpty, unanswered.isEmpty, !isStopped, scheduler.hasRoom {
-            let group = arrivals.prefix(Self.groupSize)
-            arrivals.removeFirst(group.count)
-            var candidates: [Candidate] = []
-            for arrival in group {
-                known.remove(arrival.name)
-                let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
-                let verdict = examination.examine(arrival.name, in: inbox, isWhole: isWhole)
-                if case .cancellation(let id) = verdict {
-                    // What came before it in this group may be what it means.
-                    claim(candidates, examination, inbox)
-                    candidates = []
-                    cancel(id, arrival.name, inbox)
-                } else if let candidate = note(verdict, arrival.name) {
-                    candidates.append(candidate)
-                }
-            }
-            claim(candidates, examination, inbox)
+        while !arrivals.isEmpty, !isBlocked, !isStopped, scheduler.hasRoom {
+            take(nextGroup(), examination, inbox)
         }
         setTimer(examination.settle)
-        guard mustScan || !arrivals.isEmpty else { return }
+        // Where the spool refuses, the next try looks at everything.
+        guard mustScan || !arrivals.isEmpty, !isBlocked else { return }
         if scheduler.hasRoom, arrivals.isEmpty {
             queue.async { [weak self] in self?.scan() }
         } else {
@@ -274,6 +264,37 @@ package final class Intake: @unchecked Sendable {
             // It may have appeared before the flag was set.
             if scheduler.hasRoom { roomAppeared() }
         }
+    }
+
+    private func nextGroup() -> [Arrival] {
+        let group = Array(arrivals.prefix(Self.groupSize))
+        arrivals.removeFirst(group.count)
+        for arrival in group { known.remove(arrival.name) }
+        return group
+    }
+
+    private func take(_ group: [Arrival], _ examination: Examination, _ inbox: Directory) {
+        var candidates: [Candidate] = []
+        var bytes = 0
+        for arrival in group {
+            let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
+            let verdict = examination.examine(arrival.name, in: inbox, isWhole: isWhole)
+            if let candidate = note(verdict, arrival.name) {
+                candidates.append(candidate)
+                bytes += candidate.reading.byteCount
+            }
+            var cancelled: String?
+            if case .cancellation(let id) = verdict { cancelled = id }
+            // What came before a cancellation in this group may be what it means.
+            if cancelled != nil || bytes > Self.groupBytes {
+                claim(candidates, examination, inbox)
+                candidates = []
+                bytes = 0
+            }
+            if let cancelled { cancel(cancelled, arrival.name, inbox) }
+            if isBlocked { return }
+        }
+        claim(candidates, examination, inbox)
     }
 
     /// Remembers why a file is not taken, or gives it to be taken.
@@ -286,6 +307,7 @@ package final class Intake: @unchecked Sendable {
             refuse(name, reason)
         case .unreadable(let error):
             refuse(name, error.message)
+            recheckLater()
         case .settling(let identity):
             if settling[name]?.identity != identity {
                 settling[name] = Settling(identity: identity, since: Clock.nanoseconds)
@@ -312,12 +334,16 @@ package final class Intake: @unchecked Sendable {
         let claim = Claim(
             spool: spool, inbox: inbox, examination: examination,
             durably: scheduler.configuration.isDurable)
-        let (claimed, failure) = claim.take(candidates)
-        if let failure {
-            log.storageFailed(failure)
-            retry(after: 5)
+        let outcome = claim.take(candidates)
+        for (name, error) in outcome.refused {
+            refuse(name, error.message)
+            recheckLater()
         }
-        answer(claimed)
+        if let failure = outcome.failure {
+            log.storageFailed(failure)
+            retryLater()
+        }
+        answer(outcome.claimed)
     }
 
     /// Writes the receipts and hands the batches on. One whose receipt cannot be written is kept, for it is
@@ -333,7 +359,7 @@ package final class Intake: @unchecked Sendable {
         } catch {
             log.storageFailed(error)
             unanswered += claimed[answered.count...]
-            retry(after: 5)
+            retryLater()
         }
         for (manifest, status) in answered { admit(manifest, status, durably) }
     }
@@ -400,12 +426,28 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    private func retry(after seconds: Double) {
-        queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
+    /// Claims nothing for a while, for the spool has refused it, and then begins with a look at everything.
+    private func retryLater() {
+        guard !isBlocked else { return }
+        isBlocked = true
+        queue.asyncAfter(deadline: .now() + 5) { [weak self] in
             guard let self, !isStopped else { return }
+            isBlocked = false
             let again = unanswered
             unanswered = []
             answer(again)
+            scan()
+        }
+    }
+
+    /// Looks again at what cannot be read or moved. No event tells when that has passed: a folder's
+    /// permissions may have been changed, or another process have closed its files.
+    private func recheckLater() {
+        guard !recheckIsSet else { return }
+        recheckIsSet = true
+        queue.asyncAfter(deadline: .now() + 10) { [weak self] in
+            guard let self, !isStopped else { return }
+            recheckIsSet = false
             scan()
         }
     }

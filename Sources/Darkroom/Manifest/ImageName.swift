@@ -113,16 +113,3 @@ package enum ImageName {
 extension UInt8 {
     fileprivate var isLetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
 }
-
-extension String {
-    /// As many whole scalars from the start as fit into this many bytes. Not characters: one of
-    /// them may be longer than any limit.
-    fileprivate func prefix(utf8 limit: Int) -> String {
-        guard utf8.count > limit else { return self }
-        var end = utf8.index(startIndex, offsetBy: limit)
-        while end > startIndex, end.samePosition(in: unicodeScalars) == nil {
-            end = utf8.index(before: end)
-        }
-        return String(self[..<end])
-    }
-}

@@ -43,17 +43,19 @@ package struct BatchFolders: Sendable {
         let active = try active()
         try active.write(
             status.encoded(), to: BatchFile.newStatus, replacing: true, durably: durably)
-        do {
-            try move(from: active)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            try spool.outbox.makeDirectory(FileName(id))
-            try move(from: active)
-        }
-        if durably { try outbox().sync() }
+        let outbox = try restoredOutbox()
+        try active.rename(
+            BatchFile.newStatus, to: outbox, as: BatchFile.status, replacing: true)
+        if durably { try outbox.sync() }
     }
 
-    private func move(from active: Directory) throws(FileError) {
-        try active.rename(
-            BatchFile.newStatus, to: try outbox(), as: BatchFile.status, replacing: true)
+    /// `outbox/ID`, made again if someone has removed it.
+    package func restoredOutbox() throws(FileError) -> Directory {
+        do {
+            return try outbox()
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            try spool.outbox.makeDirectory(FileName(id))
+            return try outbox()
+        }
     }
 }

@@ -26,6 +26,13 @@ package final class Publisher: Sendable {
     private enum Entry: Sendable {
         case item(Item)
         case cancellation(BatchFolders)
+
+        var folders: BatchFolders {
+            switch self {
+            case .item(let item): item.folders
+            case .cancellation(let folders): folders
+            }
+        }
     }
 
     private let queue = DispatchQueue(label: "darkroom.publisher", qos: .userInitiated)
@@ -67,22 +74,22 @@ package final class Publisher: Sendable {
             defer { pending = [] }
             return pending
         }
-        var groups: [String: Group] = [:]
-        var order: [String] = []
+        // By the bytes of the ID: two IDs that are equal to Unicode are two folders.
+        var indices: [FileName: Int] = [:]
+        var groups: [Group] = []
         for entry in entries {
+            let folders = entry.folders
+            let index = indices[FileName(folders.id), default: groups.count]
+            if index == groups.count {
+                indices[FileName(folders.id)] = index
+                groups.append(Group(folders: folders))
+            }
             switch entry {
-            case .item(let item):
-                if groups[item.folders.id] == nil { order.append(item.folders.id) }
-                groups[item.folders.id, default: Group(folders: item.folders)].items.append(item)
-            case .cancellation(let folders):
-                if groups[folders.id] == nil { order.append(folders.id) }
-                groups[folders.id, default: Group(folders: folders)].isCancelled = true
+            case .item(let item): groups[index].items.append(item)
+            case .cancellation: groups[index].isCancelled = true
             }
         }
-        for id in order {
-            guard let group = groups[id] else { continue }
-            publish(group)
-        }
+        for group in groups { publish(group) }
     }
 
     /// What has come in of one batch.
@@ -105,7 +112,7 @@ package final class Publisher: Sendable {
         } catch {
             // Without a journal nothing may be shown as done; the images fail, and say why.
             log.storageFailed(error, batch: group.folders.id)
-            for index in items.indices { Self.fail(&items[index], error) }
+            for index in items.indices { items[index].status.fail(error) }
         }
         for item in items { item.completion(item.status) }
     }
@@ -126,7 +133,7 @@ package final class Publisher: Sendable {
         do {
             try active.open(name).sync(path: active.path(of: name))
         } catch {
-            Self.fail(&item, error)
+            item.status.fail(error)
         }
     }
 
@@ -138,10 +145,10 @@ package final class Publisher: Sendable {
             guard let output = items[index].status.output else { continue }
             do {
                 try active.rename(
-                    BatchFile.output(items[index].index), to: try folders.outbox(),
+                    BatchFile.output(items[index].index), to: try folders.restoredOutbox(),
                     as: FileName(output.file))
             } catch {
-                Self.fail(&items[index], error)
+                items[index].status.fail(error)
                 corrections.append(.ended(index: items[index].index, items[index].status))
             }
         }
@@ -152,11 +159,14 @@ package final class Publisher: Sendable {
             try folders.outbox().sync()
         }
     }
+}
 
-    private static func fail(_ item: inout Item, _ error: FileError) {
-        guard item.status.state == .filtered else { return }
-        item.status.state = .failed
-        item.status.output = nil
-        item.status.error = Failure(error)
+extension ImageStatus {
+    /// Makes a filtered image one whose output could not be published.
+    mutating func fail(_ error: FileError) {
+        guard state == .filtered else { return }
+        state = .failed
+        output = nil
+        self.error = Failure(error)
     }
 }

@@ -135,7 +135,7 @@ package struct Recovery: Sendable {
         status.counts.total = status.images.count
         for index in status.images.indices {
             if status.images[index].state == .filtered {
-                try finishRename(index, status.images[index], folders, active)
+                try finishRename(index, &status.images[index], folders, active)
             }
             status.counts[status.images[index].state] += 1
         }
@@ -146,14 +146,20 @@ package struct Recovery: Sendable {
     }
 
     /// An output that is still in `active` goes to the outbox. One that is not has been there already,
-    /// whatever its users did with it since.
+    /// whatever its users did with it since. A file of its name that someone else has put there stays, and
+    /// the image fails, as it would have without the restart.
     private func finishRename(
-        _ index: Int, _ image: ImageStatus, _ folders: BatchFolders, _ active: Directory
+        _ index: Int, _ image: inout ImageStatus, _ folders: BatchFolders, _ active: Directory
     ) throws(FileError) {
-        guard let output = image.output, try active.exists(BatchFile.output(index)) else { return }
-        try active.rename(
-            BatchFile.output(index), to: try folders.outbox(), as: FileName(output.file),
-            replacing: true)
+        let name = BatchFile.output(index)
+        guard let output = image.output, try active.exists(name) else { return }
+        do {
+            try active.rename(
+                name, to: try folders.restoredOutbox(), as: FileName(output.file))
+        } catch  where error.errno == .fileExists {
+            image.fail(error)
+            try ItemJournal.append([.ended(index: index, image)], in: active, durably: durably)
+        }
     }
 
     /// Fetched bytes and outputs that no journal record vouches for.

@@ -186,6 +186,34 @@ import Testing
         #expect(table.board.summary.batchesWaiting == 0)
     }
 
+    /// Two IDs that are one string to Unicode are two folders.
+    @Test func cancelsTheBatchOfThatSpelling() throws {
+        var table = try Table(window: 4)
+        let ids = ["caf\u{E9}", "cafe\u{301}"]
+        for id in ids { table.accept(id, images: 9) }
+        table.run(steps: 1)
+        let effects = table.board.cancel(id: ids[0])
+        let cancelled = effects?.compactMap { effect in
+            if case .recordCancellation(let folders) = effect {
+                Array(folders.id.utf8)
+            } else {
+                nil
+            }
+        }
+        #expect(cancelled == [Array(ids[0].utf8)])
+    }
+
+    @Test func tellsSourcesApartByTheirBytes() throws {
+        var table = try Table(window: 4)
+        let sources = ["caf\u{E9}.png", "cafe\u{301}.png", "caf\u{E9}.png"]
+        let images = sources.enumerated().map { index, source in
+            Manifest.Image(name: "i\(index)", origin: .source(source))
+        }
+        table.accept("a", Manifest(images: images))
+        table.runToTheEnd()
+        #expect(table.downloads.map { Array($0.utf8) } == sources.prefix(2).map { Array($0.utf8) })
+    }
+
     @Test func knowsNoBatchThatHasEndedOrNeverWas() throws {
         var table = try Table(window: 4)
         table.accept("a", images: 1)

@@ -30,9 +30,10 @@ import Testing
 
     private func take(_ names: FileName...) throws -> [ClaimedManifest] {
         let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
-        let (claimed, failure) = claim.take(try names.map { try candidate($0) })
-        if let failure { throw failure }
-        return claimed
+        let outcome = claim.take(try names.map { try candidate($0) })
+        if let failure = outcome.failure { throw failure }
+        #expect(outcome.refused.isEmpty)
+        return outcome.claimed
     }
 
     @Test func movesTheManifestOutOfTheInbox() throws {
@@ -84,9 +85,38 @@ import Testing
         let seen = try candidate("a.json")
         try inbox.remove("a.json")
         let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
-        let (claimed, failure) = claim.take([seen])
-        #expect(claimed.isEmpty && failure == nil)
+        let outcome = claim.take([seen])
+        #expect(outcome.claimed.isEmpty && outcome.refused.isEmpty && outcome.failure == nil)
         #expect(try spool.active.names().isEmpty)
+    }
+
+    /// What cannot be taken stays, and does not keep the others from being taken.
+    @Test func putsBackWhatBecameSomethingElse() throws {
+        for name: FileName in ["a.json", "b.json"] { try drop(name) }
+        let seen = [try candidate("a.json"), try candidate("b.json")]
+        try inbox.remove("a.json")
+        try inbox.makeDirectory("a.json")
+        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
+        let outcome = claim.take(seen)
+        #expect(outcome.claimed.map(\.id) == ["b"])
+        #expect(outcome.refused.map(\.name) == ["a.json"])
+        #expect(outcome.refused.map(\.error.errno) == [.isDirectory])
+        #expect(outcome.failure == nil)
+        #expect(try inbox.names() == ["a.json"])
+        #expect(try spool.active.names() == ["b"])
+    }
+
+    /// The last is one letter to people, with marks over it, and longer than any ID may be.
+    @Test(arguments: [
+        ("a.json", "a"), ("a.b.json", "a.b"), (" .json", " "),
+        (String(repeating: "x", count: 250) + ".json", String(repeating: "x", count: 200)),
+        (
+            "a" + String(repeating: "\u{301}", count: 124) + ".json",
+            "a" + String(repeating: "\u{301}", count: 99)
+        ),
+    ])
+    func givesAnIDOfAtMost200Bytes(name: String, expected: String) {
+        #expect(Array(Claim.id(fromFileName: name).utf8) == Array(expected.utf8))
     }
 
     static let verdicts: [(FileName, String, String)] = [

@@ -72,6 +72,40 @@ import Testing
         #expect(try ItemJournal.read(in: folders.active()).last == .ended(index: 0, result))
     }
 
+    /// Two IDs that are one string to Unicode are two folders, though their images end together.
+    @Test func tellsBatchesApartByTheBytesOfTheirIDs() throws {
+        let batches = ["caf\u{E9}", "cafe\u{301}"].map { BatchFolders(spool: spool, id: $0) }
+        let ends = Atomic(0)
+        let items = try batches.enumerated().map { index, batch in
+            try spool.active.makeDirectory(FileName(batch.id))
+            try spool.outbox.makeDirectory(FileName(batch.id))
+            try batch.active().write([UInt8(index)], to: BatchFile.output(0), durably: false)
+            return Publisher.Item(folders: batch, index: 0, status: filtered(0)) { recorded in
+                if recorded.state == .filtered { ends.add(1, ordering: .relaxed) }
+            }
+        }
+        // Handed in while the queue is busy with the first, the others make one group.
+        let failed = ImageStatus(name: "f", source: "s", state: .failed)
+        publisher.publish(
+            Publisher.Item(folders: folders, index: 1, status: failed) { [publisher] _ in
+                for item in items { publisher.publish(item) }
+            })
+        publisher.drain()
+        publisher.drain()
+        #expect(ends.load(ordering: .relaxed) == 2)
+        for (index, batch) in batches.enumerated() {
+            #expect(try batch.outbox().read("i0.png") == [UInt8(index)])
+        }
+    }
+
+    /// Whoever takes the finished pictures away may take the folder with them.
+    @Test func makesAgainAFolderThatWasRemoved() throws {
+        try folders.active().write([1], to: BatchFile.output(0), durably: false)
+        try spool.outbox.removeTree("x")
+        #expect(publish([(0, filtered(0))])[0]?.state == .filtered)
+        #expect(try folders.outbox().read("i0.png") == [1])
+    }
+
     @Test func failsAnImageWhoseOutputIsNotThere() throws {
         let result = try #require(publish([(0, filtered(0))])[0])
         #expect(result.state == .failed)

@@ -172,4 +172,21 @@ import Testing
         try claim()
         for _ in 0..<3 { #expect(try resume().status.counts.new == 2) }
     }
+
+    /// The journal has decided on a rename that a stranger's file stands in the way of.
+    @Test func overwritesNothing() throws {
+        try claim()
+        _ = try resume()
+        let active = try folders.active()
+        try active.write([1], to: BatchFile.output(0), durably: false)
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: false)
+        try folders.outbox().write([7], to: "a.png", durably: false)
+        for _ in 0..<2 {
+            let image = try resume().status.images[0]
+            #expect(image.state == .failed)
+            #expect(image.error?.code == "file-exists")
+            #expect(image.output == nil)
+            #expect(try folders.outbox().read("a.png") == [7])
+        }
+    }
 }
