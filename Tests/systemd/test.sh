@@ -266,7 +266,7 @@ reloads() {
     configure debug
     check "systemctl reload" systemctl reload "$unit"
     check "it is active after the reload" eventually property_is SubState running
-    check "the reload is in the journal" eventually journal_has "$configured" RELOAD
+    check "the reload is in the journal" eventually journal_has "$configured" "read again"
     configure loud
     local before
     before=$(property MainPID)
