@@ -184,6 +184,8 @@ images:
     filters: [sepia]
   - name: absent
     source: no-such-picture.png
+  - name: outside
+    source: ../../etc/os-release
   - name: small
     from: sepia
     filters:
@@ -231,6 +233,17 @@ tells_the_journal() {
     check "a record tells of the image that failed, and why" \
         a_line_has $records "$failed" '"DARKROOM_IMAGE":"absent"' \
         '"DARKROOM_ERROR":"source-missing"' '"DARKROOM_STEP":"'
+    check "... and of the one that was outside of sources.roots" \
+        a_line_has $records "$failed" '"DARKROOM_IMAGE":"outside"' \
+        '"DARKROOM_ERROR":"source-forbidden"'
+    check "nothing of the unit's is in the journal without fields" is_silent
+}
+
+# Whatever a library writes to standard error would be there as a line of its own.
+is_silent() {
+    local lines
+    lines=$(journalctl --output cat --no-pager "_SYSTEMD_UNIT=$unit" _TRANSPORT=stdout)
+    [ -z "$lines" ] || { echo "$lines"; return 1; }
 }
 
 every_line_has() { # TEXT FILE
