@@ -236,19 +236,20 @@ tells_the_journal() {
     check "... and of the one that was outside of sources.roots" \
         a_line_has $records "$failed" '"DARKROOM_IMAGE":"outside"' \
         '"DARKROOM_ERROR":"source-forbidden"'
-    check "nothing of the unit's is in the journal without fields" is_silent
+    check "the daemon's every record has its fields" nothing_else_is_said
 }
 
-# Whatever a library writes to standard error would be there as a line of its own.
-is_silent() {
-    local lines
-    lines=$(journalctl --output cat --no-pager "_SYSTEMD_UNIT=$unit" _TRANSPORT=stdout)
-    [ -z "$lines" ] || { echo "$lines"; return 1; }
+# What a library says by syslog or on standard error would be a record without a kind.
+nothing_else_is_said() {
+    every_line_has '"MESSAGE_ID":' <(
+        journalctl --output json --no-pager "_SYSTEMD_UNIT=$unit" _EXE=/usr/sbin/darkroomd)
 }
 
 every_line_has() { # TEXT FILE
-    [ -s "$2" ] || { echo "no records"; return 1; }
-    ! grep --fixed-strings --invert-match --regexp "$1" "$2"
+    local lines
+    lines=$(cat "$2")
+    [ -n "$lines" ] || { echo "no records"; return 1; }
+    ! grep --fixed-strings --invert-match --regexp "$1" <<<"$lines"
 }
 
 a_line_has() { # FILE TEXT...
