@@ -115,13 +115,13 @@ package final class Publisher: Sendable {
 
     private func publish(_ group: Group) {
         var items = group.items
-        do {
+        do throws(FileError) {
             let active = try group.folders.active()
             startWriting(items, in: active)
             for index in items.indices { sync(&items[index], in: active) }
             var records = items.map(\.record)
             if group.isCancelled { records.append(.cancelled) }
-            do {
+            do throws(FileError) {
                 try ItemJournal.append(records, in: active, durably: durably)
             } catch {
                 refuse(&items, error, in: active)
