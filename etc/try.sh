@@ -38,7 +38,7 @@ main() {
 }
 
 build() {
-    echo "Building a release ..."
+    echo "Building a release (some minutes the first time) ..."
     swift build -c release --product darkroomd --quiet || exit 1
     program=$(swift build -c release --product darkroomd --show-bin-path)/darkroomd
 }
