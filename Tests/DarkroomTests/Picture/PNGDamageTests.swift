@@ -81,7 +81,7 @@ import Testing
         maker.method = .stored
         maker.bytesPerIDAT = 8192
         let file = PNGChunk.file(maker.chunks(around: maker.stream(of: maker.filteredRows())))
-        #expect(try PNGReader.pixels(of: file).picture.width == width)
+        #expect(try PNGReader.pixels(of: file).picture.layout.width == width)
     }
 
     /// The cap on a single request of libpng's, by asking for less than zlib needs.
