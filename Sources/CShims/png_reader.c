@@ -8,6 +8,7 @@
 enum {
     WARNINGS = 8,
     WARNING_BYTES = 128,
+    LAST_ROW_SLACK = 2 * DARKROOM_PNG_PIECE_BYTES, /* the piece begun before and the end's */
 };
 
 /* All that a reader owns hangs off this block, which is made before the first setjmp. */
@@ -201,6 +202,12 @@ darkroom_png_result darkroom_png_reader_rows(
     if (setjmp(reader->trap.jump) != 0)
         return reader->trap.result;
     for (uint32_t i = 0; i < count; i++) {
+        if (reader->rows_left == 1) {
+            /* Deflate makes incompressible bytes larger by a thousandth; an encoder that flushes at
+             * every turn is granted more. */
+            reader->source.last_row_left = reader->row_bytes + reader->row_bytes / 8 + LAST_ROW_SLACK;
+            reader->source.is_last_row = true;
+        }
         png_read_row(reader->png, rows + i * reader->row_bytes, NULL);
         reader->rows_left--;
         reader->last_count++;

@@ -183,6 +183,12 @@ static darkroom_png_result next_piece(darkroom_png_source *source)
         return source->failure;
     if (source->is_after_rows && source->held_count > 0)
         return fail(source, DARKROOM_PNG_DATA, "IDAT", ": more compressed data after its end");
+    if (source->is_last_row) {
+        if (source->held_count > source->last_row_left)
+            return fail(
+                source, DARKROOM_PNG_DATA, "IDAT", ": more compressed data than a row can need");
+        source->last_row_left -= source->held_count;
+    }
     set_length(source->header, source->held_count);
     memcpy(source->header + 4, "IDAT", 4);
     return DARKROOM_PNG_OK;

@@ -48,6 +48,11 @@ typedef struct {
     /* Set by the reader when rows are being read: only then is damage in an IDAT reported, so
      * that it is not taken for one of the header. */
     bool reports_data;
+    /* Set by the reader before the last row, with which libpng inflates all that is left: at most so
+     * many bytes may be. A thousand times as much comes out of them, as fast as 500 MB/s, and nothing
+     * can interrupt it. */
+    bool is_last_row;
+    size_t last_row_left;
     /* Set by the reader after the last row: there must be no more data. */
     bool is_after_rows;
 

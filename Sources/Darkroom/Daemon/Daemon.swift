@@ -7,7 +7,9 @@ import Synchronization
 ///
 /// Control has a queue of its own, so that signals and the watchdog are served however busy the others are.
 package final class Daemon: @unchecked Sendable {
-    // @unchecked: the stored variables are touched on `control` only; the rest are constants.
+    // @unchecked: the stored variables are touched on `control` only, with two exceptions. `intake` is set
+    // before anything can ask for a stop, which reads it elsewhere; `exitCode` is read when `ended` has been
+    // signalled, after its last change.
 
     package static let version = "0.1.0"
 
@@ -52,7 +54,12 @@ package final class Daemon: @unchecked Sendable {
     // MARK: Start
 
     private func start() {
-        let isPaused = (try? spool.isPaused()) ?? false
+        let isPaused: Bool
+        do {
+            isPaused = try spool.isPaused()
+        } catch {
+            return fail(error)
+        }
         if isPaused { scheduler.suspend() }
         signals = SignalSources(queue: control) { [weak self] signal in self?.handle(signal) }
         scheduler.onProgress { [weak self] in self?.progressed() }
@@ -85,19 +92,21 @@ package final class Daemon: @unchecked Sendable {
     }
 
     private func setPaused(_ paused: Bool) {
-        guard !isStopping, paused != scheduler.gate.isSuspended else { return }
+        guard !isStopping else { return }
+        let isNews = paused != scheduler.gate.isSuspended
         if paused {
             scheduler.suspend()
         } else {
             scheduler.resume()
-            intake?.rescan()
+            if isNews { intake?.rescan() }
         }
         do {
             try spool.markPaused(paused, durably: configuration.isDurable)
         } catch {
             log.storageFailed(error)
         }
-        if paused { log.paused() } else { log.resumed() }
+        if isNews, paused { log.paused() }
+        if isNews, !paused { log.resumed() }
         tellStatus()
     }
 

@@ -57,6 +57,33 @@ import Testing
         #expect(Self.failure(of: file)?.kind == .pngData)
     }
 
+    /// A stream that goes on and on behind the last row is not inflated to its end, which takes minutes
+    /// where it is made for that.
+    @Test(arguments: [false, true])
+    func aStreamThatGoesOnIsCutShort(interlaced: Bool) throws {
+        var maker = PNGMaker.noise(
+            width: 4, height: 3, colourType: .gray, depth: 8, interlaced: interlaced)
+        maker.method = .stored
+        maker.bytesPerIDAT = 1 << 16
+        let rows = maker.filteredRows()
+        for (extra, words) in [(100, "Too much"), (1 << 20, "more compressed data than a row")] {
+            let stream = maker.stream(of: rows + [UInt8](repeating: 0, count: extra))
+            let error = try #require(Self.failure(of: PNGChunk.file(maker.chunks(around: stream))))
+            #expect(error.kind == .pngData)
+            #expect(error.message.contains(words), "\(error.message)")
+        }
+    }
+
+    /// A last row as large as its stream is not taken for one that goes on.
+    @Test(arguments: [1_000_000, 131_072, 65_000])
+    func aLastRowMayBeLarge(width: Int) throws {
+        var maker = PNGMaker.noise(width: width, height: 1, colourType: .gray, depth: 8)
+        maker.method = .stored
+        maker.bytesPerIDAT = 8192
+        let file = PNGChunk.file(maker.chunks(around: maker.stream(of: maker.filteredRows())))
+        #expect(try PNGReader.pixels(of: file).picture.layout.width == width)
+    }
+
     /// The cap on a single request of libpng's, by asking for less than zlib needs.
     @Test func libpngGetsNoMoreMemoryThanAllowed() throws {
         let source = try UnnamedFile(Self.maker().encoded)
