@@ -208,24 +208,22 @@ extension Descriptor {
     /// Reads from here to the end, at most `maximum` + 1 bytes.
     package func readAll(upTo maximum: Int, path: String) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
-        let step = 64 << 10
-        while bytes.count <= maximum {
-            let old = bytes.count
-            let wanted = min(step, maximum + 1 - old)
-            bytes.append(contentsOf: repeatElement(0, count: wanted))
-            let count: Int
-            do {
-                count = try retryingInterrupts {
-                    bytes.withUnsafeMutableBytes {
-                        Glibc.read(number, $0.baseAddress.unsafelyUnwrapped + old, wanted)
+        var failure: Errno?
+        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
+            do throws(Errno) {
+                while bytes.count <= maximum {
+                    let wanted = min(buffer.count, maximum + 1 - bytes.count)
+                    let count = try retryingInterrupts {
+                        Glibc.read(number, buffer.baseAddress, wanted)
                     }
+                    if count == 0 { return }
+                    bytes.append(contentsOf: buffer[..<count])
                 }
             } catch {
-                throw FileError("read", path, error)
+                failure = error
             }
-            bytes.removeLast(wanted - count)
-            if count == 0 { break }
         }
+        if let failure { throw FileError("read", path, failure) }
         return bytes
     }
 
