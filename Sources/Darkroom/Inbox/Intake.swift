@@ -378,8 +378,8 @@ package final class Intake: @unchecked Sendable {
             guard let self else { return }
             queue.async { self.consume(name, inbox) }
         }
-        log.cancelled(id: id, found: isFound)
         if !isFound { consume(name, inbox) }
+        log.cancelled(id: id, found: isFound)
     }
 
     private func consume(_ name: FileName, _ inbox: Directory) {
