@@ -74,10 +74,18 @@ package final class Daemon: @unchecked Sendable {
             return fail(error)
         }
         log.configured(configuration.summary)
+        warnOfMissingRoots(configuration)
         log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
         startWatchdog()
         notifier.ready()
         tellStatus()
+    }
+
+    /// A root may come later, a mount say, so that a missing one is no error; but it is no use either.
+    private func warnOfMissingRoots(_ configuration: Configuration) {
+        for root in configuration.sourceRoots where (try? Directory(path: root)) == nil {
+            log.rootMissing(root)
+        }
     }
 
     // MARK: Signals
@@ -127,6 +135,7 @@ package final class Daemon: @unchecked Sendable {
             engine.update(new.transferSettings)
             LogLevel.set(new.logLevel)
             log.configured("The configuration has been read again: \(new.summary)")
+            warnOfMissingRoots(new)
         } catch {
             log.reloadRefused(error.problems.joined(separator: "; "))
         }
