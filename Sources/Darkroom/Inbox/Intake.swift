@@ -285,7 +285,7 @@ package final class Intake: @unchecked Sendable {
                 bytes = 0
             }
             if let cancelled { cancel(cancelled, arrival.name, inbox) }
-            if isBlocked { return }
+            if isBlocked || isStopped { return }
         }
         claim(candidates, examination, inbox)
     }
