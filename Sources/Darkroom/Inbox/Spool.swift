@@ -59,13 +59,21 @@ package final class Spool: Sendable {
         }
     }
 
+    /// Opens a folder, making it where it is missing. Someone may remove it between the two.
     private static func folder(
         _ name: FileName, in root: Directory, mode: mode_t = 0o777
     ) throws(FileError) -> Directory {
-        do {
-            try root.makeDirectory(name, mode: mode)
-        } catch  where error.errno == .fileExists {
-            // It is there, as it should be.
+        for _ in 0..<100 {
+            do {
+                try root.makeDirectory(name, mode: mode)
+            } catch  where error.errno == .fileExists {
+                // It is there, as it should be.
+            }
+            do {
+                return try Directory(name, in: root)
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                continue
+            }
         }
         return try Directory(name, in: root)
     }
