@@ -9,8 +9,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . etc/packages.sh
 
 readonly LOGS=.build/test-logs
-# The suites whose subject is several threads at once.
-readonly CONCURRENT='\.(TransferEngine|TransferOperation|Fetch|Batch|Scheduler|Inbox|Daemon)'
+# The suites whose subject is several threads at once, and whole daemons at work: under the sanitizer
+# these are instrumented too.
+readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|Board|InboxWatch|Claim|Recovery|PicturePipeline)'\
+'|^EndToEndTests\.(CancelTests|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
 passed=0 failed=0 skipped=0
 
 main() {
@@ -62,6 +64,14 @@ check() {
     return 1
 }
 
+# A build, too, counts if it fails; it is no test that could pass.
+build() {
+    local part=$1
+    shift
+    check "$part-build" "$@" || return
+    passed=$((passed - 1))
+}
+
 # --- The parts -------------------------------------------------------------------------------
 
 part_lint() {
@@ -79,14 +89,41 @@ scripts() {
     printf '%s\n' .ci/run etc/*.sh Tests/*.sh Tests/*/*.sh
 }
 
-part_unit() { run_suites unit '^DarkroomTests\.' .build; }
+part_unit() {
+    build_suites unit .build && run_suites unit '^DarkroomTests\.' .build
+}
 
-part_e2e() { run_suites e2e '^EndToEndTests\.' .build; }
+part_e2e() {
+    build_suites e2e .build && run_suites e2e '^EndToEndTests\.' .build
+}
 
 part_tsan() {
-    export TSAN_OPTIONS="suppressions=$PWD/Tests/tsan.supp halt_on_error=0 exitcode=66"
-    run_suites tsan "$CONCURRENT" .build-tsan --sanitize=thread
-    unset TSAN_OPTIONS
+    local scratch=.build-tsan reports=$LOGS/tsan-reports
+    build_suites tsan "$scratch" --sanitize=thread || return
+    build tsan "Tests/tsan/mutex.c" clang_of_swift -std=c11 -Wall -Wextra -Werror -O1 \
+        -shared -fPIC -o "$scratch/mutex.so" Tests/tsan/mutex.c || return
+    rm -rf "$reports"
+    mkdir -p "$reports"
+    run_under_sanitizer
+    check tsan-reports "no race is reported" no_reports "$reports"
+}
+
+# Every process, the tests' and each daemon, writes what the sanitizer has to say into a file of its
+# own. One test at a time: they depend on each other's speed enough as it is.
+run_under_sanitizer() {
+    local -x LD_PRELOAD=$PWD/$scratch/mutex.so
+    local -x TSAN_OPTIONS="halt_on_error=0 exitcode=66 log_path=$PWD/$reports/process"
+    run_suites tsan "$CONCURRENT" "$scratch" --sanitize=thread --no-parallel
+}
+
+no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
+
+# The toolchain's own, for it need not be the one in PATH.
+clang_of_swift() {
+    local clang
+    clang=$(dirname "$(command -v swift)")/clang
+    [ -x "$clang" ] || clang=clang
+    "$clang" "$@"
 }
 
 part_systemd() {
@@ -102,7 +139,7 @@ part_systemd() {
         fi
         return
     fi
-    check systemd "build" swift build || return
+    build systemd "build" swift build || return
     local stage log=$LOGS/systemd.log ok bad
     stage=$(mktemp -d)
     stage_daemon "$stage"
@@ -152,15 +189,17 @@ stage_daemon() {
 
 # --- Swift Testing ---------------------------------------------------------------------------
 
-# run_suites PART FILTER SCRATCH [OPTION]...: builds, runs the suites whose names match, counts.
+# build_suites PART SCRATCH [OPTION]...: builds all test programs.
+build_suites() {
+    local part=$1 scratch=$2
+    shift 2
+    build "$part" "build" build_tests --scratch-path "$scratch" "$@"
+}
+
+# run_suites PART FILTER SCRATCH [OPTION]...: runs the suites whose names match, and counts.
 run_suites() {
     local part=$1 filter=$2 scratch=$3
     shift 3
-    check "$part-build" "build" \
-        build_tests --scratch-path "$scratch" "$@" || return
-    # The build is no test.
-    passed=$((passed - 1))
-
     local log=$LOGS/$part.log results=$LOGS/$part.xml
     rm -f "$results"
     swift test --skip-build --disable-xctest --scratch-path "$scratch" "$@" \

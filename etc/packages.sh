@@ -23,6 +23,7 @@ missing_build_packages() {
 # Prints the packages that the tests need beyond those.
 missing_test_packages() {
     have nginx || echo nginx-light
+    have openssl || echo openssl
     have sha256sum || echo coreutils
     # The test under a booted systemd is for root; without root there is no use in its packages.
     [ "$(id -u)" -eq 0 ] || return 0

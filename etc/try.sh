@@ -38,7 +38,7 @@ main() {
 }
 
 build() {
-    echo "Building a release ..."
+    echo "Building a release (some minutes the first time) ..."
     swift build -c release --product darkroomd --quiet || exit 1
     program=$(swift build -c release --product darkroomd --show-bin-path)/darkroomd
 }
@@ -91,12 +91,13 @@ drop_samples() {
 
 # Shows each batch's state until all of them are final: in place on a terminal, else on change.
 follow() {
-    local started=$SECONDS shown='' lines batch going
+    local started=$SECONDS shown='' lines batch going status
     while :; do
         going=0 lines=''
         for batch in "${batches[@]}"; do
-            lines+=$(progress_line "$batch")$'\n'
-            is_final "$(state_of "$batch")" || going=1
+            status=$(status_of "$batch")
+            is_final "$(state_in "$status")" || going=1
+            lines+=$(progress_line "$batch" "$status")$'\n'
         done
         if [ "$lines" != "$shown" ]; then
             # On a terminal, back to the first of the lines that are to be replaced.
@@ -111,46 +112,48 @@ follow() {
     done
 }
 
-progress_line() {
-    local total finished
-    total=$(count_of "$1" total)
-    finished=$(($(count_of "$1" filtered) + $(count_of "$1" failed) + $(count_of "$1" cancelled)))
-    printf '  %-12s %-20s %3d of %3d images' "$1" "$(state_of "$1")" "$finished" "$total"
+progress_line() { # ID STATUS
+    local finished
+    finished=$(($(count_in "$2" filtered) + $(count_in "$2" failed) + $(count_in "$2" cancelled)))
+    printf '  %-12s %-20s %3d of %3d images' \
+        "$1" "$(state_in "$2")" "$finished" "$(count_in "$2" total)"
 }
 
 is_final() { [[ $1 != waiting && $1 != pending && $1 != processing ]]; }
 
+# The whole file at once: it is replaced as work proceeds. Nothing while the manifest waits.
+status_of() { cat "$spool/outbox/$1/status.json" 2>/dev/null; }
+
 # The status file is written a key to a line, and its indentation tells the batch's own state and
 # counts from those of its images.
-state_of() {
+state_in() {
     local state
-    state=$(sed -n 's/^  "state" *: *"\([A-Za-z]*\)".*/\1/p' \
-        "$spool/outbox/$1/status.json" 2>/dev/null)
+    state=$(sed -n 's/^  "state" *: *"\([A-Za-z]*\)".*/\1/p' <<<"$1")
     echo "${state:-waiting}"
 }
 
-count_of() {
+count_in() {
     local count
-    count=$(sed -n "s/^    \"$2\" *: *\([0-9]*\).*/\1/p" \
-        "$spool/outbox/$1/status.json" 2>/dev/null)
+    count=$(sed -n "s/^    \"$2\" *: *\([0-9]*\).*/\1/p" <<<"$1")
     echo "${count:-0}"
 }
 
 # A table of what came out. Returns 1 unless every batch was completed.
 print_results() {
-    local batch state file result=0
+    local batch status state file result=0
     echo
     for batch in "${batches[@]}"; do
-        state=$(state_of "$batch")
+        status=$(status_of "$batch")
+        state=$(state_in "$status")
         [ "$state" = completed ] || result=1
         printf '%s: %s, %d of %d images filtered\n' "$batch" "$state" \
-            "$(count_of "$batch" filtered)" "$(count_of "$batch" total)"
+            "$(count_in "$status" filtered)" "$(count_in "$status" total)"
         echo "  $spool/outbox/$batch"
         for file in "$spool/outbox/$batch"/*.png; do
             [ ! -e "$file" ] || printf '  %9d bytes  %s\n' "$(stat --format %s "$file")" "${file##*/}"
         done
         [ "$state" = completed ] ||
-            grep -o '"message" *: *"[^"]*"' "$spool/outbox/$batch/status.json" | sed 's/^/  /'
+            grep -o '"message" *: *"[^"]*"' <<<"$status" | sed 's/^/  /'
     done
     return "$result"
 }

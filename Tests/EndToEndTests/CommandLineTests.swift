@@ -47,9 +47,8 @@ import Testing
             ["downloads.concurency", "did you mean downloads.concurrency?", ":4"]
         ),
         ("downloads:\n  concurrency: many\n", ["downloads.concurrency", "many"]),
-        ("downloads:\n  concurrency: 0\n", ["downloads.concurrency", "0"]),
+        ("downloads:\n  concurrency: 0\n", ["downloads.concurrency", "from 1", "not \"0\""]),
         ("log:\n  level: loud\n", ["log.level", "loud", "debug"]),
-        ("spool: relative/path\n", ["spool", "relative/path", "absolute"]),
         ("manifests:\n  defaultFilters: [sepai]\n", ["manifests.defaultFilters", "sepia"]),
         ("durability: maybe\nlog: {level: loud}\n", ["durability", "log.level"]),
         ("- a\n- b\n", ["map"]),

@@ -76,6 +76,19 @@ import Testing
         }
     }
 
+    /// link(2) tells of no closing and no rename.
+    @Test func takesAManifestThatWasLinkedIntoTheInbox() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["inbox.settle": "0.2s"])
+        let manifest = try Bench.json(["images": ["a": bench.url("0.png")]])
+        let draft = bench.spool.root.appending(path: "tmp/draft.json")
+        try manifest.write(to: draft, atomically: false, encoding: .utf8)
+        try FileManager.default.linkItem(
+            at: draft, to: bench.spool.root.appending(path: "inbox/linked.json"))
+        try bench.checkCompleted(try await bench.spool.finish("linked", daemon))
+        #expect(FileManager.default.fileExists(atPath: draft.path))
+    }
+
     @Test func neverOverwritesABatchOfTheSameName() async throws {
         let bench = try Bench()
         let daemon = try await bench.run()
@@ -99,7 +112,7 @@ import Testing
     /// Names that are no words.
     static let names: [(name: [UInt8], id: String)] = [
         (Array("with space.json".utf8), "with space"),
-        (Array("line\nbreak.json".utf8), "line\nbreak"),
+        (Array("line\nbreak.json".utf8), "line\u{fffd}break"),
         (Array("Österreich 🏔.json".utf8), "Österreich 🏔"),
         (Array("e\u{301}.json".utf8), "e\u{301}"),
         (Array("quote\"back\\slash.json".utf8), "quote\"back\\slash"),

@@ -51,7 +51,7 @@ import Testing
         ("list.json", "[]", "wrong-type"),
         ("none.json", "{\"images\": []}", "no-images"),
         ("tabs.yaml", "images:\n\t- a.png\n", "syntax"),
-        ("empty.yaml", "", "wrong-type"),
+        ("empty.yaml", "", "syntax"),
         ("broken.plist", "<plist><dict><key>a</key></plist>", "syntax"),
         ("cycle.yaml", "images: [{name: a, from: b}, {name: b, from: a}]\n", "cycle"),
         (

@@ -9,7 +9,7 @@ import Testing
         let daemon = try await bench.run()
         try bench.drop(
             "large", images: (0..<2000).map { ("image-\($0)", bench.url("\($0).png")) })
-        let status = try await bench.spool.finish("large", daemon)
+        let status = try await bench.spool.finish("large", daemon, within: .seconds(240))
 
         try bench.checkCompleted(status)
         #expect(status.images.count == 2000)
@@ -29,7 +29,8 @@ import Testing
                 "burst-\(index)", images: [("only", bench.url("\(index % 8).png"))])
         }
         for index in 0..<1000 {
-            let status = try await bench.spool.finish("burst-\(index)", daemon)
+            let status = try await bench.spool.finish(
+                "burst-\(index)", daemon, within: .seconds(240))
             #expect(status.state == .completed)
             #expect(status.images.first?.output != nil)
         }

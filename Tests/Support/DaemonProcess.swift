@@ -28,7 +28,7 @@ package final class DaemonProcess: Sendable {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
             "NOTIFY_SOCKET": notifications.path,
         ]
-        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_LIBRARY_PATH"] {
+        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_LIBRARY_PATH", "LD_PRELOAD"] {
             variables[name] = ProcessInfo.processInfo.environment[name]
         }
         variables.merge(environment) { $1 }

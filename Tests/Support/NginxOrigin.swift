@@ -6,7 +6,7 @@ import Foundation
 /// - `/NAME`: the file of the folder.
 /// - `/moved/NAME`: a redirect to `/NAME`; `/moved-twice/NAME`: to `/moved/NAME`.
 /// - `/loop`: a redirect to itself; `/to-ftp`: one to an ftp URL.
-/// - `/slow/NAME`: the file at 16 KiB a second, after its first 4 KiB.
+/// - `/slow/NAME`: the file in pieces of 4 KiB, an eighth of a second apart.
 /// - `/chunked/NAME`: the file without a Content-Length.
 /// - `/status/NNN`: that status, with a page; see `statuses` for those there are.
 /// - `/page.html`, `/page.png`: an HTML page, as `text/html`.
@@ -150,7 +150,7 @@ package final class NginxOrigin: Sendable {
                 location = /to-ftp { return 302 ftp://127.0.0.1/a.png; }
                 location /slow/ {
                   rewrite ^/slow(/.*)$ $1 break;
-                  limit_rate_after 4k; limit_rate 16k; sendfile off;
+                  \(dripping)
                 }
                 location /chunked/ { rewrite ^/chunked(/.*)$ $1 break; \(chunking) }
                 location ~ "^/status/(?<wanted>[0-9]+)$" { \(statuses) }
@@ -166,6 +166,11 @@ package final class NginxOrigin: Sendable {
             }
             """
     }
+
+    /// nginx waits after each buffer for as long as the rate demands, but lets a whole second's worth
+    /// pass at first: the buffer is what makes it wait earlier.
+    private static let dripping =
+        "sendfile off; output_buffers 1 4k; limit_rate_after 4k; limit_rate 32k;"
 
     /// A substitution that finds nothing makes nginx forget the length.
     private static let chunking = "sub_filter_types *; sub_filter no-such-text no-such-text;"

@@ -62,10 +62,10 @@ package final class SpoolFixture: Sendable {
     /// Waits until the batch's status satisfies the condition, and returns that status.
     package func waitForStatus(
         of id: String, _ daemon: DaemonProcess, _ what: String,
-        until condition: (Status) -> Bool
+        within limit: Duration = .seconds(60), until condition: (Status) -> Bool
     ) async throws -> Status {
         try await eventually(
-            "batch \(id) to be \(what)", within: .seconds(300),
+            "batch \(id) to be \(what)", within: limit,
             context: { describe(id) + daemon.describe() }
         ) {
             if let status = try status(of: id), condition(status) { return status }
@@ -77,8 +77,12 @@ package final class SpoolFixture: Sendable {
     }
 
     /// Waits until the batch is in a final state, whichever it is, and the daemon has cleared up behind it.
-    package func finish(_ id: String, _ daemon: DaemonProcess) async throws -> Status {
-        let status = try await waitForStatus(of: id, daemon, "finished") { $0.state.isFinal }
+    package func finish(
+        _ id: String, _ daemon: DaemonProcess, within limit: Duration = .seconds(60)
+    ) async throws -> Status {
+        let status = try await waitForStatus(of: id, daemon, "finished", within: limit) {
+            $0.state.isFinal
+        }
         try await eventually("active/\(id) to be cleared") { exists("active/\(id)") ? nil : true }
         return status
     }

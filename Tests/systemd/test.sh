@@ -184,6 +184,8 @@ images:
     filters: [sepia]
   - name: absent
     source: no-such-picture.png
+  - name: outside
+    source: ../../etc/os-release
   - name: small
     from: sepia
     filters:
@@ -231,11 +233,23 @@ tells_the_journal() {
     check "a record tells of the image that failed, and why" \
         a_line_has $records "$failed" '"DARKROOM_IMAGE":"absent"' \
         '"DARKROOM_ERROR":"source-missing"' '"DARKROOM_STEP":"'
+    check "... and of the one that was outside of sources.roots" \
+        a_line_has $records "$failed" '"DARKROOM_IMAGE":"outside"' \
+        '"DARKROOM_ERROR":"source-forbidden"'
+    check "the daemon's every record has its fields" nothing_else_is_said
+}
+
+# What a library says by syslog or on standard error would be a record without a kind.
+nothing_else_is_said() {
+    every_line_has '"MESSAGE_ID":' <(
+        journalctl --output json --no-pager "_SYSTEMD_UNIT=$unit" _EXE=/usr/sbin/darkroomd)
 }
 
 every_line_has() { # TEXT FILE
-    [ -s "$2" ] || { echo "no records"; return 1; }
-    ! grep --fixed-strings --invert-match --regexp "$1" "$2"
+    local lines
+    lines=$(cat "$2")
+    [ -n "$lines" ] || { echo "no records"; return 1; }
+    ! grep --fixed-strings --invert-match --regexp "$1" <<<"$lines"
 }
 
 a_line_has() { # FILE TEXT...
@@ -266,7 +280,7 @@ reloads() {
     configure debug
     check "systemctl reload" systemctl reload "$unit"
     check "it is active after the reload" eventually property_is SubState running
-    check "the reload is in the journal" eventually journal_has "$configured" RELOAD
+    check "the reload is in the journal" eventually journal_has "$configured" "read again"
     configure loud
     local before
     before=$(property MainPID)

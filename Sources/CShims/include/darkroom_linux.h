@@ -13,6 +13,11 @@ int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, co
  * a fifo does not hold the caller; it has no effect on regular files. */
 int darkroom_open_beneath(int dir, const char *path);
 
+/* The same, walked folder by folder with openat(2), for where openat2 is not to be had: kernels before
+ * 5.6, and systemd's RestrictSUIDSGID=, which cannot see the mode in its structure and answers
+ * ENOSYS. No link is followed by the kernel, and ".." goes back to a folder that is still open. */
+int darkroom_walk_beneath(int dir, const char *path);
+
 /* open(2) of a folder with O_PATH, close-on-exec: a place to resolve from, which needs no permission
  * to list it. */
 int darkroom_open_folder(const char *path);

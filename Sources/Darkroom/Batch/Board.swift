@@ -25,9 +25,11 @@ struct Board {
     /// How many admitted images keep both queues busy: while a higher quality of service has as many, a lower
     /// one of the same priority gets no places.
     var saturation: Int
-    /// Images of all batches in work at once, which bounds the memory. One batch of more than a quarter of
-    /// it may be in work whatever the sum is, so that large ones wait for each other and not for ever.
+    /// Images of all batches in work at once, which bounds the memory. One batch of more than a quarter of it,
+    /// a large one, may be in work besides; and those of at most `smallBatch` images find room beyond it, so
+    /// that an urgent one does not wait for others to end.
     let imageBudget: Int
+    private static let smallBatch = 1024
     /// Batches waiting that are kept whole in memory, counted in images.
     let preparedBudget: Int
 
@@ -40,6 +42,7 @@ struct Board {
     private var places = [Int](repeating: 0, count: Level.count)
     /// By ID. Strings would not do: two spellings of an é are equal to them, and two folders.
     private var keys: [FileName: BatchKey] = [:]
+    /// Of the batches that are not large.
     private var imagesInWork = 0
     private var largeBatchesInWork = 0
     private var imagesPrepared = 0
@@ -101,21 +104,27 @@ struct Board {
     private func isLarge(_ images: Int) -> Bool { images > imageBudget / 4 }
 
     private func hasRoom(for images: Int) -> Bool {
-        imagesInWork + images <= imageBudget || isLarge(images) && largeBatchesInWork == 0
+        if isLarge(images) { return largeBatchesInWork == 0 }
+        let reserve = images <= Self.smallBatch ? imageBudget / 4 : 0
+        return imagesInWork + images <= imageBudget + reserve
     }
 
     private mutating func activate(
         _ key: BatchKey, _ batch: Waiting, _ effects: inout [Effect]
     ) {
         waitingBatches[key]?.isInPreparation = true
-        imagesInWork += batch.images
-        if isLarge(batch.images) { largeBatchesInWork += 1 }
+        if isLarge(batch.images) {
+            largeBatchesInWork += 1
+        } else {
+            imagesInWork += batch.images
+        }
         guard var prepared = batch.prepared else {
             effects.append(.prepare(key, batch.folders))
             return
         }
         imagesPrepared -= batch.images
-        prepared.isCancelled = batch.isCancelled
+        // The journal may say so too, from before a restart.
+        if batch.isCancelled { prepared.isCancelled = true }
         begin(key, prepared, &effects)
     }
 
@@ -137,8 +146,11 @@ struct Board {
     }
 
     private mutating func release(images: Int) {
-        imagesInWork -= images
-        if isLarge(images) { largeBatchesInWork -= 1 }
+        if isLarge(images) {
+            largeBatchesInWork -= 1
+        } else {
+            imagesInWork -= images
+        }
     }
 
     private mutating func begin(
@@ -148,7 +160,8 @@ struct Board {
         waitingBatches[key] = nil
         batches[key] = batch
         if batch.cancellation.isSet { cancelImages(of: batch, &effects) }
-        // A restart may have come after the last image and before the end.
+        // A restart may have come between an image's end and those made from it, or before the batch's end.
+        failOrphans(of: batch, &effects)
         finishIfEnded(batch, &effects)
         rotate(batch)
     }
@@ -277,20 +290,37 @@ struct Board {
             guard !batch.status.images[dependent].state.isFinal, batch.live[dependent] == nil
             else { continue }
             if case .image(index) = batch.manifest.images[dependent].origin, state != .filtered {
-                let name = batch.status.images[index].name
-                places[batch.level.index] += 1
-                batch.live[dependent] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
-                fail(
-                    dependent, of: batch,
-                    Failure(
-                        code: "dependency-failed",
-                        message: "\(batch.status.images[dependent].name) was to be made from "
-                            + "\(name), which is \(state.rawValue)"),
-                    at: .wait, &effects)
+                failOrphan(dependent, of: batch, origin: index, &effects)
             } else if batch.blockers[dependent] == 0 {
                 batch.unblocked.append(dependent)
             }
         }
+    }
+
+    /// Fails the images that were to be made from one that has ended without an output.
+    private mutating func failOrphans(of batch: Batch, _ effects: inout [Effect]) {
+        for (index, image) in batch.manifest.images.enumerated() {
+            guard case .image(let origin) = image.origin,
+                !batch.status.images[index].state.isFinal
+            else { continue }
+            let state = batch.status.images[origin].state
+            if state.isFinal, state != .filtered {
+                failOrphan(index, of: batch, origin: origin, &effects)
+            }
+        }
+    }
+
+    private mutating func failOrphan(
+        _ index: Int, of batch: Batch, origin: Int, _ effects: inout [Effect]
+    ) {
+        let image = batch.status.images[origin]
+        places[batch.level.index] += 1
+        batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
+        let failure = Failure(
+            code: "dependency-failed",
+            message: "\(batch.status.images[index].name) was to be made from \(image.name), "
+                + "which is \(image.state.rawValue)")
+        fail(index, of: batch, failure, at: .wait, &effects)
     }
 
     func finishIfEnded(_ batch: Batch, _ effects: inout [Effect]) {

@@ -58,6 +58,10 @@ extension Board {
     /// waits in the queue again.
     func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
         guard let batch = batches[key] else { return [] }
+        if batch.cancellation.isSet {
+            return downloadEnded(
+                key, index, failure: Failure(FetchError(.cancelled, "the batch was cancelled")))
+        }
         batch.sources[index].phase = .queued
         batch.releaseSlot(of: index)
         for image in batch.sources[index].waiters where batch.live[image] != nil {

@@ -50,7 +50,7 @@ extension Scheduler {
         let work = Work.download(key, source: source)
         guard let job else {
             // It did not begin: put off, or taken back by a cancellation that has dealt with its images.
-            if case .deferred = outcome { advance { $0.downloadDeferred(key, source) } }
+            if case .deferred = outcome { deferred(work) { $0.downloadDeferred(key, source) } }
             return
         }
         switch outcome {
@@ -88,7 +88,7 @@ extension Scheduler {
 
     private func examineLocal(_ key: BatchKey, _ source: Int) {
         let work = Work.download(key, source: source)
-        guard mayBegin() else { return advance { $0.downloadDeferred(key, source) } }
+        guard mayBegin() else { return deferred(work) { $0.downloadDeferred(key, source) } }
         guard let job = downloadBegan(key, source) else { return ended(work) { _ in [] } }
         let begin = Clock.nanoseconds
         do {

@@ -22,7 +22,7 @@ package final class Gate: Sendable {
 
     package init() {}
 
-    package var mayStart: Bool { !isSuspended && !isStopping }
+    package var mayStart: Bool { !isSuspended && !isStopping && !isAborting }
 
     /// SIGUSR1 came, and no SIGUSR2 since.
     package var isSuspended: Bool { suspended.load(ordering: .acquiring) }

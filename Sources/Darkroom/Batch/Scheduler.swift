@@ -97,11 +97,13 @@ package final class Scheduler: Sendable {
         }
     }
 
-    /// Cancels a batch; false where there is none of this ID in work.
-    package func cancel(id: String) -> Bool {
+    /// Cancels a batch; false where there is none of this ID in work. `recorded` is called when a restart
+    /// would remember it.
+    package func cancel(id: String, recorded: @escaping @Sendable () -> Void) -> Bool {
         let effects = board.withLock { $0.cancel(id: id) }
         guard let effects else { return false }
         advance { _ in effects }
+        publisher.afterwards(recorded)
         return true
     }
 
@@ -132,12 +134,16 @@ package final class Scheduler: Sendable {
         advance { _ in [] }
     }
 
-    /// Stops for good: nothing new begins, what runs may go on for `seconds` and then ends at its next
-    /// step. Returns when all that has ended is written down.
-    package func stop(within seconds: Double, progress: () -> Void) {
+    /// Lets nothing new begin until the end.
+    package func close() {
         downloads.isSuspended = true
         filters.isSuspended = true
         gate.stop()
+    }
+
+    /// Waits for what runs, up to `seconds`, and then has it end at its next step. Returns when all that has
+    /// ended is written down.
+    package func stop(within seconds: Double, progress: () -> Void) {
         let deadline = DispatchTime.now() + seconds
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
@@ -190,7 +196,8 @@ package final class Scheduler: Sendable {
         case .statusChanged(let key):
             statusKeeper.changed(key, self)
         case .finish(let key):
-            statusKeeper.finish(key, self)
+            // After what is still to be journaled of it, a cancellation say.
+            publisher.afterwards { [self] in statusKeeper.finish(key, self) }
         }
     }
 
@@ -213,9 +220,14 @@ package final class Scheduler: Sendable {
         let recovery = Recovery(
             spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
         do {
-            if case .unfinished(let prepared) = try recovery.prepare(folders) {
-                return advance { $0.prepared(key, prepared) }
+            switch try recovery.prepare(folders) {
+            case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
+            case .rejected(let status): log.rejected(status)
+            case .empty, .finished: break
             }
+        } catch  where error.isTransient {
+            log.storageFailed(error, batch: folders.id)
+            return preparation.asyncAfter(deadline: .now() + 5) { [self] in prepare(key, folders) }
         } catch {
             log.storageFailed(error, batch: folders.id)
         }
@@ -269,9 +281,15 @@ package final class Scheduler: Sendable {
         running.leave()
     }
 
+    /// What was not allowed to begin goes back to the board.
+    func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
+        operations.withLock { $0[work] = nil }
+        advance(change)
+    }
+
     private func filter(_ key: BatchKey, _ image: Int) {
         let work = Work.filter(key, image: image)
-        guard mayBegin() else { return advance { $0.filterDeferred(key, image) } }
+        guard mayBegin() else { return deferred(work) { $0.filterDeferred(key, image) } }
         guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
             return ended(work) { _ in [] }
         }

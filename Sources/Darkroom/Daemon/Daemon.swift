@@ -7,7 +7,9 @@ import Synchronization
 ///
 /// Control has a queue of its own, so that signals and the watchdog are served however busy the others are.
 package final class Daemon: @unchecked Sendable {
-    // @unchecked: the stored variables are touched on `control` only; the rest are constants.
+    // @unchecked: the stored variables are touched on `control` only, with two exceptions. `intake` is set
+    // before anything can ask for a stop, which reads it elsewhere; `exitCode` is read when `ended` has been
+    // signalled, after its last change.
 
     package static let version = "0.1.0"
 
@@ -52,7 +54,12 @@ package final class Daemon: @unchecked Sendable {
     // MARK: Start
 
     private func start() {
-        let isPaused = (try? spool.isPaused()) ?? false
+        let isPaused: Bool
+        do {
+            isPaused = try spool.isPaused()
+        } catch {
+            return fail(error)
+        }
         if isPaused { scheduler.suspend() }
         signals = SignalSources(queue: control) { [weak self] signal in self?.handle(signal) }
         scheduler.onProgress { [weak self] in self?.progressed() }
@@ -67,10 +74,18 @@ package final class Daemon: @unchecked Sendable {
             return fail(error)
         }
         log.configured(configuration.summary)
+        warnOfMissingRoots(configuration)
         log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
         startWatchdog()
         notifier.ready()
         tellStatus()
+    }
+
+    /// A root may come later, a mount say, so that a missing one is no error; but it is no use either.
+    private func warnOfMissingRoots(_ configuration: Configuration) {
+        for root in configuration.sourceRoots where (try? Directory(path: root)) == nil {
+            log.rootMissing(root)
+        }
     }
 
     // MARK: Signals
@@ -85,19 +100,21 @@ package final class Daemon: @unchecked Sendable {
     }
 
     private func setPaused(_ paused: Bool) {
-        guard !isStopping, paused != scheduler.gate.isSuspended else { return }
+        guard !isStopping else { return }
+        let isNews = paused != scheduler.gate.isSuspended
         if paused {
             scheduler.suspend()
         } else {
             scheduler.resume()
-            intake?.rescan()
+            if isNews { intake?.rescan() }
         }
         do {
             try spool.markPaused(paused, durably: configuration.isDurable)
         } catch {
             log.storageFailed(error)
         }
-        if paused { log.paused() } else { log.resumed() }
+        if isNews, paused { log.paused() }
+        if isNews, !paused { log.resumed() }
         tellStatus()
     }
 
@@ -118,6 +135,7 @@ package final class Daemon: @unchecked Sendable {
             engine.update(new.transferSettings)
             LogLevel.set(new.logLevel)
             log.configured("The configuration has been read again: \(new.summary)")
+            warnOfMissingRoots(new)
         } catch {
             log.reloadRefused(error.problems.joined(separator: "; "))
         }
@@ -127,6 +145,7 @@ package final class Daemon: @unchecked Sendable {
     private func stop(_ name: String) {
         if isStopping { return scheduler.abort() }
         isStopping = true
+        scheduler.close()
         notifier.stopping()
         log.stopping(signal: name, running: scheduler.runningCount)
         tellStatus()

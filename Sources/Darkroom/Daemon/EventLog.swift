@@ -69,6 +69,10 @@ package struct EventLog: Sendable {
 
     package func configured(_ summary: String) { say(.info, .configured, summary) }
 
+    package func rootMissing(_ root: String) {
+        say(.warning, .configured, "The source root \(root) is not a folder that can be opened")
+    }
+
     package func reloadRefused(_ reason: String) {
         say(.error, .reloadRefused, "The configuration stays as it was: \(reason)")
     }

@@ -5,17 +5,30 @@ import SystemPackage
 /// The folders of this machine that manifests may take pictures from (`sources.roots`), and the only
 /// way to open a file in them.
 ///
-/// The kernel keeps a path beneath its root (`openat2` with RESOLVE_BENEATH): `..`, an absolute
-/// symbolic link and /proc's magic links cannot lead out of it, whoever changes the folders meanwhile.
+/// The kernel keeps a path beneath its root (`openat2` with RESOLVE_BENEATH), or a walk of our own does
+/// where that call is refused: `..`, an absolute symbolic link and /proc's magic links cannot lead out
+/// of it, whoever changes the folders meanwhile.
 package struct LocalSources: Sendable, Equatable {
     /// Absolute paths, tried in this order. With none, no local source is allowed.
     package var roots: [String]
     /// The largest file that is taken, in bytes.
     package var maximumBytes: Int64
+    private let resolution: Resolution
 
-    package init(roots: [String], maximumBytes: Int64 = TransferLimits().bytes) {
+    /// Who keeps a path beneath its root.
+    package enum Resolution: Sendable, CaseIterable {
+        /// The kernel if it can, else the walk.
+        case kernel
+        case walk
+    }
+
+    package init(
+        roots: [String], maximumBytes: Int64 = TransferLimits().bytes,
+        resolution: Resolution = .kernel
+    ) {
         self.roots = roots
         self.maximumBytes = maximumBytes
+        self.resolution = resolution
     }
 
     /// A regular file, open for reading.
@@ -41,7 +54,7 @@ package struct LocalSources: Sendable, Equatable {
         for place in places {
             let descriptor: Descriptor
             do throws(Errno) {
-                descriptor = try place.open()
+                descriptor = try place.open(resolution)
             } catch .noSuchFileOrDirectory, .notDirectory {
                 // Absent here; the next root may have it.
                 continue
@@ -139,11 +152,12 @@ extension LocalSources {
             path.split(separator: "/").filter { $0 != "." }
         }
 
-        /// `improperLink` (EXDEV) is the kernel's answer to a way out of the root.
-        func open() throws(Errno) -> Descriptor {
+        /// `improperLink` (EXDEV) is the answer to a way out of the root.
+        func open(_ resolution: Resolution) throws(Errno) -> Descriptor {
             // The root is opened each time: what is mounted there may have changed.
             let folder = Descriptor(
                 owning: try retryingInterrupts { darkroom_open_folder(root) })
+            if resolution == .walk { return try walk(from: folder) }
             // EAGAIN: a rename or mount elsewhere made the kernel unsure of "..", says openat2(2).
             for _ in 1..<8 {
                 do throws(Errno) {
@@ -153,9 +167,17 @@ extension LocalSources {
                         })
                 } catch .resourceTemporarilyUnavailable {
                     continue
+                } catch .noFunction, .notPermitted {
+                    // The call is not there, or a filter for system calls does not let it through.
+                    return try walk(from: folder)
                 }
             }
             throw .resourceTemporarilyUnavailable
+        }
+
+        private func walk(from folder: borrowing Descriptor) throws(Errno) -> Descriptor {
+            Descriptor(
+                owning: try retryingInterrupts { darkroom_walk_beneath(folder.number, way) })
         }
     }
 }

@@ -153,6 +153,13 @@ struct Examination: Sendable {
         return nil
     }
 
+    /// Whether a name that has just been made is that of a file being written, whose closing will be told.
+    /// A further link to a file that was complete before is not, nor is a folder, a symbolic link or a fifo.
+    static func willBeClosed(_ name: FileName, in inbox: Directory?) -> Bool {
+        guard let information = try? inbox?.information(of: name) else { return true }
+        return information.st_mode & S_IFMT == S_IFREG && information.st_nlink == 1
+    }
+
     /// The ID that `ID.cancel` names.
     private static func cancelledID(_ name: FileName) -> String? {
         let text = name.text

@@ -9,6 +9,9 @@ package enum InboxEvent: Sendable, Equatable {
     case moved(FileName)
     /// A file that was open for writing was closed.
     case closed(FileName)
+    /// Something was made: a file, empty as yet and to be closed some time, or what is never closed, a
+    /// link or a folder.
+    case made(FileName)
     /// A file's permissions changed.
     case changed(FileName)
     /// Events were lost; only a scan tells what is there.
@@ -22,8 +25,8 @@ package final class InboxWatch {
     /// What happens in the folder. IN_ATTRIB is there for a file that could not be read until someone gave
     /// permission.
     private static let mask =
-        UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF)
-        | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
+        UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE) | UInt32(IN_ATTRIB)
+        | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
 
     /// What happens to the folder. A removed folder that is open, as this one is, gets no IN_DELETE_SELF
     /// until it is closed, so its parent is watched too.
@@ -155,6 +158,7 @@ final class InotifyDescriptor: Sendable {
         if mask & gone != 0 { return .lost }
         if name.bytes.isEmpty { return nil }
         if mask & UInt32(IN_MOVED_TO) != 0 { return .moved(name) }
+        if mask & UInt32(IN_CREATE) != 0 { return .made(name) }
         return mask & UInt32(IN_CLOSE_WRITE) != 0 ? .closed(name) : .changed(name)
     }
 }

@@ -76,6 +76,11 @@ package final class Intake: @unchecked Sendable {
     /// Begins to watch, and returns when the watch stands; what a former daemon left unfinished and what
     /// lies in the folder follow.
     package func start() throws(FileError) {
+        let configuration = scheduler.configuration
+        let recovery = Recovery(
+            spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+        // Before the watch stands, for an event may have something claimed before the rest is recovered.
+        let unfinished = try recovery.ids()
         var failure: FileError?
         queue.sync {
             do throws(FileError) {
@@ -87,21 +92,9 @@ package final class Intake: @unchecked Sendable {
         if let failure { throw failure }
         scheduler.onRoom { [weak self] in self?.roomAppeared() }
         queue.async { [self] in
-            recover()
+            for id in unfinished where !isStopped { recover(id, recovery) }
             scan()
             rescanLater()
-        }
-    }
-
-    /// Puts the folders in `active` in order and goes on with their batches.
-    private func recover() {
-        let configuration = scheduler.configuration
-        let recovery = Recovery(
-            spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
-        do {
-            for id in try recovery.ids() where !isStopped { recover(id, recovery) }
-        } catch {
-            log.storageFailed(error)
         }
     }
 
@@ -176,7 +169,9 @@ package final class Intake: @unchecked Sendable {
         for event in events {
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .closed(let name), .changed(let name): arrived(name, isWhole: false)
+            case .made(let name) where Examination.willBeClosed(name, in: inbox): break
+            case .closed(let name), .changed(let name), .made(let name):
+                arrived(name, isWhole: false)
             case .overflow:
                 log.eventsLost(inbox?.path ?? "inbox")
                 mustScan = true
@@ -252,12 +247,12 @@ package final class Intake: @unchecked Sendable {
         while !arrivals.isEmpty, !isBlocked, !isStopped, scheduler.hasRoom {
             take(nextGroup(), examination, inbox)
         }
-        setTimer(examination.settle)
         // Where the spool refuses, the next try looks at everything.
-        guard mustScan || !arrivals.isEmpty, !isBlocked else { return }
-        if scheduler.hasRoom, arrivals.isEmpty {
-            queue.async { [weak self] in self?.scan() }
-        } else {
+        guard !isBlocked, !isStopped else { return }
+        if scheduler.hasRoom {
+            setTimer(examination.settle)
+            if mustScan { queue.async { [weak self] in self?.scan() } }
+        } else if mustScan || !arrivals.isEmpty || !settling.isEmpty {
             waitsForRoom.store(true, ordering: .releasing)
             // It may have appeared before the flag was set.
             if scheduler.hasRoom { roomAppeared() }
@@ -380,10 +375,21 @@ package final class Intake: @unchecked Sendable {
             PreparedBatch(folders: claimed.folders, manifest: manifest, status: status))
     }
 
+    /// The request is consumed when it will not be forgotten any more, or means nothing.
     private func cancel(_ id: String, _ name: FileName, _ inbox: Directory) {
-        log.cancelled(id: id, found: scheduler.cancel(id: id))
+        let isFound = scheduler.cancel(id: id) { [weak self] in
+            guard let self else { return }
+            queue.async { self.consume(name, inbox) }
+        }
+        if !isFound { consume(name, inbox) }
+        log.cancelled(id: id, found: isFound)
+    }
+
+    private func consume(_ name: FileName, _ inbox: Directory) {
         do {
             try inbox.remove(name)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Its owner has taken it back.
         } catch {
             log.storageFailed(error)
         }

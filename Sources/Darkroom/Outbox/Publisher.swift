@@ -21,6 +21,20 @@ package final class Publisher: Sendable {
         package var status: ImageStatus
         /// Called with the status as it was journaled: that of a failed image if publishing failed.
         package let completion: @Sendable (ImageStatus) -> Void
+        /// Whether the journal does not have it yet.
+        fileprivate var isUndecided = true
+
+        package init(
+            folders: BatchFolders, index: Int, status: ImageStatus,
+            completion: @escaping @Sendable (ImageStatus) -> Void
+        ) {
+            self.folders = folders
+            self.index = index
+            self.status = status
+            self.completion = completion
+        }
+
+        fileprivate var record: JournalRecord { .ended(index: index, status) }
     }
 
     private enum Entry: Sendable {
@@ -49,6 +63,11 @@ package final class Publisher: Sendable {
     package func publish(_ item: Item) { add(.item(item)) }
 
     package func recordCancellation(_ folders: BatchFolders) { add(.cancellation(folders)) }
+
+    /// Does something when everything handed in before has been dealt with.
+    package func afterwards(_ body: @escaping @Sendable () -> Void) {
+        queue.async(execute: body)
+    }
 
     /// Waits until everything handed in before has been dealt with.
     package func drain() { queue.sync {} }
@@ -96,20 +115,37 @@ package final class Publisher: Sendable {
 
     private func publish(_ group: Group) {
         var items = group.items
-        do {
+        do throws(FileError) {
             let active = try group.folders.active()
             startWriting(items, in: active)
             for index in items.indices { sync(&items[index], in: active) }
-            var records = items.map { JournalRecord.ended(index: $0.index, $0.status) }
+            var records = items.map(\.record)
             if group.isCancelled { records.append(.cancelled) }
-            try ItemJournal.append(records, in: active, durably: durably)
-            try rename(&items, group.folders, from: active)
+            do throws(FileError) {
+                try ItemJournal.append(records, in: active, durably: durably)
+            } catch {
+                refuse(&items, error, in: active)
+                throw error
+            }
+            rename(&items, group.folders, from: active)
+            if durably, items.contains(where: { $0.status.state == .filtered }) {
+                try group.folders.outbox().sync()
+            }
         } catch {
-            // Without a journal nothing may be shown as done; the images fail, and say why.
             log.storageFailed(error, batch: group.folders.id)
-            for index in items.indices { items[index].status.fail(error) }
+            // Before the journal there was no decision; after it, it stands, and so does what was renamed.
+            for index in items.indices where items[index].isUndecided {
+                items[index].status.fail(error)
+            }
         }
         for item in items { item.completion(item.status) }
+    }
+
+    /// Without a journal nothing may be shown as done. If its lines got into the file though not to the
+    /// disk, others that take them back follow.
+    private func refuse(_ items: inout [Item], _ error: FileError, in active: Directory) {
+        for index in items.indices { items[index].status.fail(error) }
+        try? ItemJournal.append(items.map(\.record), in: active, durably: false)
     }
 
     /// All of the group's outputs go on their way to the disk before the first is waited for.
@@ -132,11 +168,10 @@ package final class Publisher: Sendable {
         }
     }
 
-    private func rename(
-        _ items: inout [Item], _ folders: BatchFolders, from active: Directory
-    ) throws(FileError) {
+    private func rename(_ items: inout [Item], _ folders: BatchFolders, from active: Directory) {
         var corrections: [JournalRecord] = []
         for index in items.indices {
+            items[index].isUndecided = false
             guard let output = items[index].status.output else { continue }
             do {
                 try active.rename(
@@ -144,14 +179,15 @@ package final class Publisher: Sendable {
                     as: FileName(output.file))
             } catch {
                 items[index].status.fail(error)
-                corrections.append(.ended(index: items[index].index, items[index].status))
+                corrections.append(items[index].record)
             }
         }
-        if !corrections.isEmpty {
+        guard !corrections.isEmpty else { return }
+        do {
             try ItemJournal.append(corrections, in: active, durably: durably)
-        }
-        if durably, items.contains(where: { $0.status.state == .filtered }) {
-            try folders.outbox().sync()
+        } catch {
+            // A restart would try these renames again, which is no worse.
+            log.storageFailed(error, batch: folders.id)
         }
     }
 }

@@ -237,7 +237,7 @@ package struct ManifestProblem: Error, Codable, Sendable, Equatable {
     package var message: String
     /// The way to the value: `images[3].filters[0].sepia.intensity`; empty for the whole manifest.
     package var path: String
-    /// From 1; absent for property lists.
+    /// From 1; absent for binary property lists.
     package var line: Int?
     package var column: Int?
     /// The nearest known word for one that is not known.

@@ -31,7 +31,23 @@ final class StatusKeeper: Sendable {
         /// The least time between two writings of a file, in nanoseconds.
         var interval: UInt64 = 0
         var entries: [BatchKey: Entry] = [:]
-        var isTicking = false
+        /// When the files are looked at next, in nanoseconds; nil while none waits to be written.
+        var nextTick: UInt64?
+        /// The number of the tick that counts; an earlier one that is still to come does nothing.
+        var tick = 0
+
+        /// Asks for a tick at `time`, if there is none as early.
+        mutating func requestTick(at time: UInt64) -> Tick? {
+            if let nextTick, nextTick <= time { return nil }
+            nextTick = time
+            tick += 1
+            return Tick(number: tick, time: time)
+        }
+    }
+
+    private struct Tick: Sendable {
+        let number: Int
+        let time: UInt64
     }
 
     private let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
@@ -53,14 +69,13 @@ final class StatusKeeper: Sendable {
 
     /// The batch's status is not what the file says any more.
     func changed(_ key: BatchKey, _ source: any StatusSource) {
-        let wait = state.withLock { state -> UInt64? in
+        let tick = state.withLock { state -> Tick? in
             // The receipt is there, so the first rewriting can wait too; a short batch has ended by then.
             let new = Entry(notBefore: Clock.nanoseconds + state.interval)
             state.entries[key, default: new].isDirty = true
-            defer { state.isTicking = true }
-            return state.isTicking ? nil : state.interval
+            return state.entries[key].flatMap { state.requestTick(at: $0.notBefore) }
         }
-        if let wait { tick(after: wait, source) }
+        if let tick { schedule(tick, source) }
     }
 
     /// Writes everything that has changed, however recently it was written, and waits for that.
@@ -71,32 +86,30 @@ final class StatusKeeper: Sendable {
         }
     }
 
-    private func tick(after nanoseconds: UInt64, _ source: any StatusSource) {
-        let work: @Sendable () -> Void = { [self] in writeDue(source) }
-        if nanoseconds == 0 {
-            queue.async(execute: work)
-        } else {
-            queue.asyncAfter(
-                deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), execute: work)
+    private func schedule(_ tick: Tick, _ source: any StatusSource) {
+        let now = Clock.nanoseconds
+        // A millisecond at least, so that files due at nearly the same time share a tick.
+        let wait = max(tick.time > now ? tick.time - now : 0, 1_000_000)
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: wait))) { [self] in
+            writeDue(tick, source)
         }
     }
 
     /// Writes what is due, and comes again if something is not yet.
-    private func writeDue(_ source: any StatusSource) {
+    private func writeDue(_ tick: Tick, _ source: any StatusSource) {
         let now = Clock.nanoseconds
-        let due = state.withLock { state in
-            state.entries.filter { $0.value.isDirty && $0.value.notBefore <= now }.map(\.key)
+        let due = state.withLock { state -> [BatchKey] in
+            guard state.tick == tick.number else { return [] }
+            state.nextTick = nil
+            return state.entries.filter { $0.value.isDirty && $0.value.notBefore <= now }.map(\.key)
         }
         for key in due { write(key, source) }
-        let next = state.withLock { state -> UInt64? in
-            let next = state.entries.values.filter(\.isDirty).map(\.notBefore).min()
-            state.isTicking = next != nil
-            return next
+        let next = state.withLock { state -> Tick? in
+            guard state.nextTick == nil else { return nil }
+            let time = state.entries.values.filter(\.isDirty).map(\.notBefore).min()
+            return time.flatMap { state.requestTick(at: $0) }
         }
-        if let next {
-            let now = Clock.nanoseconds
-            tick(after: max(next > now ? next - now : 0, 1_000_000), source)
-        }
+        if let next { schedule(next, source) }
     }
 
     private func write(_ key: BatchKey, _ source: any StatusSource) {

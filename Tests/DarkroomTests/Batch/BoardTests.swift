@@ -156,6 +156,36 @@ import Testing
         #expect(table.finished == ["a": .completed, "b": .completed, "c": .cancelled])
     }
 
+    @Test(arguments: [65_536, 0])
+    func remembersACancellationOverARestart(preparedBudget: Int) throws {
+        var table = try Table(window: 4, preparedBudget: preparedBudget)
+        table.accept("a", images: 10, isCancelled: true)
+        table.runToTheEnd()
+        #expect(table.finished == ["a": .cancelled])
+        #expect(table.counts["a"]?.cancelled == 10)
+    }
+
+    @Test func failsAfterARestartWhatWasToBeMadeFromAFailedImage() throws {
+        var table = try Table(window: 4)
+        table.accept(
+            "a",
+            Manifest(images: [
+                Manifest.Image(name: "base", origin: .source("s0")),
+                Manifest.Image(name: "made", origin: .image(0)),
+            ]), ended: [0: .failed])
+        table.runToTheEnd()
+        #expect(table.codes["made"] == "dependency-failed")
+        #expect(table.counts["a"]?.failed == 2)
+    }
+
+    @Test func letsAnUrgentSmallBatchInBesideAFullHouse() throws {
+        var table = try Table(window: 4, imageBudget: 4000)
+        for index in 0..<4 { table.accept("full\(index)", images: 1000) }
+        table.accept("large", images: 3000)
+        table.accept("urgent", images: 1, priority: .veryHigh)
+        #expect(table.board.summary.batchesWaiting == 0)
+    }
+
     /// Two IDs that are one string to Unicode are two folders.
     @Test func cancelsTheBatchOfThatSpelling() throws {
         var table = try Table(window: 4)

@@ -44,28 +44,43 @@ struct Table {
 
     mutating func accept(
         _ id: String, images: Int, priority: Priority = .normal,
-        quality: QualityOfServiceName = .default
+        quality: QualityOfServiceName = .default, isCancelled: Bool = false
     ) {
         let images = (0..<images).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
-        accept(id, Manifest(images: images, priority: priority, qualityOfService: quality))
+        accept(
+            id, Manifest(images: images, priority: priority, qualityOfService: quality),
+            isCancelled: isCancelled)
     }
 
-    mutating func accept(_ id: String, _ manifest: Manifest) {
+    /// - Parameter ended: the images that a journal says have ended, and how.
+    mutating func accept(
+        _ id: String, _ manifest: Manifest, isCancelled: Bool = false,
+        ended: [Int: ImageState] = [:]
+    ) {
         manifests[id] = manifest
-        board.accept(prepare(id, manifest))
+        var prepared = prepare(id, manifest, ended)
+        prepared.isCancelled = isCancelled
+        board.accept(prepared)
         admit()
     }
 
-    private func prepare(_ id: String, _ manifest: Manifest) -> PreparedBatch {
+    private func prepare(
+        _ id: String, _ manifest: Manifest, _ ended: [Int: ImageState] = [:]
+    ) -> PreparedBatch {
         let reference = Status.ManifestReference(
             name: id, file: "manifest.json", sha256: "", bytes: 0)
+        var status = Status(
+            id: id, manifest: reference, state: .pending,
+            times: Status.Times(received: Clock.timestamp),
+            counts: Status.Counts(new: manifest.images.count),
+            images: Batch.initialImages(of: manifest))
+        for (index, state) in ended {
+            status.images[index].state = state
+            status.counts[.new] -= 1
+            status.counts[state] += 1
+        }
         return PreparedBatch(
-            folders: BatchFolders(spool: spool, id: id), manifest: manifest,
-            status: Status(
-                id: id, manifest: reference, state: .pending,
-                times: Status.Times(received: Clock.timestamp),
-                counts: Status.Counts(new: manifest.images.count),
-                images: Batch.initialImages(of: manifest)))
+            folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status)
     }
 
     mutating func cancel(_ id: String) {

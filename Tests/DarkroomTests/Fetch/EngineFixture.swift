@@ -10,8 +10,9 @@ final class EngineFixture: Sendable {
     let engine: TransferEngine
     let scratch: ScratchDirectory
 
+    /// - Parameter limits: by default so patient that no test meets them because the machine is busy.
     init(
-        limits: TransferLimits = TransferLimits(), connections: Int = 16, caFile: String? = nil,
+        limits: TransferLimits = .patient, connections: Int = 16, caFile: String? = nil,
         proxy: String? = nil
     ) throws {
         scratch = try ScratchDirectory()
@@ -83,4 +84,9 @@ extension TransferOperation {
             engine: engine, url: request.url,
             prepare: { mayStart() ? .transfer(request) : .deferred }, completion: completion)
     }
+}
+
+extension TransferLimits {
+    static let patient = TransferLimits(
+        connect: .seconds(3600), total: .seconds(3600), stall: .seconds(3600))
 }

@@ -22,7 +22,9 @@ import Testing
     func cancelsATransfer(behaviour: MisbehavingOrigin.Behaviour) async throws {
         let origin = try MisbehavingOrigin()
         defer { origin.stop() }
-        let fixture = try EngineFixture(limits: TransferLimits(bytes: .max))
+        var limits = TransferLimits.patient
+        limits.bytes = .max
+        let fixture = try EngineFixture(limits: limits)
         let outcomes = Collected<Result<TransferReport, FetchError>>()
         let request = try fixture.request(origin.url(behaviour))
         let id = fixture.engine.start(request) { outcomes.add($0) }

@@ -34,6 +34,8 @@ import Testing
         (record(Int(IN_MOVED_TO), "a.json", padding: 10), [.moved("a.json")]),
         (record(Int(IN_CLOSE_WRITE), "a.json"), [.closed("a.json")]),
         (record(Int(IN_ATTRIB), "a.json"), [.changed("a.json")]),
+        (record(Int(IN_CREATE), "a.json"), [.made("a.json")]),
+        (record(Int(IN_CREATE) | Int(IN_ISDIR), "a.json"), [.made("a.json")]),
         (record(Int(IN_ATTRIB)), []),
         (record(Int(IN_Q_OVERFLOW)), [.overflow]),
         (record(Int(IN_DELETE_SELF)), [.lost]),

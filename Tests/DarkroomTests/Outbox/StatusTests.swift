@@ -32,6 +32,21 @@ import Testing
         #expect(Status(decoding: Self.full.encoded()) == Self.full)
     }
 
+    /// The images are encoded one by one; the text is that of all at once.
+    @Test(arguments: [0, 1, 2, 50])
+    func isWrittenAsAWhole(count: Int) throws {
+        var status = Self.full
+        status.errors = nil
+        status.images = (0..<count).map { index in
+            var image = Self.full.images[index % 2]
+            image.name = "\(index) ] \"images\" : [\n\t\u{2028}"
+            return image
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        #expect(status.encoded() == Array(try encoder.encode(status)) + [UInt8(ascii: "\n")])
+    }
+
     @Test func refusesAnotherVersion() {
         var other = Self.full
         other.schemaVersion = 2

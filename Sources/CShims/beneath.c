@@ -1,0 +1,141 @@
+#define _GNU_SOURCE
+#include "darkroom_linux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+    PASSING = O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW,
+    /* As path_resolution(7) has it. */
+    MOST_LINKS = 40,
+    MOST_FOLDERS = 128
+};
+
+int darkroom_open_beneath(int dir, const char *path)
+{
+    struct open_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = READING;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+}
+
+/* The way that is still to go, and the folders that were passed to here, the first not ours. */
+struct walk {
+    char rest[PATH_MAX];
+    int folders[MOST_FOLDERS];
+    int depth;
+    int links;
+};
+
+static int failure(int error)
+{
+    errno = error;
+    return -1;
+}
+
+/* Makes `path`, followed by what is left of the way, the way to go. */
+static int put_before(struct walk *walk, const char *path, const char *left)
+{
+    char joined[PATH_MAX];
+    int length = snprintf(joined, sizeof joined, "%s%s%s", path, *left ? "/" : "", left);
+    if (length < 0 || length >= (int)sizeof joined)
+        return failure(ENAMETOOLONG);
+    memcpy(walk->rest, joined, (size_t)length + 1);
+    return 0;
+}
+
+/* Takes the next name off the way, with the slashes around it. "" is the end of the way. */
+static int take_name(struct walk *walk, char name[NAME_MAX + 1], const char **left)
+{
+    char *begin = walk->rest + strspn(walk->rest, "/");
+    size_t length = strcspn(begin, "/");
+    if (length > NAME_MAX)
+        return failure(ENAMETOOLONG);
+    memcpy(name, begin, length);
+    name[length] = 0;
+    *left = begin + length;
+    return 0;
+}
+
+static int follow(struct walk *walk, char *target, ssize_t length, const char *left)
+{
+    if (length >= PATH_MAX)
+        return failure(ENAMETOOLONG);
+    target[length] = 0;
+    if (*target == '/')
+        return failure(EXDEV);
+    if (++walk->links > MOST_LINKS)
+        return failure(ELOOP);
+    return put_before(walk, target, left);
+}
+
+static int enter(struct walk *walk, const char *name, const char *left)
+{
+    if (walk->depth + 1 == MOST_FOLDERS)
+        return failure(ENAMETOOLONG);
+    int folder = openat(walk->folders[walk->depth], name, PASSING);
+    if (folder < 0)
+        return -1;
+    walk->folders[++walk->depth] = folder;
+    return put_before(walk, left, "");
+}
+
+static int leave(struct walk *walk, const char *left)
+{
+    if (walk->depth == 0)
+        return failure(EXDEV);
+    close(walk->folders[walk->depth--]);
+    return put_before(walk, left, "");
+}
+
+/* Opens what is at the end of the way, having gone there. */
+static int go(struct walk *walk)
+{
+    for (;;) {
+        char name[NAME_MAX + 1], target[PATH_MAX];
+        const char *left;
+        int folder = walk->folders[walk->depth], result;
+        if (take_name(walk, name, &left) < 0)
+            return -1;
+        if (!*name)
+            return openat(folder, ".", READING);
+        ssize_t length = strcmp(name, ".") && strcmp(name, "..")
+            ? readlinkat(folder, name, target, sizeof target)
+            : failure(EINVAL);
+        if (length < 0 && errno != EINVAL)
+            return -1;
+        if (length >= 0)
+            result = follow(walk, target, length, left);
+        else if (!strcmp(name, "."))
+            result = put_before(walk, left, "");
+        else if (!strcmp(name, ".."))
+            result = leave(walk, left);
+        else if (*left)
+            result = enter(walk, name, left);
+        else
+            return openat(folder, name, READING | O_NOFOLLOW);
+        if (result < 0)
+            return -1;
+    }
+}
+
+int darkroom_walk_beneath(int dir, const char *path)
+{
+    struct walk walk = {.folders = {dir}};
+    int result = *path == '/' ? failure(EXDEV) : put_before(&walk, path, "");
+    if (result == 0)
+        result = *path ? go(&walk) : failure(ENOENT);
+    int error = errno;
+    while (walk.depth > 0)
+        close(walk.folders[walk.depth--]);
+    errno = error;
+    return result;
+}
