@@ -33,15 +33,22 @@ let package = Package(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         // libcrypto, which libcurl brings along anyway: SHA-256 with the processor's instructions.
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        // What Swift cannot call: libpng behind setjmp, Linux calls Glibc's module leaves out.
-        .target(name: "CShims", linkerSettings: [.linkedLibrary("png16"), .linkedLibrary("z")]),
-        // Kernels over rows of pixels.
+        // What Swift cannot call: libpng and libjpeg behind setjmp, Linux calls Glibc's module leaves out.
+        .target(
+            name: "CShims", dependencies: ["CPixels", "CDeflate"],
+            linkerSettings: [.linkedLibrary("png16"), .linkedLibrary("z"), .linkedLibrary("jpeg")]),
+        // Kernels over rows of pixels, SIMD chosen at run time.
         .target(name: "CPixels"),
+        // Deflate both ways for rows of pixels: a writer of our own for photographs, libdeflate where
+        // searching for matches pays, ISA-L for reading.
+        .target(
+            name: "CDeflate", dependencies: ["CPixels"],
+            linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("isal")]),
         // Everything: its folders are the stations a manifest passes.
         .target(
             name: "Darkroom",
             dependencies: [
-                "CCurl", "CSystemd", "CCrypto", "CShims", "CPixels",
+                "CCurl", "CSystemd", "CCrypto", "CShims", "CPixels", "CDeflate",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),

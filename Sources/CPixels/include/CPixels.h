@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "darkroom_cpu.h"
+
 /* ---- Colour (colour.c) ----------------------------------------------------------------------- */
 
 /* Replaces RGB by `matrix` · RGB in place; the matrix is given row by row. 3 or 4 channels. */

@@ -1,0 +1,26 @@
+#include "CDeflate.h"
+
+#include <isa-l/crc.h>
+#include <libdeflate.h>
+
+uint32_t darkroom_adler32(uint32_t adler, const uint8_t *bytes, size_t count)
+{
+    return libdeflate_adler32(adler, bytes, count);
+}
+
+uint32_t darkroom_crc32(uint32_t crc, const uint8_t *bytes, size_t count)
+{
+    return crc32_gzip_refl(crc, bytes, count);
+}
+
+uint32_t darkroom_adler32_combine(uint32_t first, uint32_t second, uint64_t second_count)
+{
+    /* A sum of bytes a and a sum of those sums b, modulo the largest prime below 65536; both parts
+     * began with a = 1, and the second part's b lacks the first one's a, once a byte. */
+    const uint64_t modulus = 65521;
+    const uint64_t a1 = first & 0xffff, b1 = first >> 16;
+    const uint64_t a2 = second & 0xffff, b2 = second >> 16;
+    const uint64_t a = (a1 + a2 + modulus - 1) % modulus;
+    const uint64_t b = (b1 + b2 + (second_count % modulus) * (a1 + modulus - 1)) % modulus;
+    return (uint32_t)(b << 16 | a);
+}
