@@ -1,5 +1,6 @@
 /* Colour filters: matrices, luma and tables. All are exact with sums in double and one rounding. */
 #include "CPixels.h"
+#include "colour.h"
 #include "samples.h"
 
 /* Fused multiply-adds would make the last bits of a sum depend on the machine. */
@@ -24,6 +25,13 @@ INLINE void matrix_loop(int depth, int channels, void *samples, size_t pixels, c
 
 void darkroom_matrix(void *samples, size_t pixels, int channels, int depth, const double matrix[9])
 {
+#if defined(__x86_64__)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2) {
+        const size_t done = darkroom_matrix_avx2(samples, pixels, channels, depth, matrix);
+        samples = row_after(samples, done, channels, depth);
+        pixels -= done;
+    }
+#endif
     if (channels == 3)
         BY_DEPTH(matrix_loop, depth, 3, samples, pixels, matrix);
     else
@@ -53,6 +61,14 @@ INLINE void luma_loop(
 void darkroom_luma(
     const void *in, void *out, size_t pixels, int channels, int depth, const double weights[4])
 {
+#if defined(__x86_64__)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2) {
+        const size_t done = darkroom_luma_avx2(in, out, pixels, channels, depth, weights);
+        in = (const uint8_t *)in + done * (size_t)channels * (size_t)(depth / 8);
+        out = row_after(out, done, channels - 2, depth);
+        pixels -= done;
+    }
+#endif
     if (channels == 3)
         BY_DEPTH(luma_loop, depth, 3, in, out, pixels, weights);
     else
@@ -107,10 +123,21 @@ void darkroom_map(
     const void *table)
 {
     if (count == channels) {
-        BY_DEPTH(map_loop, depth, 1, samples, pixels * (size_t)channels, 0, 1, table);
-    } else if (channels == 2) {
-        BY_DEPTH(map_loop, depth, 2, samples, pixels, first, count, table);
-    } else {
-        BY_DEPTH(map_loop, depth, 4, samples, pixels, first, count, table);
+        pixels *= (size_t)channels;
+        first = 0;
+        count = channels = 1;
     }
+#if defined(__x86_64__)
+    if (depth == 8 && darkroom_cpu_level() >= DARKROOM_CPU_AVX2) {
+        const size_t done = darkroom_map_avx2(samples, pixels, channels, first, count, table);
+        samples = row_after(samples, done, channels, depth);
+        pixels -= done;
+    }
+#endif
+    if (channels == 1)
+        BY_DEPTH(map_loop, depth, 1, samples, pixels, 0, 1, table);
+    else if (channels == 2)
+        BY_DEPTH(map_loop, depth, 2, samples, pixels, first, count, table);
+    else
+        BY_DEPTH(map_loop, depth, 4, samples, pixels, first, count, table);
 }

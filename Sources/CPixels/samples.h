@@ -40,6 +40,12 @@ INLINE uint32_t rounded(double x, double max)
     return (uint32_t)(int32_t)(x + (0.5 + 0x1p-20));
 }
 
+/* What is left of a row after some pixels. */
+INLINE void *row_after(void *row, size_t pixels, int channels, int depth)
+{
+    return (uint8_t *)row + pixels * (size_t)channels * (size_t)(depth / 8);
+}
+
 INLINE double full_scale(int depth) { return depth == 8 ? 255 : 65535; }
 
 INLINE int has_alpha(int channels) { return channels == 2 || channels == 4; }
