@@ -2,6 +2,8 @@
 #include "CPixels.h"
 #include "samples.h"
 
+#pragma STDC FP_CONTRACT OFF
+
 /* Pixels whose sums are kept at a time, so that they stay in the first-level cache. */
 enum { BLOCK = 256 };
 
@@ -42,14 +44,20 @@ INLINE void blur_columns_loop(
     }
 }
 
+BOTH(
+    blur_columns,
+    (const void *const *rows, const float *weights, size_t radius, float *out, size_t pixels,
+     int channels, int depth),
+    { BY_CHANNELS(blur_columns_loop, depth, channels, rows, weights, radius, out, pixels); })
+
 void darkroom_blur_columns(
     const void *const *rows, const float *weights, size_t radius, float *out, size_t pixels,
     int channels, int depth)
 {
-    BY_CHANNELS(blur_columns_loop, depth, channels, rows, weights, radius, out, pixels);
+    BEST(blur_columns, rows, weights, radius, out, pixels, channels, depth);
 }
 
-void darkroom_blur_row(
+INLINE void blur_row_loop(
     const float *in, const float *weights, size_t radius, float *out, size_t pixels, int channels)
 {
     const size_t samples = pixels * (size_t)channels;
@@ -68,6 +76,18 @@ void darkroom_blur_row(
         }
         memcpy(out + begin, sums, length * sizeof *sums);
     }
+}
+
+BOTH(
+    blur_row,
+    (const float *in, const float *weights, size_t radius, float *out, size_t pixels,
+     int channels),
+    { blur_row_loop(in, weights, radius, out, pixels, channels); })
+
+void darkroom_blur_row(
+    const float *in, const float *weights, size_t radius, float *out, size_t pixels, int channels)
+{
+    BEST(blur_row, in, weights, radius, out, pixels, channels);
 }
 
 /* The same as `weighted`, as a whole number. */
@@ -124,10 +144,15 @@ INLINE void box_step_loop(
     }
 }
 
+BOTH(
+    box_step,
+    (uint64_t *state, const void *const *rows, size_t pixels, int channels, int depth),
+    { BY_CHANNELS(box_step_loop, depth, channels, state, rows, pixels); })
+
 void darkroom_box_step(
     uint64_t *state, const void *const rows[8], size_t pixels, int channels, int depth)
 {
-    BY_CHANNELS(box_step_loop, depth, channels, state, rows, pixels);
+    BEST(box_step, state, rows, pixels, channels, depth);
 }
 
 /* One box filter in place: value i becomes the sum of values i … i + width - 1. */
@@ -196,9 +221,45 @@ INLINE void sharpen_loop(
     }
 }
 
+/*
+ * 8 bits without alpha, in float. Values reach 255 times `amount`, and the error 2^-22 of that: it
+ * could decide a sample only within as little of a tie.
+ */
+INLINE void sharpen_bytes(
+    const uint8_t *in, const float *blurred, uint8_t *out, size_t samples, float amount,
+    float threshold)
+{
+    for (size_t i = 0; i < samples; i++) {
+        const float v = in[i];
+        const float difference = v - blurred[i];
+        float sharp = v + amount * difference;
+        sharp = sharp > 0 ? sharp : 0;
+        sharp = sharp < 255 ? sharp : 255;
+        const int applies = difference > threshold || -difference > threshold;
+        out[i] = (uint8_t)(int32_t)((applies ? sharp : v) + 0.5F);
+    }
+}
+
+BOTH(
+    sharpen_8,
+    (const uint8_t *in, const float *blurred, uint8_t *out, size_t samples, float amount,
+     float threshold),
+    { sharpen_bytes(in, blurred, out, samples, amount, threshold); })
+
+BOTH(
+    sharpen,
+    (const void *in, const float *blurred, void *out, size_t pixels, int channels, int depth,
+     double amount, double threshold),
+    { BY_CHANNELS(sharpen_loop, depth, channels, in, blurred, out, pixels, amount, threshold); })
+
 void darkroom_sharpen(
     const void *in, const float *blurred, void *out, size_t pixels, int channels, int depth,
     double amount, double threshold)
 {
-    BY_CHANNELS(sharpen_loop, depth, channels, in, blurred, out, pixels, amount, threshold);
+    if (depth == 8 && !has_alpha(channels)) {
+        const size_t samples = pixels * (size_t)channels;
+        BEST(sharpen_8, in, blurred, out, samples, (float)amount, (float)threshold);
+        return;
+    }
+    BEST(sharpen, in, blurred, out, pixels, channels, depth, amount, threshold);
 }

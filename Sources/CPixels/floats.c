@@ -2,6 +2,8 @@
 #include "CPixels.h"
 #include "samples.h"
 
+#pragma STDC FP_CONTRACT OFF
+
 INLINE void load_loop(
     int depth, int channels, const void *in, float *out, size_t pixels, const float *light)
 {
@@ -23,13 +25,19 @@ INLINE void load_encoded(int depth, int channels, const void *in, float *out, si
     load_loop(depth, channels, in, out, pixels, NULL);
 }
 
+BOTH(
+    load,
+    (const void *in, float *out, size_t pixels, int channels, int depth, const float *light), {
+        if (light)
+            BY_CHANNELS(load_loop, depth, channels, in, out, pixels, light);
+        else
+            BY_CHANNELS(load_encoded, depth, channels, in, out, pixels);
+    })
+
 void darkroom_load(
     const void *in, float *out, size_t pixels, int channels, int depth, const float *light)
 {
-    if (light)
-        BY_CHANNELS(load_loop, depth, channels, in, out, pixels, light);
-    else
-        BY_CHANNELS(load_encoded, depth, channels, in, out, pixels);
+    BEST(load, in, out, pixels, channels, depth, light);
 }
 
 /* How light becomes samples; see darkroom_store_light. */
@@ -82,9 +90,13 @@ INLINE void store_encoded(int depth, int channels, const float *in, void *out, s
     store_loop(depth, channels, in, out, pixels, NULL);
 }
 
+BOTH(store, (const float *in, void *out, size_t pixels, int channels, int depth), {
+    BY_CHANNELS(store_encoded, depth, channels, in, out, pixels);
+})
+
 void darkroom_store(const float *in, void *out, size_t pixels, int channels, int depth)
 {
-    BY_CHANNELS(store_encoded, depth, channels, in, out, pixels);
+    BEST(store, in, out, pixels, channels, depth);
 }
 
 void darkroom_store_light(

@@ -101,15 +101,23 @@ void darkroom_store_light(
 
 /*
  * Output pixel i is the sum of input pixels first[i], first[i] + 1, … times the weights from
- * weights[offsets[i]] up to weights[offsets[i + 1]] (exclusive). Sums are made in double.
+ * weights[offsets[i]] up to weights[offsets[i + 1]] (exclusive).
  */
 void darkroom_convolve(
     const float *in, float *out, size_t out_pixels, int channels, const uint32_t *first,
     const size_t *offsets, const float *weights);
 
-/* out = the sum of rows[k] · weights[k], in double, `samples` floats each. */
+/* out = the sum of rows[k] · weights[k], `samples` floats each. */
 void darkroom_blend(
     const float *const *rows, const float *weights, size_t count, float *out, size_t samples);
+
+/*
+ * The same from rows of 8 bits, with weights in units of 2^-shift, summed up exactly. The absolute
+ * values of the weights may sum up to no more than 2^23, so that sums fit 32 bits.
+ */
+void darkroom_blend_8(
+    const uint8_t *const *rows, const int16_t *weights, size_t count, int shift, float *out,
+    size_t samples);
 
 /* ---- Blur (blur.c) --------------------------------------------------------------------------- */
 
@@ -127,6 +135,21 @@ void darkroom_blur_columns(
  */
 void darkroom_blur_row(
     const float *in, const float *weights, size_t radius, float *out, size_t pixels, int channels);
+
+/*
+ * The two passes for rows of 8 bits without alpha, in whole numbers (blur_8.c). Weights are in units of
+ * 2^-shift and sum up to 1; `shift` is from 7 to 17. Between the passes samples are in units of
+ * 1/64. The last pass rounds, or gives the blurred samples as floats.
+ */
+void darkroom_blur_columns_8(
+    const uint8_t *const *rows, const int16_t *weights, size_t radius, int shift, int16_t *out,
+    size_t samples);
+void darkroom_blur_row_8(
+    const int16_t *in, const int16_t *weights, size_t radius, int shift, uint8_t *out,
+    size_t pixels, int channels);
+void darkroom_blur_row_8_unrounded(
+    const int16_t *in, const int16_t *weights, size_t radius, int shift, float *out,
+    size_t pixels, int channels);
 
 /*
  * Three box filters of widths a, b and c down the columns, as three running sums.

@@ -14,9 +14,7 @@ final class BlurStage: Stage {
 
     func nextBand() throws(PictureError) -> Band? {
         let band = try output.next { (_: Int, start) throws(PictureError) in
-            let row = try rows.next()
-            darkroom_store(
-                row.blurred, start, layout.width, Int32(layout.channels), Int32(layout.depth))
+            try rows.next(to: start)
         }
         if band == nil { try rows.finish() }
         return band

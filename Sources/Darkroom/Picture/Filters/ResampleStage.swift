@@ -18,23 +18,39 @@ final class ResampleStage: Stage {
     /// The ring's rows that make the output row at hand, from the top.
     private var taps: [UnsafePointer<Float>?] = []
 
-    init(
+    /// The stage that resizes by `plan`: this one, or the faster one where it can.
+    static func make(
         _ plan: ResizePlan, kernel: Filter.Kernel, linear: Bool, _ upstream: any Stage
-    ) throws(PictureError) {
+    ) throws(PictureError) -> any Stage {
         let input = upstream.layout
         let window = plan.window
         var layout = input
         layout.width = window.width
         layout.height = window.height
-        self.layout = layout
-        feed = RowFeed(upstream)
-        output = try OutputBands(layout)
-        across = ResampleAxis(
+        let across = ResampleAxis(
             input: input.width, scaled: plan.scaled.width,
             window: window.x..<window.x + window.width, kernel: kernel)
-        down = ResampleAxis(
+        let down = ResampleAxis(
             input: input.height, scaled: plan.scaled.height,
             window: window.y..<window.y + window.height, kernel: kernel)
+        if !linear, OpaqueResampleStage.suits(input, down: down) {
+            return try OpaqueResampleStage(layout, across: across, down: down, upstream)
+        }
+        return try ResampleStage(layout, across: across, down: down, linear: linear, upstream)
+    }
+
+    /// - Parameters:
+    ///   - layout: that of the result.
+    private init(
+        _ layout: PixelLayout, across: ResampleAxis, down: ResampleAxis, linear: Bool,
+        _ upstream: any Stage
+    ) throws(PictureError) {
+        let input = upstream.layout
+        self.layout = layout
+        self.across = across
+        self.down = down
+        feed = RowFeed(upstream)
+        output = try OutputBands(layout)
         transfer = linear ? TransferTables.sRGB(depth: input.depth) : nil
         ringRows = down.longest
         loaded = try FilterMemory(count: input.width * input.channels)

@@ -15,7 +15,8 @@ enum ResizeFilter {
         } else if resize.kernel == .nearest {
             stage = try NearestStage(plan, stage)
         } else {
-            stage = try ResampleStage(plan, kernel: resize.kernel, linear: resize.linear, stage)
+            stage = try ResampleStage.make(
+                plan, kernel: resize.kernel, linear: resize.linear, stage)
         }
         if plan.canvas.width == plan.window.width, plan.canvas.height == plan.window.height {
             return stage

@@ -1,0 +1,24 @@
+/* The AVX2 paths of the blur in whole numbers. Each does as many samples as it can from the start
+ * of the row and returns their number. */
+#ifndef DARKROOM_BLUR_8_H
+#define DARKROOM_BLUR_8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Between the passes a sample has this many bits behind the point. */
+enum { FRACTION = 6 };
+
+#if defined(__x86_64__)
+
+size_t darkroom_blur_columns_8_avx2(
+    const uint8_t *const *rows, const int16_t *weights, size_t radius, int shift, int16_t *out,
+    size_t samples);
+
+/* Fills `bytes`, or `floats` where that is not NULL. */
+size_t darkroom_blur_row_8_avx2(
+    const int16_t *in, const int16_t *weights, size_t radius, int shift, uint8_t *bytes,
+    float *floats, size_t samples, size_t channels);
+
+#endif
+#endif

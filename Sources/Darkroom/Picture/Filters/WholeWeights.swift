@@ -1,0 +1,45 @@
+/// Weights as whole numbers of 16 bits, for kernels that sum up bytes exactly.
+///
+/// They are in units of 2^-shift, with as large a shift as 16 bits and the caller allow. Rounding moves
+/// a sum off 1 by a few units; the heaviest weight takes them, so that an even colour stays as it is.
+struct WholeWeights {
+    private(set) var values: [Int16]
+    let shift: Int
+
+    /// Room is left below 2^15 for the units that the heaviest weight takes: as many as half the weights.
+    private static let largest: Float = 31_000
+
+    /// - Parameters:
+    ///   - weights: groups of weights one after the other, each with a sum of 1.
+    ///   - offsets: where each group begins, and the end of the last.
+    ///   - largestShift: the shift beyond which sums would not fit 32 bits.
+    init(_ weights: [Float], groups offsets: [Int], largestShift: Int) {
+        let shift = Self.shift(for: weights, atMost: largestShift)
+        let unit = Float(1 << shift)
+        values = weights.map { Int16(($0 * unit).rounded()) }
+        self.shift = shift
+        for (start, end) in zip(offsets, offsets.dropFirst()) {
+            let group = start..<end
+            let sum = group.reduce(0) { $0 + Int(values[$1]) }
+            guard let heaviest = group.max(by: { values[$0] < values[$1] }) else { continue }
+            values[heaviest] += Int16(1 << shift - sum)
+        }
+    }
+
+    /// For a symmetric kernel, given by its centre and one side.
+    init(symmetric weights: [Float], largestShift: Int) {
+        let shift = Self.shift(for: weights, atMost: largestShift)
+        let unit = Float(1 << shift)
+        values = weights.map { Int16(($0 * unit).rounded()) }
+        self.shift = shift
+        let sides = values.dropFirst().reduce(0) { $0 + 2 * Int($1) }
+        values[0] = Int16(1 << shift - sides)
+    }
+
+    private static func shift(for weights: [Float], atMost largestShift: Int) -> Int {
+        let heaviest = weights.reduce(0) { max($0, abs($1)) }
+        var shift = largestShift
+        while heaviest * Float(1 << shift) > largest { shift -= 1 }
+        return shift
+    }
+}
