@@ -76,6 +76,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Starfield", swiftSettings: strict),
+        // Holds colour filters against their definitions for all colours; built for release.
+        .executableTarget(
+            name: "exact", dependencies: ["Darkroom", "CPixels"], path: "Tests/Exact",
+            swiftSettings: strict),
         .testTarget(
             name: "DarkroomTests", dependencies: ["Darkroom", "TestSupport"],
             swiftSettings: strict),
