@@ -1,4 +1,4 @@
-#include "png_source.h"
+#include "png_rows.h"
 #include "png_trap.h"
 
 #include <stdbool.h>
@@ -21,6 +21,8 @@ struct darkroom_png_reader {
     bool is_open, is_started;
     size_t row_bytes;
     uint64_t rows_left; /* of all passes */
+    darkroom_png_rows *rows; /* NULL where libpng decodes the pixels */
+    darkroom_png_palette palette;
     uint32_t last_count;
     char warnings[WARNINGS][WARNING_BYTES];
     size_t warning_count;
@@ -117,6 +119,7 @@ void darkroom_png_reader_free(darkroom_png_reader *reader)
         return;
     if (reader->png != NULL && setjmp(reader->trap.jump) == 0)
         png_destroy_read_struct(&reader->png, &reader->info, NULL);
+    darkroom_png_rows_free(reader->rows);
     free(reader);
 }
 
@@ -159,7 +162,61 @@ darkroom_png_result darkroom_png_reader_open(
     return DARKROOM_PNG_OK;
 }
 
-darkroom_png_result darkroom_png_reader_start(darkroom_png_reader *reader, size_t *row_bytes)
+/* The palette as libpng has read it, with the alpha of tRNS. */
+static void copy_palette(darkroom_png_reader *reader)
+{
+    darkroom_png_palette *palette = &reader->palette;
+    png_colorp colours = NULL;
+    png_bytep alphas = NULL;
+    int count = 0, alpha_count = 0;
+    png_get_PLTE(reader->png, reader->info, &colours, &count);
+    png_get_tRNS(reader->png, reader->info, &alphas, &alpha_count, NULL);
+    palette->count = (unsigned)count;
+    for (int i = 0; i < count; i++) {
+        uint8_t *entry = palette->colours[i];
+        entry[0] = colours[i].red;
+        entry[1] = colours[i].green;
+        entry[2] = colours[i].blue;
+        entry[3] = i < alpha_count ? alphas[i] : 255;
+    }
+}
+
+static darkroom_png_result start_rows(darkroom_png_reader *reader)
+{
+    const darkroom_png_result result = darkroom_png_rows_new(
+        &reader->rows, &reader->source, &reader->header, &reader->palette,
+        reader->largest_allocation);
+    if (result != DARKROOM_PNG_OK)
+        darkroom_png_note(&reader->trap, result, "no memory for rows");
+    return result;
+}
+
+/* Sets libpng up for rows. Palettes are looked up here, because libpng would give black for an index
+ * beyond them. */
+static void start_libpng(darkroom_png_reader *reader)
+{
+    png_structp png = reader->png;
+    const darkroom_png_header *h = &reader->header;
+    png_set_benign_errors(png, 0);
+    const bool has_palette = h->color_type == PNG_COLOR_TYPE_PALETTE;
+    if (has_palette)
+        png_set_packing(png);
+    else
+        png_set_expand(png);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (h->depth == 16)
+        png_set_swap(png);
+#endif
+    const uint64_t passes = (uint64_t)png_set_interlace_handling(png);
+    png_read_update_info(png, reader->info);
+    const size_t pixel = has_palette ? 1u : h->channels * (h->depth / 8u);
+    if (png_get_rowbytes(png, reader->info) != (size_t)h->width * pixel)
+        png_error(png, "rows of an unexpected length");
+    reader->rows_left = passes * h->height;
+}
+
+darkroom_png_result darkroom_png_reader_start(
+    darkroom_png_reader *reader, darkroom_png_decoder decoder, size_t *row_bytes)
 {
     if (reader->trap.result != DARKROOM_PNG_OK)
         return reader->trap.result;
@@ -167,22 +224,53 @@ darkroom_png_result darkroom_png_reader_start(darkroom_png_reader *reader, size_
         return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "not to be started now");
     if (setjmp(reader->trap.jump) != 0)
         return reader->trap.result;
-    png_structp png = reader->png;
-    png_set_benign_errors(png, 0);
-    png_set_expand(png);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (reader->header.depth == 16)
-        png_set_swap(png);
-#endif
-    uint64_t passes = (uint64_t)png_set_interlace_handling(png);
-    png_read_update_info(png, reader->info);
-    reader->row_bytes = png_get_rowbytes(png, reader->info);
     const darkroom_png_header *h = &reader->header;
-    if (reader->row_bytes != (size_t)h->width * h->channels * (h->depth / 8))
-        png_error(png, "rows of an unexpected length");
-    reader->rows_left = passes * h->height;
+    const bool has_transparency = png_get_valid(reader->png, reader->info, PNG_INFO_tRNS) != 0;
+    if (h->color_type == PNG_COLOR_TYPE_PALETTE)
+        copy_palette(reader);
+    reader->row_bytes = (size_t)h->width * h->channels * (h->depth / 8);
+    if (decoder == DARKROOM_PNG_AUTOMATIC && darkroom_png_rows_can_read(h, has_transparency)) {
+        if (start_rows(reader) != DARKROOM_PNG_OK)
+            return reader->trap.result;
+        reader->rows_left = h->height;
+    } else {
+        start_libpng(reader);
+    }
     reader->is_started = true;
     *row_bytes = reader->row_bytes;
+    return DARKROOM_PNG_OK;
+}
+
+/* One row by libpng. */
+static darkroom_png_result read_row(darkroom_png_reader *reader, uint8_t *row)
+{
+    const darkroom_png_header *h = &reader->header;
+    if (reader->rows_left == 1) {
+        /* Deflate makes incompressible bytes larger by a thousandth; an encoder that flushes at
+         * every turn is granted more. */
+        reader->source.last_row_left = reader->row_bytes + reader->row_bytes / 8 + LAST_ROW_SLACK;
+        reader->source.is_last_row = true;
+    }
+    png_read_row(reader->png, row, NULL);
+    /* Not before an interlaced picture's last pass: each adds its pixels' indices. */
+    if (h->color_type == PNG_COLOR_TYPE_PALETTE && reader->rows_left <= h->height
+        && !darkroom_png_look_up(&reader->palette, row, 8, row, h->channels, h->width))
+        return darkroom_png_note(
+            &reader->trap, DARKROOM_PNG_PALETTE, "IDAT: " DARKROOM_PNG_PALETTE_WORDS);
+    reader->rows_left--;
+    reader->last_count++;
+    return DARKROOM_PNG_OK;
+}
+
+static darkroom_png_result read_rows_quickly(
+    darkroom_png_reader *reader, uint8_t *rows, uint32_t count)
+{
+    const darkroom_png_result result =
+        darkroom_png_rows_read(reader->rows, rows, count, &reader->last_count);
+    if (result != DARKROOM_PNG_OK)
+        return darkroom_png_note(
+            &reader->trap, result, darkroom_png_rows_message(reader->rows));
+    reader->rows_left -= count;
     return DARKROOM_PNG_OK;
 }
 
@@ -199,20 +287,34 @@ darkroom_png_result darkroom_png_reader_rows(
         return darkroom_png_note(
             &reader->trap, reader->source.failure, reader->source.message);
     reader->source.reports_data = true;
-    if (setjmp(reader->trap.jump) != 0)
-        return reader->trap.result;
-    for (uint32_t i = 0; i < count; i++) {
-        if (reader->rows_left == 1) {
-            /* Deflate makes incompressible bytes larger by a thousandth; an encoder that flushes at
-             * every turn is granted more. */
-            reader->source.last_row_left = reader->row_bytes + reader->row_bytes / 8 + LAST_ROW_SLACK;
-            reader->source.is_last_row = true;
-        }
-        png_read_row(reader->png, rows + i * reader->row_bytes, NULL);
-        reader->rows_left--;
-        reader->last_count++;
+    if (reader->rows != NULL) {
+        if (read_rows_quickly(reader, rows, count) != DARKROOM_PNG_OK)
+            return reader->trap.result;
+    } else {
+        if (setjmp(reader->trap.jump) != 0)
+            return reader->trap.result;
+        for (uint32_t i = 0; i < count; i++)
+            if (read_row(reader, rows + i * reader->row_bytes) != DARKROOM_PNG_OK)
+                return reader->trap.result;
     }
     reader->source.is_after_rows = reader->rows_left == 0;
+    return DARKROOM_PNG_OK;
+}
+
+/* Consumes the IDATs behind the compressed data, all of them empty, so that libpng finds the chunk
+ * that follows them and does not ask for them. */
+static darkroom_png_result skip_data(darkroom_png_reader *reader)
+{
+    size_t count = 0;
+    const uint8_t *bytes = NULL;
+    do {
+        const darkroom_png_result result =
+            darkroom_png_source_data(&reader->source, &bytes, &count);
+        if (result != DARKROOM_PNG_OK)
+            return darkroom_png_note(&reader->trap, result, reader->source.message);
+    } while (count > 0);
+    static const png_byte data[] = "IDAT";
+    png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_NEVER, data, 1);
     return DARKROOM_PNG_OK;
 }
 
@@ -226,6 +328,8 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
         return reader->trap.result;
     /* What follows are ancillary chunks; more IDATs are found by the source. */
     png_set_benign_errors(reader->png, 1);
+    if (reader->rows != NULL && skip_data(reader) != DARKROOM_PNG_OK)
+        return reader->trap.result;
     png_read_end(reader->png, NULL);
     return DARKROOM_PNG_OK;
 }

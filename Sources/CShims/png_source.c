@@ -1,10 +1,11 @@
 #include "png_source.h"
 
+#include "CDeflate.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static darkroom_png_result fail(
     darkroom_png_source *source, darkroom_png_result result, const char *chunk, const char *words)
@@ -97,11 +98,6 @@ static bool is_data(const uint8_t *header)
     return memcmp(header + 4, "IDAT", 4) == 0;
 }
 
-static uint32_t checksum(uint32_t crc, const uint8_t *bytes, size_t count)
-{
-    return (uint32_t)crc32_z(crc, bytes, count);
-}
-
 bool darkroom_png_source_has_met(const darkroom_png_source *source, const char *name)
 {
     for (size_t i = 0; i < source->name_count; i++)
@@ -130,7 +126,7 @@ static darkroom_png_result meet(darkroom_png_source *source, const uint8_t *head
 static darkroom_png_result begin_data_chunk(darkroom_png_source *source, const uint8_t *header)
 {
     source->chunk_left = big_endian(header);
-    source->crc = checksum(0, header + 4, 4);
+    source->crc = darkroom_crc32(0, header + 4, 4);
     if (source->chunk_left > 0x7fffffff)
         return fail(source, DARKROOM_PNG_DATA, "IDAT", ": the length is out of range");
     return DARKROOM_PNG_OK;
@@ -169,7 +165,7 @@ static darkroom_png_result gather(darkroom_png_source *source)
         uint8_t *to = source->held + source->held_count;
         if (take(source, to, part) != DARKROOM_PNG_OK)
             return source->failure;
-        source->crc = checksum(source->crc, to, part);
+        source->crc = darkroom_crc32(source->crc, to, part);
         source->chunk_left -= part;
         source->held_count += part;
     }
@@ -217,7 +213,7 @@ static darkroom_png_result next_header(darkroom_png_source *source)
         return next_piece(source);
     }
     source->is_critical = (source->header[4] & 0x20) == 0;
-    source->crc = checksum(0, source->header + 4, 4);
+    source->crc = darkroom_crc32(0, source->header + 4, 4);
     return DARKROOM_PNG_OK;
 }
 
@@ -282,7 +278,7 @@ static darkroom_png_result hand_out(darkroom_png_source *source, uint8_t *bytes,
     case SOURCE_BODY:
         result = take(source, bytes, count);
         if (result == DARKROOM_PNG_OK && source->is_critical)
-            source->crc = checksum(source->crc, bytes, count);
+            source->crc = darkroom_crc32(source->crc, bytes, count);
         break;
     case SOURCE_CHECKSUM:
         result = take(source, bytes, count);
@@ -308,6 +304,31 @@ darkroom_png_result darkroom_png_source_read(
             return source->failure;
         bytes += part;
         count -= part;
+    }
+    return DARKROOM_PNG_OK;
+}
+
+/* ---- Without libpng ---- */
+
+darkroom_png_result darkroom_png_source_data(
+    darkroom_png_source *source, const uint8_t **bytes, size_t *count)
+{
+    *count = 0;
+    if (source->failure != DARKROOM_PNG_OK)
+        return source->failure;
+    if (source->state == SOURCE_HEADER) {
+        /* The first piece was gathered with its header. */
+        source->state = SOURCE_PIECE;
+    } else {
+        source->held_count = 0;
+        if (next_piece(source) != DARKROOM_PNG_OK)
+            return source->failure;
+    }
+    *bytes = source->held;
+    *count = source->held_count;
+    if (*count == 0) {
+        source->is_in_data = false;
+        source->state = SOURCE_PIECE_CHECKSUM;
     }
     return DARKROOM_PNG_OK;
 }

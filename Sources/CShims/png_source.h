@@ -79,6 +79,12 @@ darkroom_png_result darkroom_png_source_prefix(
 darkroom_png_result darkroom_png_source_read(
     darkroom_png_source *source, uint8_t *bytes, size_t count);
 
+/* The next piece of the IDATs' data for one who does without libpng, from when libpng has read the
+ * first one's header. `count` is 0 after the last; then libpng may go on with what follows them. The
+ * bytes stay until the next call. */
+darkroom_png_result darkroom_png_source_data(
+    darkroom_png_source *source, const uint8_t **bytes, size_t *count);
+
 bool darkroom_png_source_has_met(const darkroom_png_source *source, const char *name);
 
 #endif

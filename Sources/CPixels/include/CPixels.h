@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "darkroom_cpu.h"
+#include "darkroom_unfilter.h"
 
 /* ---- Colour (colour.c) ----------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@ typedef enum {
     DARKROOM_PNG_ADLER,     /* the checksum of the decompressed pixels is wrong */
     DARKROOM_PNG_HEADER,    /* IHDR, or PLTE where it is needed, is missing or wrong */
     DARKROOM_PNG_DATA,      /* the compressed pixels are broken, too many or too few */
+    DARKROOM_PNG_PALETTE,   /* a pixel has a number beyond the palette */
     DARKROOM_PNG_INVALID,   /* anything else that libpng refuses */
     DARKROOM_PNG_ANIMATED,  /* an APNG */
     DARKROOM_PNG_LIMIT,     /* libpng asked for more memory at once than it may have */
@@ -79,9 +80,19 @@ darkroom_png_result darkroom_png_reader_prefix(
 darkroom_png_result darkroom_png_reader_open(
     darkroom_png_reader *reader, darkroom_png_header *header);
 
+/* Who decodes the pixels. All else is always read by libpng. */
+typedef enum {
+    /* Code of our own, two to four times as fast as libpng, where the picture is not interlaced and
+     * has no single transparent colour; else libpng. */
+    DARKROOM_PNG_AUTOMATIC = 0,
+    /* libpng, with which the code of our own is compared. */
+    DARKROOM_PNG_REFERENCE = 1,
+} darkroom_png_decoder;
+
 /* Prepares for rows: 8 bits, or 16 in the machine's byte order. `row_bytes` is a row's length. From
  * here to the last row all that libpng calls benign is an error. */
-darkroom_png_result darkroom_png_reader_start(darkroom_png_reader *reader, size_t *row_bytes);
+darkroom_png_result darkroom_png_reader_start(
+    darkroom_png_reader *reader, darkroom_png_decoder decoder, size_t *row_bytes);
 
 /* Reads the next `count` rows into `rows`, one after another. An interlaced picture's rows are
  * asked for seven times, all of them each time, into the same memory: each pass adds its pixels.

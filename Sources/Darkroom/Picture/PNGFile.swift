@@ -42,9 +42,15 @@ final class PNGFile {
         return header
     }
 
-    func start() throws(PictureError) {
+    func start(_ decoder: PNGReader.Decoder) throws(PictureError) {
         var rowBytes = 0
-        try check(darkroom_png_reader_start(reader, &rowBytes), step: "preparing to read rows")
+        let choice =
+            switch decoder {
+            case .automatic: DARKROOM_PNG_AUTOMATIC
+            case .reference: DARKROOM_PNG_REFERENCE
+            }
+        try check(
+            darkroom_png_reader_start(reader, choice, &rowBytes), step: "preparing to read rows")
     }
 
     /// Reads the next rows; the numbers are for the message only.
@@ -113,6 +119,7 @@ final class PNGFile {
         case DARKROOM_PNG_ADLER: .pngAdler
         case DARKROOM_PNG_HEADER: .pngHeader
         case DARKROOM_PNG_DATA: .pngData
+        case DARKROOM_PNG_PALETTE: .pngPalette
         case DARKROOM_PNG_INVALID: .pngInvalid
         default: preconditionFailure("the PNG shim was used in the wrong order")
         }

@@ -1,7 +1,7 @@
 import CShims
 import SystemPackage
 
-/// The first stage: the rows of a PNG file, decoded by libpng as they are asked for.
+/// The first stage: the rows of a PNG file, decoded as they are asked for.
 ///
 /// Palettes are looked up, depths below 8 bits scaled to 8, transparency is turned into alpha; 16
 /// bits stay 16. An interlaced picture is decoded whole into memory before its first band is lent,
@@ -38,16 +38,25 @@ package final class PNGReader: Stage {
         package var hasPalette: Bool { colourType == 3 }
     }
 
+    /// Who decodes the pixels. Everything around them is always read by libpng.
+    package enum Decoder: Sendable, CaseIterable {
+        /// Code of our own where the picture is of a usual kind, else libpng.
+        case automatic
+        /// libpng, with which the code of our own is compared.
+        case reference
+    }
+
     /// Reads all that comes before the pixels.
     ///
     /// - Parameters:
     ///   - file: Where the picture begins at the current offset. Stays open, and must do so as long
     ///     as this reader is used. Need not be seekable.
     ///   - name: What messages call the file.
+    ///   - decoder: `reference` is for tests and benchmarks.
     ///   - checkpoint: Asked before each band; false ends reading with `PictureError.Code.cancelled`.
     package init(
         file descriptor: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
-        checkpoint: @escaping () -> Bool = { true }
+        decoder: Decoder = .automatic, checkpoint: @escaping () -> Bool = { true }
     ) throws(PictureError) {
         let file = try PNGFile(descriptor, name: name, limits: limits)
         let kind = PictureKind(prefix: try file.prefix(PictureKind.prefixLength))
@@ -63,13 +72,13 @@ package final class PNGReader: Stage {
             isInterlaced: raw.interlaced != 0)
         colour = file.colour()
         hasTransparencyChunk = file.hasTransparency
-        rowsPerBand = layout.rowsPerBand
+        rowsPerBand = Self.rowsPerBand(layout)
         if header.isInterlaced {
             try limits.checkWholePicture(layout, place: "\(name): reading an interlaced picture")
         }
         let heldRows = header.isInterlaced ? layout.height : rowsPerBand
         buffer = try FilterMemory(count: layout.bytesPerRow * heldRows)
-        try file.start()
+        try file.start(decoder)
         self.file = file
         self.name = name
         self.checkpoint = checkpoint
@@ -104,6 +113,14 @@ package final class PNGReader: Stage {
     /// Reads what has not been asked for, so that damage there is found too.
     package func drain() throws(PictureError) {
         while try nextBand() != nil {}
+    }
+
+    /// A band's usual number of rows, but eight at a time: so many are unfiltered together. Fewer only
+    /// where eight take more than half a mebibyte.
+    private static func rowsPerBand(_ layout: PixelLayout) -> Int {
+        let group = 8
+        if layout.bytesPerRow > (512 << 10) / group { return layout.rowsPerBand }
+        return min(layout.height, (layout.rowsPerBand + group - 1) / group * group)
     }
 
     /// Those of Adam7.

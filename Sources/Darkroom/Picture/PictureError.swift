@@ -15,6 +15,8 @@ package struct PictureError: CodedError, Equatable {
         case pngHeader = "png-header"
         /// The compressed pixels cannot be decompressed, or are too many or too few.
         case pngData = "png-data"
+        /// A pixel has a number beyond the palette.
+        case pngPalette = "png-palette"
         /// Anything else that libpng refuses; the message carries its words.
         case pngInvalid = "png-invalid"
         /// An animation, which is not flattened silently.

@@ -93,8 +93,8 @@ import Testing
         var header = darkroom_png_header()
         var rowBytes = 0
         #expect(darkroom_png_reader_open(reader, &header) == DARKROOM_PNG_OK)
-        #expect(darkroom_png_reader_start(reader, &rowBytes) == DARKROOM_PNG_LIMIT)
-        #expect(darkroom_png_reader_start(reader, &rowBytes) == DARKROOM_PNG_LIMIT)
+        #expect(darkroom_png_reader_start(reader, DARKROOM_PNG_REFERENCE, &rowBytes) == DARKROOM_PNG_LIMIT)
+        #expect(darkroom_png_reader_start(reader, DARKROOM_PNG_REFERENCE, &rowBytes) == DARKROOM_PNG_LIMIT)
     }
 
     @Test func messageNamesFileRowAndCause() throws {

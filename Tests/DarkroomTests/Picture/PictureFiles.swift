@@ -37,10 +37,11 @@ final class UnnamedFile {
 extension PNGReader {
     /// All pixels of a PNG file, and the reader that read them.
     static func pixels(
-        of file: [UInt8], name: String = "x.png", limits: PictureLimits = PictureLimits()
+        of file: [UInt8], name: String = "x.png", limits: PictureLimits = PictureLimits(),
+        decoder: Decoder = .automatic
     ) throws -> (picture: ReferencePicture, reader: PNGReader) {
         let source = try UnnamedFile(file)
-        let reader = try PNGReader(file: source.descriptor, name: name, limits: limits)
+        let reader = try PNGReader(file: source.descriptor, name: name, limits: limits, decoder: decoder)
         let bytes = try reader.allBytes()
         return (ReferencePicture(layout: reader.layout, bytes: bytes), reader)
     }
