@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "darkroom_cpu.h"
+#include "png_choose.h"
 
 /* ---- Colour (colour.c) ----------------------------------------------------------------------- */
 
