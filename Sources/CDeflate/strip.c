@@ -22,6 +22,7 @@ enum {
     CHUNK_HEAD = 8,
     CHUNK_TAIL = 4,
     ZLIB_HEAD = 2,
+    STREAM_END = 6,
 };
 
 struct darkroom_strip {
@@ -74,7 +75,7 @@ darkroom_strip *darkroom_strip_new(
     strip->effort = effort;
     const size_t bytes = (row_bytes + 1) * rows;
     strip->chunk_room = ZLIB_HEAD + darkroom_stored_bytes(bytes) + 5 * (bytes / BLOCK_BYTES + 1)
-        + 5 + BLOCK_SLACK;
+        + 5 + BLOCK_SLACK + STREAM_END;
     /* calloc, because vectors read what lies between the rows. */
     strip->pixels = calloc(1, strip->stride * (rows + 1) + DARKROOM_PNG_OVERHANG);
     strip->filtered = malloc(bytes + DARKROOM_PNG_OVERHANG);
@@ -105,12 +106,12 @@ void darkroom_strip_free(darkroom_strip *strip)
 void darkroom_strip_begin(darkroom_strip *strip, const darkroom_strip *previous)
 {
     uint8_t *above = pixel_row(strip, 0) - strip->stride;
-    strip->is_first = previous == NULL;
-    strip->rows = 0;
     if (previous == NULL)
         memset(above, 0, strip->row_bytes);
     else
         memcpy(above, pixel_row(previous, previous->rows - 1), strip->row_bytes);
+    strip->is_first = previous == NULL;
+    strip->rows = 0;
 }
 
 size_t darkroom_strip_fill(darkroom_strip *strip, const void *rows, size_t count)
@@ -229,10 +230,12 @@ uint32_t darkroom_strip_adler(const darkroom_strip *strip, uint64_t *count)
     return strip->adler;
 }
 
-void darkroom_stream_end(uint32_t adler, uint8_t bytes[DARKROOM_STREAM_END])
+void darkroom_strip_end(darkroom_strip *strip, uint32_t adler)
 {
-    bytes[CHUNK_HEAD] = 3; /* a last block of the fixed codes, with nothing but its end */
-    bytes[CHUNK_HEAD + 1] = 0;
-    put_big_endian(bytes + CHUNK_HEAD + 2, adler);
-    frame(bytes, 6);
+    const size_t length = strip->chunk_bytes - CHUNK_HEAD - CHUNK_TAIL;
+    uint8_t *end = strip->chunk + CHUNK_HEAD + length;
+    end[0] = 3; /* a last block of the fixed codes, with nothing but its end */
+    end[1] = 0;
+    put_big_endian(end + 2, adler);
+    strip->chunk_bytes = frame(strip->chunk, length + STREAM_END);
 }

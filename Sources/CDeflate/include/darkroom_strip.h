@@ -33,7 +33,7 @@ darkroom_strip *darkroom_strip_new(
 void darkroom_strip_free(darkroom_strip *strip);
 
 /* Empties the strip and makes it the one below `previous`, whose last row is copied; the first one
- * where that is NULL. `previous` may be in the midst of its encoding. */
+ * where that is NULL. `previous` may be in the midst of its encoding, or the strip itself. */
 void darkroom_strip_begin(darkroom_strip *strip, const darkroom_strip *previous);
 
 /* Copies as many of `count` rows as there is room for; returns how many. The rows follow each other
@@ -50,9 +50,8 @@ const uint8_t *darkroom_strip_chunk(const darkroom_strip *strip, size_t *count);
  * bytes these are. */
 uint32_t darkroom_strip_adler(const darkroom_strip *strip, uint64_t *count);
 
-/* The bytes of the last IDAT chunk, which ends the stream: an empty last block and the Adler-32 of
- * all filtered rows. */
-enum { DARKROOM_STREAM_END = 18 };
-void darkroom_stream_end(uint32_t adler, uint8_t bytes[DARKROOM_STREAM_END]);
+/* Adds the end of the stream to the last strip's chunk: an empty last block and the Adler-32 of all
+ * strips' filtered rows. */
+void darkroom_strip_end(darkroom_strip *strip, uint32_t adler);
 
 #endif
