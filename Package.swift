@@ -43,7 +43,9 @@ let package = Package(
         // searching for matches pays, ISA-L for reading.
         .target(
             name: "CDeflate", dependencies: ["CPixels"],
-            linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("isal")]),
+            linkerSettings: [
+                .linkedLibrary("deflate"), .linkedLibrary("isal"), .linkedLibrary("z"),
+            ]),
         // Everything: its folders are the stations a manifest passes.
         .target(
             name: "Darkroom",

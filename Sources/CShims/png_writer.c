@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 /* All that a writer owns hangs off this block, which is made before the first setjmp. */
 struct darkroom_png_writer {
@@ -11,8 +10,6 @@ struct darkroom_png_writer {
     png_structp png;
     png_infop info;
     bool is_started;
-    size_t row_bytes;
-    uint32_t rows_left;
     uint8_t *output;
     size_t count, capacity;
 };
@@ -31,7 +28,7 @@ static void append(png_structp png, png_bytep bytes, size_t count)
 {
     darkroom_png_writer *writer = png_get_io_ptr(png);
     if (count > writer->capacity - writer->count) {
-        size_t capacity = writer->capacity == 0 ? 128 << 10 : 2 * writer->capacity;
+        size_t capacity = writer->capacity == 0 ? 4 << 10 : 2 * writer->capacity;
         while (capacity - writer->count < count)
             capacity *= 2;
         uint8_t *output = realloc(writer->output, capacity);
@@ -84,22 +81,6 @@ void darkroom_png_writer_free(darkroom_png_writer *writer)
     free(writer);
 }
 
-static void set_compression(png_structp png, darkroom_png_compression compression)
-{
-    png_set_compression_buffer_size(png, 64 << 10);
-    switch (compression) {
-    case DARKROOM_PNG_PHOTOGRAPH:
-        png_set_compression_level(png, 6);
-        png_set_compression_strategy(png, Z_RLE);
-        png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
-        break;
-    case DARKROOM_PNG_GRAPHIC:
-        png_set_compression_level(png, 6);
-        png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
-        break;
-    }
-}
-
 /* Hands the colour chunks to libpng, except cICP, which it does not know. */
 static void set_colour(png_structp png, png_infop info, const darkroom_png_colour *colour)
 {
@@ -137,7 +118,7 @@ static uint32_t accepted(png_structp png, png_infop info, const darkroom_png_col
 
 darkroom_png_result darkroom_png_writer_start(
     darkroom_png_writer *writer, uint32_t width, uint32_t height, int channels, int depth,
-    darkroom_png_compression compression, const darkroom_png_colour *colour, uint32_t *written)
+    const darkroom_png_colour *colour, uint32_t *written)
 {
     static const int color_types[] = {
         PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
@@ -154,35 +135,12 @@ darkroom_png_result darkroom_png_writer_start(
     png_set_IHDR(
         png, info, width, height, depth, color_types[channels - 1], PNG_INTERLACE_NONE,
         PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    set_compression(png, compression);
     set_colour(png, info, colour);
     *written = accepted(png, info, colour);
     png_write_info(png, info);
     if (colour->present & DARKROOM_PNG_HAS_CICP)
         png_write_chunk(png, (png_const_bytep) "cICP", colour->code_points, 4);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (depth == 16)
-        png_set_swap(png);
-#endif
-    writer->row_bytes = png_get_rowbytes(png, info);
-    writer->rows_left = height;
     writer->is_started = true;
-    return DARKROOM_PNG_OK;
-}
-
-darkroom_png_result darkroom_png_writer_rows(
-    darkroom_png_writer *writer, const uint8_t *rows, size_t row_bytes, uint32_t count)
-{
-    if (writer->trap.result != DARKROOM_PNG_OK)
-        return writer->trap.result;
-    if (!writer->is_started || count > writer->rows_left || row_bytes != writer->row_bytes)
-        return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "no such rows");
-    if (setjmp(writer->trap.jump) != 0)
-        return writer->trap.result;
-    for (uint32_t i = 0; i < count; i++) {
-        png_write_row(writer->png, rows + i * row_bytes);
-        writer->rows_left--;
-    }
     return DARKROOM_PNG_OK;
 }
 
@@ -190,11 +148,12 @@ darkroom_png_result darkroom_png_writer_finish(darkroom_png_writer *writer)
 {
     if (writer->trap.result != DARKROOM_PNG_OK)
         return writer->trap.result;
-    if (!writer->is_started || writer->rows_left != 0)
-        return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "there are rows left");
+    if (!writer->is_started)
+        return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "not started");
     if (setjmp(writer->trap.jump) != 0)
         return writer->trap.result;
-    png_write_end(writer->png, NULL);
+    /* Not png_write_end, which has to have seen the IDAT chunks itself. */
+    png_write_chunk(writer->png, (png_const_bytep) "IEND", NULL, 0);
     return DARKROOM_PNG_OK;
 }
 
@@ -212,19 +171,4 @@ void darkroom_png_writer_drain(darkroom_png_writer *writer)
 const char *darkroom_png_writer_message(const darkroom_png_writer *writer)
 {
     return writer->trap.message;
-}
-
-unsigned darkroom_png_flatness(
-    const uint8_t *rows, size_t row_bytes, size_t pixel_bytes, uint32_t count)
-{
-    uint64_t equal = 0;
-    uint64_t pairs = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *row = rows + i * row_bytes;
-        for (size_t at = pixel_bytes; at + pixel_bytes <= row_bytes; at += pixel_bytes) {
-            equal += memcmp(row + at, row + at - pixel_bytes, pixel_bytes) == 0;
-            pairs++;
-        }
-    }
-    return pairs == 0 ? 0 : (unsigned)(equal * 1000 / pairs);
 }

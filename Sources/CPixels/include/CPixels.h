@@ -18,6 +18,7 @@
 
 #include "darkroom_cpu.h"
 #include "darkroom_unfilter.h"
+#include "png_choose.h"
 
 /* ---- Colour (colour.c) ----------------------------------------------------------------------- */
 

@@ -125,19 +125,12 @@ const char *darkroom_png_reader_warning(const darkroom_png_reader *reader, size_
 enum { DARKROOM_PNG_CHUNK_NAMES = 48 };
 const char *darkroom_png_reader_chunk(const darkroom_png_reader *reader, size_t index);
 
-/* ---- Writing ---- */
+/* ---- Writing ----
+ *
+ * A writer makes what is around the pixels. These are IDAT chunks made by darkroom_strip_encode,
+ * which the caller puts between what darkroom_png_writer_start and darkroom_png_writer_finish give. */
 
 typedef struct darkroom_png_writer darkroom_png_writer;
-
-/* How the pixels are compressed. */
-typedef enum {
-    /* Row filters and runs only. Measured on photographs against libpng's defaults: 4 to 8 times as
-     * fast, 8 % smaller to 2 % larger. */
-    DARKROOM_PNG_PHOTOGRAPH = 0,
-    /* libpng's defaults, zlib's level 6: for drawings, of which runs alone make files more than
-     * twice as large. */
-    DARKROOM_PNG_GRAPHIC = 1,
-} darkroom_png_compression;
 
 /* NULL where there is no memory. */
 darkroom_png_writer *darkroom_png_writer_new(void);
@@ -147,13 +140,9 @@ void darkroom_png_writer_free(darkroom_png_writer *writer);
  * `written` is told which of the colour chunks libpng accepted. */
 darkroom_png_result darkroom_png_writer_start(
     darkroom_png_writer *writer, uint32_t width, uint32_t height, int channels, int depth,
-    darkroom_png_compression compression, const darkroom_png_colour *colour, uint32_t *written);
+    const darkroom_png_colour *colour, uint32_t *written);
 
-/* Writes the next `count` rows; 16-bit samples in the machine's byte order. */
-darkroom_png_result darkroom_png_writer_rows(
-    darkroom_png_writer *writer, const uint8_t *rows, size_t row_bytes, uint32_t count);
-
-/* Writes all that comes after the last row. */
+/* Writes what comes after the pixels: IEND. */
 darkroom_png_result darkroom_png_writer_finish(darkroom_png_writer *writer);
 
 /* The bytes that the calls since the last darkroom_png_writer_drain have produced. */
@@ -161,9 +150,5 @@ const uint8_t *darkroom_png_writer_output(const darkroom_png_writer *writer, siz
 void darkroom_png_writer_drain(darkroom_png_writer *writer);
 
 const char *darkroom_png_writer_message(const darkroom_png_writer *writer);
-
-/* Of `count` rows, in tenths of a per cent, how many pixels equal the one to their left. */
-unsigned darkroom_png_flatness(
-    const uint8_t *rows, size_t row_bytes, size_t pixel_bytes, uint32_t count);
 
 #endif

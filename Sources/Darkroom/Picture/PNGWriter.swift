@@ -1,10 +1,11 @@
+import CDeflate
 import CShims
 import SystemPackage
 
 /// The end of the pipeline: pulls a stage's bands and writes them as a PNG file.
 ///
-/// libpng fills a buffer, and this type writes the buffer out after each band, so that every write
-/// is checked, and hashes and counts the bytes on their way.
+/// libpng makes what is around the pixels, `StripEncoder` the pixels' chunks. This type writes both
+/// out, so that every write is checked, and hashes and counts the bytes on their way.
 package final class PNGWriter {
     /// What has been written.
     package struct Output: Sendable, Equatable {
@@ -15,16 +16,24 @@ package final class PNGWriter {
         package var chunks: Set<String>
     }
 
-    /// How the pixels are compressed.
-    package enum Compression: Sendable, CaseIterable {
-        /// As a photograph, unless most pixels of the first band equal their left neighbours.
-        case automatic
-        /// Row filters, Huffman codes and runs. On photographs 4 to 8 times as fast as libpng's
-        /// defaults, for 8 % smaller to 2 % larger files.
-        case photograph
-        /// libpng's defaults, with a search for matches. Drawings would be twice as large without
-        /// it.
-        case graphic
+    /// How much time bytes are worth. The pixels are the same with each.
+    package enum Compression: String, Sendable, CaseIterable {
+        /// Huffman codes and runs; at most a fifth larger than zlib's level 6, which takes some
+        /// seventy times as long.
+        case fast
+        /// As small as libpng with zlib's level 6 and all row filters: matches are looked for where
+        /// an estimate says that they pay.
+        case balanced
+        /// Whatever is smallest, for pictures that are written once and sent often.
+        case small
+
+        var effort: darkroom_effort {
+            switch self {
+            case .fast: DARKROOM_DEFLATE_FAST
+            case .balanced: DARKROOM_DEFLATE_BALANCED
+            case .small: DARKROOM_DEFLATE_SMALL
+            }
+        }
     }
 
     private let writer: OpaquePointer
@@ -50,77 +59,66 @@ package final class PNGWriter {
     /// - Parameters:
     ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
     ///   - name: What messages call the file.
+    ///   - cores: Where cores are borrowed from for compressing. Which of them are idle does not
+    ///     change the bytes written.
     ///   - checkpoint: Asked before each band; false ends writing with `PictureError.Code.cancelled`.
     package static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
-        compression: Compression = .automatic, checkpoint: () -> Bool = { true }
+        compression: Compression = .balanced, cores: Cores = .shared,
+        checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> Output {
         let writer = try PNGWriter(file: file, name: name)
         let layout = stage.layout
-        var chunks: Set<String>?
+        let strips = StripEncoder(layout, compression.effort, cores: cores, name: name)
+        defer { strips.close() }
+        let chunks = try writer.start(layout, colour: colour)
         while true {
             if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
             guard let band = try stage.nextBand() else { break }
-            if chunks == nil {
-                chunks = try writer.start(
-                    layout, choose(compression, for: band, layout), colour: colour)
-            }
-            try writer.write(band, layout)
+            try strips.add(band, output: writer.put)
         }
-        try writer.check(darkroom_png_writer_finish(writer.writer), step: "writing the end")
-        try writer.flush()
-        return Output(bytes: writer.count, sha256: writer.digest.hex(), chunks: chunks ?? [])
-    }
-
-    private static func choose(
-        _ compression: Compression, for band: Band, _ layout: PixelLayout
-    ) -> darkroom_png_compression {
-        switch compression {
-        case .photograph: return DARKROOM_PNG_PHOTOGRAPH
-        case .graphic: return DARKROOM_PNG_GRAPHIC
-        case .automatic:
-            let flatness = darkroom_png_flatness(
-                band.start.assumingMemoryBound(to: UInt8.self), layout.bytesPerRow,
-                layout.bytesPerPixel, UInt32(band.rows.count))
-            return flatness > 500 ? DARKROOM_PNG_GRAPHIC : DARKROOM_PNG_PHOTOGRAPH
-        }
+        try strips.finish(output: writer.put)
+        try writer.finish()
+        return Output(bytes: writer.count, sha256: writer.digest.hex(), chunks: chunks)
     }
 
     /// Writes all that comes before the pixels; returns the names of the colour chunks written.
     private func start(
-        _ layout: PixelLayout, _ compression: darkroom_png_compression, colour: PNGColour
+        _ layout: PixelLayout, colour: PNGColour
     ) throws(PictureError) -> Set<String> {
         var written: UInt32 = 0
         let result = colour.withShim {
             darkroom_png_writer_start(
                 writer, UInt32(layout.width), UInt32(layout.height), Int32(layout.channels),
-                Int32(layout.depth), compression, $0, &written)
+                Int32(layout.depth), $0, &written)
         }
         try check(result, step: "writing the header")
+        try flush()
         return PNGColour.chunkNames(of: written)
     }
 
-    private func write(_ band: Band, _ layout: PixelLayout) throws(PictureError) {
-        let result = darkroom_png_writer_rows(
-            writer, band.start.assumingMemoryBound(to: UInt8.self), layout.bytesPerRow,
-            UInt32(band.rows.count))
-        try check(
-            result, step: "writing rows \(band.rows.lowerBound + 1) to \(band.rows.upperBound)")
+    /// Writes all that comes after the strips.
+    private func finish() throws(PictureError) {
+        try check(darkroom_png_writer_finish(writer), step: "writing the end")
         try flush()
     }
 
-    /// Writes out and hashes what libpng has produced.
+    /// Writes out what libpng has produced.
     private func flush() throws(PictureError) {
         var available = 0
         let start = darkroom_png_writer_output(writer, &available)
-        let bytes = UnsafeRawBufferPointer(start: start, count: available)
+        try put(UnsafeRawBufferPointer(start: start, count: available))
+        darkroom_png_writer_drain(writer)
+    }
+
+    /// Writes out and hashes.
+    private func put(_ bytes: UnsafeRawBufferPointer) throws(PictureError) {
         digest.update(bytes)
         do {
             count += try file.writeAll(bytes)
         } catch {
             throw Self.writeError(error, name: name)
         }
-        darkroom_png_writer_drain(writer)
     }
 
     private static func writeError(_ error: any Error, name: String) -> PictureError {
@@ -135,7 +133,7 @@ package final class PNGWriter {
         switch result {
         case DARKROOM_PNG_OK: return
         case DARKROOM_PNG_MISUSE:
-            preconditionFailure("a stage gave other rows than its layout promises")
+            preconditionFailure("the PNG shim was used in the wrong order")
         default:
             let words = String(cString: darkroom_png_writer_message(writer))
             let isMemory = result == DARKROOM_PNG_MEMORY

@@ -16,14 +16,17 @@ package struct PicturePipeline {
     ///   - inputName: What messages call the source; its query and credentials already left out.
     ///   - output: Written from the current offset on; neither synchronised nor closed. What has been
     ///     written when an error is thrown is no picture.
+    ///   - cores: One of them is this thread's; those that are idle help to compress.
     ///   - checkpoint: False to stop with `PictureError.Code.cancelled`.
     package static func run(
         input: FileDescriptor, inputName: String, filters: [Filter], output: FileDescriptor,
         outputName: String, limits: PictureLimits = PictureLimits(),
-        compression: PNGWriter.Compression = .automatic,
+        compression: PNGWriter.Compression = .balanced, cores: Cores = .shared,
         stage: StageMaker = FilterStage.make,
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> PictureReport {
+        cores.enter()
+        defer { cores.leave() }
         do throws(PictureError) {
             return try withoutActuallyEscaping(checkpoint) { checkpoint throws(PictureError) in
                 // Read.
@@ -38,7 +41,7 @@ package struct PicturePipeline {
                 let colour = reader.colour.carried(through: filters, to: last.layout)
                 let written = try PNGWriter.write(
                     last, to: output, name: outputName, colour: colour, compression: compression,
-                    checkpoint: checkpoint)
+                    cores: cores, checkpoint: checkpoint)
 
                 // A filter that needed only a part of the picture has left the rest unread.
                 try reader.drain()

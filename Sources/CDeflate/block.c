@@ -1,0 +1,389 @@
+#include "block.h"
+
+#include <darkroom_cpu.h>
+#include <string.h>
+
+/* ---- Bits ------------------------------------------------------------------------------------ */
+
+/* Room for 56 more bits after each call. */
+INLINE void flush(darkroom_bits *out)
+{
+    const uint64_t bits = out->bits;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    const uint64_t word = __builtin_bswap64(bits);
+#else
+    const uint64_t word = bits;
+#endif
+    memcpy(out->at, &word, sizeof word);
+    out->at += out->count >> 3;
+    out->bits = bits >> (out->count & 56);
+    out->count &= 7;
+}
+
+INLINE void put(darkroom_bits *out, uint64_t bits, unsigned count)
+{
+    out->bits |= bits << out->count;
+    out->count += count;
+}
+
+/* ---- A block's numbers ----------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t literal_counts[LITERAL_SYMBOLS + 2]; /* the fixed code has two that never appear */
+    uint32_t distance_counts[DISTANCE_SYMBOLS + 2];
+    uint8_t literal_lengths[LITERAL_SYMBOLS + 2];
+    uint8_t distance_lengths[DISTANCE_SYMBOLS + 2];
+    uint64_t extra_bits;
+} block_plan;
+
+/* The code lengths of a dynamic block's header, as RFC 1951, 3.2.7 sends them. */
+typedef struct {
+    uint8_t symbols[LITERAL_SYMBOLS + DISTANCE_SYMBOLS];
+    uint8_t extras[LITERAL_SYMBOLS + DISTANCE_SYMBOLS];
+    unsigned count;
+    unsigned literals, distances; /* lengths sent of each alphabet */
+    uint8_t lengths[CODE_LENGTH_SYMBOLS];
+    unsigned codes; /* lengths sent of the lengths' own code */
+    unsigned bits;  /* of all this */
+} block_header;
+
+static const uint8_t code_length_order[CODE_LENGTH_SYMBOLS] = {
+    16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+static const uint8_t code_length_extra[CODE_LENGTH_SYMBOLS] = {[16] = 2, [17] = 3, [18] = 7};
+
+/* Equal neighbours would wait for each other's counter; four sets of counters take turns. */
+static void count_literals(
+    uint32_t counts[4][LITERALS], const uint8_t *bytes, const uint8_t *end)
+{
+    for (; end - bytes >= 8; bytes += 8) {
+        uint64_t word;
+        memcpy(&word, bytes, sizeof word);
+        counts[0][word & 255]++;
+        counts[1][word >> 8 & 255]++;
+        counts[2][word >> 16 & 255]++;
+        counts[3][word >> 24 & 255]++;
+        counts[0][word >> 32 & 255]++;
+        counts[1][word >> 40 & 255]++;
+        counts[2][word >> 48 & 255]++;
+        counts[3][word >> 56]++;
+    }
+    for (; bytes < end; bytes++)
+        counts[0][*bytes]++;
+}
+
+static void count_all(
+    block_plan *plan, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
+    size_t sequence_count)
+{
+    uint32_t counts[4][LITERALS];
+    memset(counts, 0, sizeof counts);
+    memset(plan->literal_counts, 0, sizeof plan->literal_counts);
+    memset(plan->distance_counts, 0, sizeof plan->distance_counts);
+    plan->extra_bits = 0;
+    const uint8_t *end = bytes + count;
+    for (size_t i = 0; i < sequence_count; i++) {
+        const darkroom_sequence match = sequences[i];
+        unsigned length_extra, distance_extra;
+        count_literals(counts, bytes, bytes + match.literals);
+        plan->literal_counts[length_symbol(match.length, &length_extra)]++;
+        plan->distance_counts[distance_symbol(match.distance + 1u, &distance_extra)]++;
+        plan->extra_bits += length_extra + distance_extra;
+        bytes += match.literals + match.length;
+    }
+    count_literals(counts, bytes, end);
+    for (unsigned i = 0; i < LITERALS; i++)
+        plan->literal_counts[i] = counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i];
+    plan->literal_counts[END_OF_BLOCK] = 1;
+}
+
+static void set_fixed_lengths(block_plan *plan)
+{
+    memset(plan->literal_lengths, 8, sizeof plan->literal_lengths);
+    memset(plan->literal_lengths + 144, 9, 112);
+    memset(plan->literal_lengths + 256, 7, 24);
+    memset(plan->distance_lengths, 5, sizeof plan->distance_lengths);
+}
+
+/* The bits of everything but the header. */
+static uint64_t body_bits(const block_plan *plan)
+{
+    uint64_t bits = plan->extra_bits;
+    for (unsigned i = 0; i < LITERAL_SYMBOLS; i++)
+        bits += plan->literal_counts[i] * (uint64_t)plan->literal_lengths[i];
+    for (unsigned i = 0; i < DISTANCE_SYMBOLS; i++)
+        bits += plan->distance_counts[i] * (uint64_t)plan->distance_lengths[i];
+    return bits;
+}
+
+static unsigned used_symbols(const uint8_t *lengths, unsigned symbols, unsigned least)
+{
+    while (symbols > least && lengths[symbols - 1] == 0)
+        symbols--;
+    return symbols;
+}
+
+static void plan_header(const block_plan *plan, block_header *header)
+{
+    uint8_t all[LITERAL_SYMBOLS + DISTANCE_SYMBOLS];
+    uint32_t counts[CODE_LENGTH_SYMBOLS] = {0};
+    header->literals = used_symbols(plan->literal_lengths, LITERAL_SYMBOLS, FIRST_LENGTH);
+    header->distances = used_symbols(plan->distance_lengths, DISTANCE_SYMBOLS, 1);
+    memcpy(all, plan->literal_lengths, header->literals);
+    memcpy(all + header->literals, plan->distance_lengths, header->distances);
+    const unsigned total = header->literals + header->distances;
+    header->count = 0;
+    for (unsigned at = 0; at < total;) {
+        const uint8_t length = all[at];
+        unsigned run = 1;
+        while (at + run < total && all[at + run] == length)
+            run++;
+        at += run;
+        if (length != 0) {
+            header->symbols[header->count++] = length;
+            run--;
+        }
+        while (run > 0) {
+            unsigned taken = 1, symbol = length, first = 0;
+            if (length == 0 && run >= 3) {
+                taken = run < 138 ? run : 138;
+                symbol = taken < 11 ? 17 : 18;
+                first = taken < 11 ? 3 : 11;
+            } else if (length != 0 && run >= 3) {
+                taken = run < 6 ? run : 6;
+                symbol = 16;
+                first = 3;
+            }
+            header->extras[header->count] = (uint8_t)(taken - (first == 0 ? 1 : first));
+            header->symbols[header->count++] = (uint8_t)symbol;
+            run -= taken;
+        }
+    }
+    for (unsigned i = 0; i < header->count; i++)
+        counts[header->symbols[i]]++;
+    darkroom_code_lengths(
+        counts, CODE_LENGTH_SYMBOLS, LONGEST_CODE_LENGTH_CODE, header->lengths);
+    header->codes = CODE_LENGTH_SYMBOLS;
+    while (header->codes > 4 && header->lengths[code_length_order[header->codes - 1]] == 0)
+        header->codes--;
+    header->bits = 14 + 3 * header->codes;
+    for (unsigned i = 0; i < CODE_LENGTH_SYMBOLS; i++)
+        header->bits += counts[i] * (unsigned)(header->lengths[i] + code_length_extra[i]);
+}
+
+static void put_header(darkroom_bits *out, const block_header *header)
+{
+    uint16_t codes[CODE_LENGTH_SYMBOLS];
+    darkroom_codes(header->lengths, CODE_LENGTH_SYMBOLS, codes);
+    put(out, header->literals - FIRST_LENGTH, 5);
+    put(out, header->distances - 1, 5);
+    put(out, header->codes - 4, 4);
+    flush(out);
+    for (unsigned i = 0; i < header->codes; i++) {
+        put(out, header->lengths[code_length_order[i]], 3);
+        flush(out);
+    }
+    for (unsigned i = 0; i < header->count; i++) {
+        const unsigned symbol = header->symbols[i];
+        put(out, codes[symbol], header->lengths[symbol]);
+        if (code_length_extra[symbol] != 0)
+            put(out, header->extras[i], code_length_extra[symbol]);
+        flush(out);
+    }
+}
+
+/* ---- A block's body -------------------------------------------------------------------------- */
+
+/* What is written for each symbol. */
+typedef struct {
+    /* A literal's code in the uppermost bits and its length in the lowest. */
+    uint64_t literals[LITERALS];
+    /* A match length's code with its extra bits, and the number of all these bits. */
+    uint32_t matches[LONGEST_MATCH + 1];
+    uint8_t match_bits[LONGEST_MATCH + 1];
+    uint16_t distances[DISTANCE_SYMBOLS + 2];
+    uint8_t distance_bits[DISTANCE_SYMBOLS + 2];
+    uint16_t end;
+    uint8_t end_bits;
+} block_tables;
+
+static void make_tables(const block_plan *plan, block_tables *tables, int has_matches)
+{
+    uint16_t codes[LITERAL_SYMBOLS + 2];
+    darkroom_codes(plan->literal_lengths, LITERAL_SYMBOLS + 2, codes);
+    for (unsigned i = 0; i < LITERALS; i++) {
+        const unsigned length = plan->literal_lengths[i];
+        tables->literals[i] = length == 0 ? 0 : (uint64_t)codes[i] << (64 - length) | length;
+    }
+    tables->end = codes[END_OF_BLOCK];
+    tables->end_bits = plan->literal_lengths[END_OF_BLOCK];
+    if (!has_matches)
+        return;
+    for (unsigned length = SHORTEST_MATCH; length <= LONGEST_MATCH; length++) {
+        unsigned extra;
+        const unsigned symbol = length_symbol(length, &extra);
+        const uint32_t rest = (length - SHORTEST_MATCH) & ((1u << extra) - 1);
+        tables->matches[length] = codes[symbol] | rest << plan->literal_lengths[symbol];
+        tables->match_bits[length] = (uint8_t)(plan->literal_lengths[symbol] + extra);
+    }
+    darkroom_codes(plan->distance_lengths, DISTANCE_SYMBOLS + 2, tables->distances);
+    memcpy(tables->distance_bits, plan->distance_lengths, sizeof tables->distance_bits);
+}
+
+/*
+ * The bits wait at the upper end of a word here: a literal's entry moves them down by its length
+ * and puts itself on top. The length in an entry's lowest bits is where nothing waits, and only the
+ * lowest six bits of a shift count. Four steps a word: 7 + 4 · 13 bits and the four of a length.
+ */
+INLINE void put_literals(
+    darkroom_bits *out, const uint64_t *table, const uint8_t *bytes, size_t count)
+{
+    uint8_t *at = out->at;
+    unsigned waiting = out->count;
+    uint64_t word = waiting == 0 ? 0 : out->bits << (64 - waiting);
+    const uint8_t *const end = bytes + count;
+    while (end - bytes >= 4) {
+        uint64_t entry = table[bytes[0]];
+        word = word >> (entry & 63) | entry;
+        waiting += (unsigned)(entry & 15);
+        entry = table[bytes[1]];
+        word = word >> (entry & 63) | entry;
+        waiting += (unsigned)(entry & 15);
+        entry = table[bytes[2]];
+        word = word >> (entry & 63) | entry;
+        waiting += (unsigned)(entry & 15);
+        entry = table[bytes[3]];
+        word = word >> (entry & 63) | entry;
+        waiting += (unsigned)(entry & 15);
+        bytes += 4;
+        uint64_t ready = word >> (64 - waiting);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        ready = __builtin_bswap64(ready);
+#endif
+        memcpy(at, &ready, sizeof ready);
+        at += waiting >> 3;
+        waiting &= 7;
+    }
+    for (; bytes < end; bytes++) {
+        const uint64_t entry = table[*bytes];
+        word = word >> (entry & 63) | entry;
+        waiting += (unsigned)(entry & 15);
+    }
+    out->at = at;
+    out->bits = waiting == 0 ? 0 : word >> (64 - waiting);
+    out->count = waiting;
+    flush(out);
+}
+
+INLINE void put_match(darkroom_bits *out, const block_tables *tables, darkroom_sequence match)
+{
+    unsigned extra;
+    const unsigned symbol = distance_symbol(match.distance + 1u, &extra);
+    put(out, tables->matches[match.length], tables->match_bits[match.length]);
+    put(out, tables->distances[symbol], tables->distance_bits[symbol]);
+    put(out, match.distance & ((1u << extra) - 1), extra);
+    flush(out);
+}
+
+INLINE void put_all(
+    darkroom_bits *result, const block_tables *tables, const uint8_t *bytes, size_t count,
+    const darkroom_sequence *sequences, size_t sequence_count)
+{
+    darkroom_bits out = *result;
+    const uint8_t *end = bytes + count;
+    for (size_t i = 0; i < sequence_count; i++) {
+        put_literals(&out, tables->literals, bytes, sequences[i].literals);
+        put_match(&out, tables, sequences[i]);
+        bytes += sequences[i].literals + sequences[i].length;
+    }
+    put_literals(&out, tables->literals, bytes, (size_t)(end - bytes));
+    put(&out, tables->end, tables->end_bits);
+    flush(&out);
+    *result = out;
+}
+
+static void put_all_plain(
+    darkroom_bits *out, const block_tables *tables, const uint8_t *bytes, size_t count,
+    const darkroom_sequence *sequences, size_t sequence_count)
+{
+    put_all(out, tables, bytes, count, sequences, sequence_count);
+}
+
+#if defined(__x86_64__)
+/* The same with shifts that need not go through the one register of the older instructions. */
+__attribute__((target("avx2,bmi2,fma"))) static void put_all_bmi2(
+    darkroom_bits *out, const block_tables *tables, const uint8_t *bytes, size_t count,
+    const darkroom_sequence *sequences, size_t sequence_count)
+{
+    put_all(out, tables, bytes, count, sequences, sequence_count);
+}
+#endif
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+static void put_stored(darkroom_bits *out, const uint8_t *bytes, size_t count)
+{
+    do {
+        const size_t taken = count < STORED_LIMIT ? count : STORED_LIMIT;
+        put(out, 0, 3);
+        put(out, 0, (8 - out->count) & 7);
+        flush(out);
+        const uint8_t lengths[4] = {
+            (uint8_t)taken, (uint8_t)(taken >> 8), (uint8_t)~taken, (uint8_t)(~taken >> 8)};
+        memcpy(out->at, lengths, sizeof lengths);
+        memcpy(out->at + 4, bytes, taken);
+        out->at += 4 + taken;
+        bytes += taken;
+        count -= taken;
+    } while (count > 0);
+}
+
+void darkroom_align(darkroom_bits *out)
+{
+    put_stored(out, (const uint8_t *)"", 0);
+}
+
+void darkroom_block(
+    darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
+    size_t sequence_count)
+{
+    block_plan plan;
+    block_header header;
+    block_tables tables;
+    count_all(&plan, bytes, count, sequences, sequence_count);
+    darkroom_code_lengths(
+        plan.literal_counts, LITERAL_SYMBOLS, LONGEST_CODE, plan.literal_lengths);
+    darkroom_code_lengths(
+        plan.distance_counts, DISTANCE_SYMBOLS, LONGEST_CODE, plan.distance_lengths);
+    plan.literal_lengths[LITERAL_SYMBOLS] = plan.literal_lengths[LITERAL_SYMBOLS + 1] = 0;
+    plan.distance_lengths[DISTANCE_SYMBOLS] = plan.distance_lengths[DISTANCE_SYMBOLS + 1] = 0;
+    plan_header(&plan, &header);
+    uint64_t bits = header.bits + body_bits(&plan);
+    unsigned kind = 2;
+    /* The fixed codes save the header, so only where that is a good part can they be shorter. */
+    if (bits < 8 * (uint64_t)header.bits) {
+        block_plan fixed = plan;
+        set_fixed_lengths(&fixed);
+        const uint64_t fixed_bits = body_bits(&fixed);
+        if (fixed_bits < bits) {
+            plan = fixed;
+            bits = fixed_bits;
+            kind = 1;
+        }
+    }
+    if (bits >= 8 * (uint64_t)darkroom_stored_bytes(count) - 3) {
+        put_stored(out, bytes, count);
+        return;
+    }
+    put(out, kind << 1, 3);
+    flush(out);
+    if (kind == 2)
+        put_header(out, &header);
+    make_tables(&plan, &tables, sequence_count > 0);
+#if defined(__x86_64__)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2) {
+        put_all_bmi2(out, &tables, bytes, count, sequences, sequence_count);
+        return;
+    }
+#endif
+    put_all_plain(out, &tables, bytes, count, sequences, sequence_count);
+}

@@ -1,0 +1,46 @@
+/* Deflate's blocks, of literals and matches that somebody else has found. */
+#ifndef DARKROOM_BLOCK_H
+#define DARKROOM_BLOCK_H
+
+#include "codes.h"
+
+/* So many literals, and then a match. */
+typedef struct {
+    uint32_t literals;
+    uint16_t length;   /* 3 to 258 */
+    uint16_t distance; /* less one: 0 to 32767 */
+} darkroom_sequence;
+
+enum {
+    /* What a block is written past the end of its room at most. */
+    BLOCK_SLACK = 8,
+    STORED_LIMIT = 65535,
+};
+
+/* Where bits go. */
+typedef struct {
+    uint8_t *at;
+    uint64_t bits;  /* those not written yet, the first one lowest */
+    unsigned count; /* of them, less than 8 between calls */
+} darkroom_bits;
+
+/*
+ * Writes `count` bytes as a block, not the last one: `sequences` cover the first of them, the rest
+ * are literals. Codes are made for the block, or RFC 1951's fixed ones taken, or the bytes stored,
+ * whatever is shortest; so it is never longer than darkroom_stored_bytes(count) and a byte.
+ * Empty is not a block.
+ */
+void darkroom_block(
+    darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
+    size_t sequence_count);
+
+/* An empty stored block, which ends on a byte's boundary. */
+void darkroom_align(darkroom_bits *out);
+
+/* How long `count` bytes are in stored blocks. */
+INLINE size_t darkroom_stored_bytes(size_t count)
+{
+    return count + 5 * (count / STORED_LIMIT + 1);
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* Deflate's alphabets and their Huffman codes (RFC 1951, 3.2). */
+#ifndef DARKROOM_CODES_H
+#define DARKROOM_CODES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+    LITERALS = 256,
+    END_OF_BLOCK = 256,
+    FIRST_LENGTH = 257,
+    LITERAL_SYMBOLS = 286,
+    DISTANCE_SYMBOLS = 30,
+    CODE_LENGTH_SYMBOLS = 19,
+    SHORTEST_MATCH = 3,
+    LONGEST_MATCH = 258,
+    WINDOW = 32768,
+    /* RFC 1951 allows 15. With 13 four literals fit into a 64-bit word beside what it still holds
+     * of the last seven bits and the four bits of an entry's length. Of a block of 64 KiB this
+     * costs a symbol that appears less than eight times a bit or two. */
+    LONGEST_CODE = 13,
+    LONGEST_CODE_LENGTH_CODE = 7,
+};
+
+/* The symbol of a match's length, 3 to 258, and how many bits follow it. */
+INLINE unsigned length_symbol(unsigned length, unsigned *extra)
+{
+    if (length == LONGEST_MATCH || length < 11) {
+        *extra = 0;
+        return length == LONGEST_MATCH ? 285 : FIRST_LENGTH + length - SHORTEST_MATCH;
+    }
+    /* From 11 on each power of two has four symbols. */
+    const unsigned value = length - SHORTEST_MATCH;
+    const unsigned power = 31 - (unsigned)__builtin_clz(value);
+    *extra = power - 2;
+    return FIRST_LENGTH + 4 * (power - 1) + ((value >> *extra) & 3);
+}
+
+/* The symbol of a distance, 1 to 32768, and how many bits follow it. */
+INLINE unsigned distance_symbol(unsigned distance, unsigned *extra)
+{
+    const unsigned value = distance - 1;
+    if (value < 4) {
+        *extra = 0;
+        return value;
+    }
+    const unsigned power = 31 - (unsigned)__builtin_clz(value);
+    *extra = power - 1;
+    return 2 * power + ((value >> *extra) & 1);
+}
+
+/*
+ * Lengths of a Huffman code for symbols that appear `counts[i]` times, 0 for those that do not
+ * appear, none above `longest`. At least two symbols get a code, so that it is complete: some
+ * decoders refuse others. At most LITERAL_SYMBOLS symbols, each less than 2^23 times.
+ */
+void darkroom_code_lengths(
+    const uint32_t *counts, unsigned symbols, unsigned longest, uint8_t *lengths);
+
+/* The codes that follow from the lengths, their first bit the lowest, as deflate sends them. */
+void darkroom_codes(const uint8_t *lengths, unsigned symbols, uint16_t *codes);
+
+#endif

@@ -1,0 +1,104 @@
+import CDeflate
+
+/// Encodes a picture's rows strip by strip, on all cores that are idle, and gives out the strips'
+/// IDAT chunks in their order.
+///
+/// The thread that owns the encoder fills strips. Helpers, one for each core that can be borrowed,
+/// encode them; where they cannot follow, or there are none, the owner does it too. What a strip
+/// becomes depends on its rows alone, so neither cores nor timing change a byte.
+///
+/// It belongs to one thread at a time, like a stage, and must be closed in the end.
+final class StripEncoder {
+    /// Takes a chunk, which is valid during the call only.
+    typealias Output = (UnsafeRawBufferPointer) throws(PictureError) -> Void
+
+    private let layout: PixelLayout
+    private let effort: darkroom_effort
+    private let name: String
+    private let queue: StripQueue
+    private let rowsPerStrip: Int
+    private let mostStrips: Int
+    /// Those that hold nothing.
+    private var idle: [Strip] = []
+    private var filling: Strip?
+    /// Those handed over and not yet given out, the oldest first.
+    private var ordered: [Strip] = []
+    /// The one handed over last, for its last row; its chunk may have been given out.
+    private var above: Strip?
+    /// The Adler-32 of all filtered rows given out.
+    private var adler: UInt32 = 1
+    private var rowsLeft: Int
+
+    init(_ layout: PixelLayout, _ effort: darkroom_effort, cores: Cores, name: String) {
+        self.layout = layout
+        rowsLeft = layout.height
+        self.effort = effort
+        self.name = name
+        queue = StripQueue(cores)
+        rowsPerStrip = darkroom_strip_rows(layout.bytesPerRow, layout.height, effort)
+        // One for each who encodes, one that waits for them, and one that is being filled. More than
+        // eight helpers encode faster than rows can be read and filtered.
+        mostStrips = min(cores.most, 8) + 2
+    }
+
+    /// Adds a band's rows, and gives out what is encoded by then.
+    func add(_ band: Band, output: Output) throws(PictureError) {
+        var start = UnsafeRawPointer(band.start)
+        var count = band.rows.count
+        while count > 0 {
+            let strip = try stripToFill(output)
+            let taken = darkroom_strip_fill(strip.pointer, start, count)
+            start += taken * layout.bytesPerRow
+            count -= taken
+            rowsLeft -= taken
+            // One that is full takes fewer than it was offered.
+            if count > 0 || rowsLeft == 0 { try handOver(strip, output) }
+        }
+    }
+
+    /// Gives out all that is left, after the last row.
+    func finish(output: Output) throws(PictureError) {
+        precondition(rowsLeft == 0, "a stage gave other rows than its layout promises")
+        while !ordered.isEmpty { try giveOutOldest(output) }
+    }
+
+    /// Waits for those strips that are being encoded; what else there is is dropped.
+    func close() { queue.close() }
+
+    private func stripToFill(_ output: Output) throws(PictureError) -> Strip {
+        if let filling { return filling }
+        while let oldest = ordered.first, queue.isEncoded(oldest) { try giveOutOldest(output) }
+        if ordered.count == mostStrips { try giveOutOldest(output) }
+        guard let strip = idle.popLast() ?? Strip(layout, rows: rowsPerStrip, effort) else {
+            throw outOfMemory
+        }
+        darkroom_strip_begin(strip.pointer, above?.pointer)
+        filling = strip
+        return strip
+    }
+
+    private func handOver(_ strip: Strip, _ output: Output) throws(PictureError) {
+        filling = nil
+        above = strip
+        ordered.append(strip)
+        let isHelped = queue.add(strip)
+        while !isHelped, !ordered.isEmpty { try giveOutOldest(output) }
+    }
+
+    private func giveOutOldest(_ output: Output) throws(PictureError) {
+        let strip = ordered.removeFirst()
+        guard queue.finish(strip) else { throw outOfMemory }
+        var filtered: UInt64 = 0
+        let own = darkroom_strip_adler(strip.pointer, &filtered)
+        adler = darkroom_adler32_combine(adler, own, filtered)
+        if rowsLeft == 0, ordered.isEmpty { darkroom_strip_end(strip.pointer, adler) }
+        var count = 0
+        let chunk = darkroom_strip_chunk(strip.pointer, &count)
+        try output(UnsafeRawBufferPointer(start: chunk, count: count))
+        idle.append(strip)
+    }
+
+    private var outOfMemory: PictureError {
+        PictureError(.outOfMemory, "\(name): no memory for compressing rows", isTransient: true)
+    }
+}

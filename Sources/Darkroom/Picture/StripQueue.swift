@@ -1,0 +1,99 @@
+import CDeflate
+import Foundation
+
+/// A strip's memory, see `darkroom_strip.h`.
+///
+/// Sendable, because one thread at a time has it: the owner of the encoder fills it, whoever takes
+/// it from the queue encodes it, and the owner has it again once the queue says that it is encoded.
+final class Strip: @unchecked Sendable {
+    let pointer: OpaquePointer
+    /// Guarded by the queue's lock: nil from the hand-over on until it is encoded, then whether
+    /// there was memory for that.
+    fileprivate var outcome: Bool?
+
+    /// Nil where there is no memory.
+    init?(_ layout: PixelLayout, rows: Int, _ effort: darkroom_effort) {
+        let strip = darkroom_strip_new(
+            layout.bytesPerRow, Int32(layout.bytesPerPixel), Int32(layout.depth), rows, effort)
+        guard let strip else { return nil }
+        pointer = strip
+    }
+
+    deinit { darkroom_strip_free(pointer) }
+}
+
+/// The strips of one picture that wait to be encoded, and the helpers that do it.
+///
+/// Sendable, because all that changes is guarded by the condition's lock.
+final class StripQueue: @unchecked Sendable {
+    private let cores: Cores
+    private let condition = NSCondition()
+    private var waiting: [Strip] = []
+    private var helpers = 0
+
+    init(_ cores: Cores) {
+        self.cores = cores
+    }
+
+    /// Hands a strip over. Whether there is a helper who may take it; if not, the caller had better
+    /// encode it at once, while its rows are in the cache.
+    func add(_ strip: Strip) -> Bool {
+        condition.withLock {
+            strip.outcome = nil
+            waiting.append(strip)
+            if cores.tryBorrow() {
+                helpers += 1
+                // Dispatch keeps the threads between strips and pictures, and lets go of them when
+                // nothing happens. A helper goes on as long as there are strips, so what it costs to
+                // wake one is paid seldom.
+                DispatchQueue.global().async { self.help() }
+            }
+            return helpers > 0
+        }
+    }
+
+    /// Waits for a strip, and meanwhile encodes what waits; false where there was no memory for it.
+    func finish(_ strip: Strip) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            if let outcome = strip.outcome { return outcome }
+            if waiting.isEmpty {
+                condition.wait()
+            } else {
+                encodeOldest()
+            }
+        }
+    }
+
+    func isEncoded(_ strip: Strip) -> Bool {
+        condition.withLock { strip.outcome != nil }
+    }
+
+    /// Drops the strips that wait, and returns when none is being encoded any more.
+    func close() {
+        condition.withLock {
+            waiting.removeAll()
+            while helpers > 0 { condition.wait() }
+        }
+    }
+
+    private func help() {
+        condition.lock()
+        while !waiting.isEmpty, !cores.isShort { encodeOldest() }
+        helpers -= 1
+        cores.giveBack()
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Called with the lock, which is let go of meanwhile.
+    private func encodeOldest() {
+        let strip = waiting.removeFirst()
+        condition.unlock()
+        let outcome = darkroom_strip_encode(strip.pointer) != 0
+        condition.lock()
+        strip.outcome = outcome
+        condition.broadcast()
+    }
+}
