@@ -8,10 +8,13 @@ final class RowWindow {
     private let capacity: Int
 
     /// - Parameter rows: how many rows, up to the last one loaded, stay in the window.
-    init(_ upstream: any Stage, rows: Int) throws(PictureError) {
+    init(
+        _ upstream: any Stage, rows: Int, _ budget: PictureMemory, for operation: String
+    ) throws(PictureError) {
         feed = RowFeed(upstream)
         capacity = min(rows, feed.layout.height)
-        memory = try FilterMemory(count: capacity * feed.layout.bytesPerRow)
+        memory = try FilterMemory(
+            count: capacity * feed.layout.bytesPerRow, of: budget, for: operation)
     }
 
     /// Loads rows up to `row`, or to the last.
@@ -53,7 +56,9 @@ final class BlurredRows {
         case boxes(widths: [Int], sums: FilterMemory<UInt64>, padded: FilterMemory<Double>)
     }
 
-    init(sigma: Double, _ upstream: any Stage) throws(PictureError) {
+    init(
+        sigma: Double, _ upstream: any Stage, _ memory: PictureMemory, for operation: String
+    ) throws(PictureError) {
         layout = upstream.layout
         kernel = GaussianKernel(sigma: sigma, depth: layout.depth)
         let samples = layout.width * layout.channels
@@ -61,11 +66,11 @@ final class BlurredRows {
         blurred = try FilterMemory(count: samples)
         switch kernel {
         case .direct(let weights):
-            window = try RowWindow(upstream, rows: 2 * kernel.radius + 1)
+            window = try RowWindow(upstream, rows: 2 * kernel.radius + 1, memory, for: operation)
             columns = .direct(weights: weights, padded: try FilterMemory(count: paddedSamples))
         case .boxes(let widths):
             // The running sums also need the three rows that have just left the boxes.
-            window = try RowWindow(upstream, rows: 2 * kernel.radius + 4)
+            window = try RowWindow(upstream, rows: 2 * kernel.radius + 4, memory, for: operation)
             columns = .boxes(
                 widths: widths, sums: try FilterMemory(count: 3 * samples),
                 padded: try FilterMemory(count: paddedSamples))

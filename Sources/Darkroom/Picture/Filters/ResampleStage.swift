@@ -19,7 +19,8 @@ final class ResampleStage: Stage {
     private var taps: [UnsafePointer<Float>?] = []
 
     init(
-        _ plan: ResizePlan, kernel: Filter.Kernel, linear: Bool, _ upstream: any Stage
+        _ plan: ResizePlan, kernel: Filter.Kernel, linear: Bool, _ upstream: any Stage,
+        _ memory: PictureMemory
     ) throws(PictureError) {
         let input = upstream.layout
         let window = plan.window
@@ -39,7 +40,7 @@ final class ResampleStage: Stage {
         ringRows = down.longest
         loaded = try FilterMemory(count: input.width * input.channels)
         let samples = layout.width * layout.channels
-        ring = try FilterMemory(count: samples * ringRows)
+        ring = try FilterMemory(count: samples * ringRows, of: memory, for: "resize")
         blended = try FilterMemory(count: samples)
     }
 
