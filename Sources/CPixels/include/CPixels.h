@@ -203,12 +203,15 @@ void darkroom_box_step(
     uint64_t *state, const void *const rows[8], size_t pixels, int channels, int depth);
 
 /*
- * The same three box filters along the row of sums that `state` holds, edge pixels going on for
- * ever, and the division by all widths. `scratch` has room for `pixels` + a + b + c - 3 pixels.
+ * The last pass of a large blur (boxes.c): mixes the sums that two states hold, `share` of the first and
+ * the rest of the second, each divided by its widths, and applies the same mixture of box filters
+ * along the row, edge pixels going on for ever. `widths` are those of the first state and then of
+ * the second, which are the larger ones. `scratch` has room for 3 · `pixels` + the sum of the
+ * larger widths, each of `channels` values.
  */
-void darkroom_box_row(
-    const uint64_t *state, double *scratch, const size_t widths[3], float *out, size_t pixels,
-    int channels);
+void darkroom_boxes_row(
+    const uint64_t *narrow, const uint64_t *wide, const size_t widths[6], double share,
+    double *scratch, float *out, size_t pixels, int channels);
 
 /*
  * Unsharp mask: in + amount · (in − blurred) where they differ by more than `threshold` samples.

@@ -53,7 +53,7 @@ final class BlurredRows {
     /// kernel's radius more pixels at each end.
     private enum Columns {
         case direct(weights: [Float], padded: FilterMemory<Float>)
-        case boxes(widths: [Int], sums: FilterMemory<UInt64>, padded: FilterMemory<Double>)
+        case boxes(BoxBlur)
     }
 
     init(
@@ -68,12 +68,10 @@ final class BlurredRows {
         case .direct(let weights):
             window = try RowWindow(upstream, rows: 2 * kernel.radius + 1, memory, for: operation)
             columns = .direct(weights: weights, padded: try FilterMemory(count: paddedSamples))
-        case .boxes(let widths):
-            // The running sums also need the three rows that have just left the boxes.
-            window = try RowWindow(upstream, rows: 2 * kernel.radius + 4, memory, for: operation)
-            columns = .boxes(
-                widths: widths, sums: try FilterMemory(count: 3 * samples),
-                padded: try FilterMemory(count: paddedSamples))
+        case .boxes(let mixture):
+            window = try RowWindow(
+                upstream, rows: BoxBlur.windowRows(mixture), memory, for: operation)
+            columns = .boxes(try BoxBlur(mixture, layout, memory, for: operation))
         }
     }
 
@@ -81,7 +79,7 @@ final class BlurredRows {
     func next() throws(PictureError) -> (source: UnsafeRawPointer, blurred: UnsafePointer<Float>) {
         switch columns {
         case .direct(let weights, let padded): try nextDirect(weights, padded)
-        case .boxes(let widths, let sums, let padded): try nextOfBoxes(widths, sums, padded)
+        case .boxes(let boxes): try boxes.blur(row, of: window, to: blurred.start)
         }
         row += 1
         return (window[row - 1], UnsafePointer(blurred.start))
@@ -102,34 +100,6 @@ final class BlurredRows {
         extendEnds(of: padded)
         darkroom_blur_row(
             padded.start, weights, radius, blurred.start, layout.width, channels)
-    }
-
-    private func nextOfBoxes(
-        _ widths: [Int], _ sums: FilterMemory<UInt64>, _ padded: FilterMemory<Double>
-    ) throws(PictureError) {
-        let (channels, depth) = (Int32(layout.channels), Int32(layout.depth))
-        if row == 0 {
-            // The boxes begin above the picture, where all rows are like the first.
-            try window.load(through: 0)
-            darkroom_box_start(sums.start, window[0], widths, layout.width, channels, depth)
-            for newest in 0..<kernel.radius { try step(widths, sums, newest: newest) }
-        }
-        try step(widths, sums, newest: row + kernel.radius)
-        darkroom_box_row(
-            sums.start, padded.start, widths, blurred.start, layout.width, channels)
-    }
-
-    /// Moves the boxes down to where `newest` is their lowest row.
-    private func step(
-        _ widths: [Int], _ sums: FilterMemory<UInt64>, newest: Int
-    ) throws(PictureError) {
-        try window.load(through: newest)
-        let (a, b, c) = (widths[0], widths[1], widths[2])
-        let rows = [0, a, b, c, a + b, a + c, b + c, a + b + c].map {
-            Optional(window[newest - $0])
-        }
-        darkroom_box_step(
-            sums.start, rows, layout.width, Int32(layout.channels), Int32(layout.depth))
     }
 
     /// Repeats the first and the last pixel of a padded row to its ends.
