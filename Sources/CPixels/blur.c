@@ -1,4 +1,4 @@
-/* Gaussian blur by convolution and by running sums, and the unsharp mask. */
+/* Gaussian blur by convolution, box sums down the columns (boxes.c has the rest), and the unsharp mask. */
 #include "CPixels.h"
 #include "samples.h"
 
@@ -153,47 +153,6 @@ void darkroom_box_step(
     uint64_t *state, const void *const rows[8], size_t pixels, int channels, int depth)
 {
     BEST(box_step, state, rows, pixels, channels, depth);
-}
-
-/* One box filter in place: value i becomes the sum of values i … i + width - 1. */
-static void running_sum(double *values, size_t stride, size_t width, size_t results)
-{
-    double sum = 0;
-    for (size_t k = 0; k < width; k++)
-        sum += values[k * stride];
-    for (size_t i = 0; i < results; i++) {
-        const double leaving = values[i * stride];
-        values[i * stride] = sum;
-        if (i + 1 < results)
-            sum += values[(i + width) * stride] - leaving;
-    }
-}
-
-void darkroom_box_row(
-    const uint64_t *state, double *scratch, const size_t widths[3], float *out, size_t pixels,
-    int channels)
-{
-    const size_t stride = (size_t)channels;
-    const size_t margin = widths[0] + widths[1] + widths[2] - 3;
-    const size_t left = margin / 2 * stride;
-    const size_t end = left + pixels * stride;
-    const double product = (double)(widths[0] * widths[1] * widths[2]);
-    const uint64_t *sums = state + 2 * pixels * stride;
-    for (size_t i = 0; i < pixels * stride; i++)
-        scratch[left + i] = (double)sums[i] / product;
-    for (size_t i = 0; i < left; i++) {
-        scratch[i] = scratch[left + i % stride];
-        scratch[end + i] = scratch[end - stride + i % stride];
-    }
-    for (size_t c = 0; c < stride; c++) {
-        size_t results = pixels + margin;
-        for (int pass = 0; pass < 3; pass++) {
-            results -= widths[pass] - 1;
-            running_sum(scratch + c, stride, widths[pass], results);
-        }
-    }
-    for (size_t i = 0; i < pixels * stride; i++)
-        out[i] = (float)(scratch[i] / product);
 }
 
 INLINE void sharpen_loop(

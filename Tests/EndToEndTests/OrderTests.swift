@@ -115,4 +115,90 @@ import Testing
         #expect(try bench.requests(for: "/0.png") == 1)
         #expect(try bench.requests(for: "/1.png") == 1)
     }
+
+    @Test func aWatermarkIsLaidOverTheOthers() async throws {
+        let bench = try Bench(pictures: 3)
+        let daemon = try await bench.run()
+        try bench.drop(
+            "marked",
+            [
+                "filters": [
+                    ["watermark": ["from": "logo", "x": 4, "y": 3]], ["grayscale": ["amount": 1]],
+                ],
+                "images": [
+                    ["name": "a", "source": bench.url("0.png")],
+                    ["name": "b", "source": bench.url("1.png")],
+                    [
+                        "name": "logo", "source": bench.slowURL("2.png"),
+                        "filters": [["thumbnail": ["size": 10]], "invert"],
+                    ],
+                    // One laid over itself, and over what it is made from.
+                    [
+                        "name": "c", "from": "a",
+                        "filters": [["overlay": ["from": "a"]], ["overlay": ["from": "b"]]],
+                    ],
+                ],
+            ])
+        let status = try await bench.spool.finish("marked", daemon)
+
+        try bench.checkCompleted(status)
+        let plain = try PNGDecoder.decode(Bench.picture).gray
+        let logo = try PNGDecoder.decode(bench.spool.bytes("outbox/marked/logo.png")).gray
+        let a = try PNGDecoder.decode(bench.spool.bytes("outbox/marked/a.png")).gray
+        let (width, height) = (Bench.width, Bench.height)
+        #expect(logo.count == 100 && a.count == width * height)
+        for y in 0..<height {
+            for x in 0..<width {
+                let (u, v) = (x - (width - 14), y - (height - 13))
+                let isCovered = (0..<10).contains(u) && (0..<10).contains(v)
+                let expected = isCovered ? logo[v * 10 + u] : plain[y * width + x]
+                if a[y * width + x] != expected {
+                    Issue.record("(\(x), \(y)): \(a[y * width + x]), not \(expected)")
+                    return
+                }
+            }
+        }
+        #expect(
+            try bench.spool.identity("outbox/marked/logo.png")
+                <= bench.spool.identity("outbox/marked/a.png"))
+    }
+
+    @Test func whatAFailedImageWasToBeLaidOverFails() async throws {
+        let bench = try Bench(pictures: 2)
+        let daemon = try await bench.run()
+        try bench.drop(
+            "unmarked",
+            [
+                "images": [
+                    [
+                        "name": "marked", "source": bench.url("0.png"),
+                        "filters": [["watermark": ["from": "logo"]]],
+                    ],
+                    ["name": "derived", "from": "marked", "filters": []],
+                    ["name": "logo", "source": bench.url("no-such.png"), "filters": []],
+                    ["name": "other", "source": bench.url("1.png"), "filters": []],
+                ]
+            ])
+        let status = try await bench.spool.finish("unmarked", daemon)
+
+        #expect(status.state == .completedWithErrors)
+        #expect(try status.image("logo").error?.code == "http-status")
+        let error = try #require(try status.image("marked").error)
+        #expect(error.code == "dependency-failed")
+        #expect(error.message == "marked was to be overlaid with logo, which is failed")
+        #expect(try status.image("derived").error?.code == "dependency-failed")
+        #expect(try status.image("other").state == .filtered)
+        try bench.checkOutcome(status)
+    }
+}
+
+extension ReferencePicture {
+    /// The luminance of an opaque picture of 8 bits, rounded, pixel by pixel.
+    fileprivate var gray: [UInt16] {
+        stride(from: 0, to: samples.count, by: layout.channels).map { at in
+            if layout.channels < 3 { return samples[at] }
+            let (r, g, b) = (Int(samples[at]), Int(samples[at + 1]), Int(samples[at + 2]))
+            return UInt16((2126 * r + 7152 * g + 722 * b + 5000) / 10_000)
+        }
+    }
 }

@@ -46,6 +46,66 @@ void darkroom_map(
     void *samples, size_t pixels, int channels, int depth, int first, int count,
     const void *table);
 
+/* ---- Tone (tone.c) --------------------------------------------------------------------------- */
+
+/* Fills `table`, as above, with max · (v / max)^exponent for each v. */
+void darkroom_power_table(void *table, int depth, double exponent);
+
+/* Fills `table` with the nearest of `levels` evenly spaced samples, 0 and the largest among them:
+ * with n = levels - 1 and k = v·n / max rounded it is k·max / n rounded, halves up both times. */
+void darkroom_level_table(void *table, int depth, uint32_t levels);
+
+/*
+ * Makes black and white of pixels: white where the luminance in ten thousandths of a sample,
+ * 2126·R + 7152·G + 722·B or 10000·gray, is at least `least`. `channels` are the input's; the
+ * output is gray, with alpha where the input has it. `out` may be `in`.
+ */
+void darkroom_threshold(
+    const void *in, void *out, size_t pixels, int channels, int depth, uint32_t least);
+
+/*
+ * Lays pixels with alpha over one colour: (alpha·v + (max - alpha)·background) / max, rounded.
+ * `channels` are the input's, 2 or 4; the output has one less. `out` may be `in`.
+ */
+void darkroom_flatten(
+    const void *in, void *out, size_t pixels, int channels, int depth, const void *background);
+
+/*
+ * The factors of a vignette for one row: 1 - amount·s, s being the smooth step 3t² - 2t³ of
+ * t = (d - radius) / softness, held to 0…1, and d the distance of a pixel from the picture's
+ * centre, 1 in the corners. `row` is twice the distance of the row from the centre in pixels,
+ * `size` is width² + height².
+ */
+void darkroom_vignette_row(
+    double *factors, size_t width, double row, double size, double amount, double radius,
+    double softness);
+
+/* Multiplies the colour of each pixel by its factor, from 0 to 1. */
+void darkroom_scale_row(
+    void *row, size_t pixels, int channels, int depth, const double *factors);
+
+/* ---- Two pictures (overlay.c) ---------------------------------------------------------------- */
+
+/*
+ * Lays pixels over others in place, after Porter and Duff's `over`.
+ *
+ * `over` has the colour channels of `base` and alpha, at a depth of its own. With o its alpha
+ * times `opacity`, and b the alpha of `base` (1 where it has none), all from 0 to 1, alpha becomes
+ * o + b·(1 - o) and colour (o·over + b·(1 - o)·base) divided by that, each rounded once. Where o
+ * is 0 a pixel stays as it is.
+ */
+void darkroom_over(
+    void *base, int channels, int depth, const void *over, int over_depth, size_t pixels,
+    double opacity);
+
+/*
+ * Counts the pixels at both ends of a row that look like the one at `corner`: no sample differs by
+ * more than `tolerance`, or both are transparent. A row of nothing else counts as left.
+ */
+void darkroom_border(
+    const void *row, const void *corner, size_t pixels, int channels, int depth,
+    uint32_t tolerance, size_t *left, size_t *right);
+
 /* ---- Layout (layout.c) ----------------------------------------------------------------------- */
 
 /*
@@ -168,12 +228,15 @@ void darkroom_box_step(
     uint64_t *state, const void *const rows[8], size_t pixels, int channels, int depth);
 
 /*
- * The same three box filters along the row of sums that `state` holds, edge pixels going on for
- * ever, and the division by all widths. `scratch` has room for `pixels` + a + b + c - 3 pixels.
+ * The last pass of a large blur (boxes.c): mixes the sums that two states hold, `share` of the first and
+ * the rest of the second, each divided by its widths, and applies the same mixture of box filters
+ * along the row, edge pixels going on for ever. `widths` are those of the first state and then of
+ * the second, which are the larger ones. `scratch` has room for 3 · `pixels` + the sum of the
+ * larger widths, each of `channels` values.
  */
-void darkroom_box_row(
-    const uint64_t *state, double *scratch, const size_t widths[3], float *out, size_t pixels,
-    int channels);
+void darkroom_boxes_row(
+    const uint64_t *narrow, const uint64_t *wide, const size_t widths[6], double share,
+    double *scratch, float *out, size_t pixels, int channels);
 
 /*
  * Unsharp mask: in + amount · (in − blurred) where they differ by more than `threshold` samples.

@@ -204,10 +204,10 @@ final class Batch {
 }
 
 extension Manifest.Image {
-    /// The images this one comes after: those named, and the one it is made from.
+    /// The images this one comes after: those named, and those it is made of.
     var blockers: [Int] {
-        guard case .image(let index) = origin else { return after }
-        return after.contains(index) ? after : after + [index]
+        let needs = needs
+        return after.filter { !needs.contains($0) } + needs
     }
 }
 

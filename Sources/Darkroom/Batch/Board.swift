@@ -280,7 +280,7 @@ struct Board {
         effects.append(.statusChanged(batch.key))
     }
 
-    /// Lets go of the images that came after `index`; one that was to be made from it fails with it.
+    /// Lets go of the images that came after `index`; one that was to be made of it fails with it.
     private mutating func release(
         dependentsOf index: Int, of batch: Batch, _ effects: inout [Effect]
     ) {
@@ -289,36 +289,37 @@ struct Board {
             batch.blockers[dependent] -= 1
             guard !batch.status.images[dependent].state.isFinal, batch.live[dependent] == nil
             else { continue }
-            if case .image(index) = batch.manifest.images[dependent].origin, state != .filtered {
-                failOrphan(dependent, of: batch, origin: index, &effects)
+            if state != .filtered, batch.manifest.images[dependent].needs.contains(index) {
+                failOrphan(dependent, of: batch, missing: index, &effects)
             } else if batch.blockers[dependent] == 0 {
                 batch.unblocked.append(dependent)
             }
         }
     }
 
-    /// Fails the images that were to be made from one that has ended without an output.
+    /// Fails the images that were to be made of one that has ended without an output.
     private mutating func failOrphans(of batch: Batch, _ effects: inout [Effect]) {
-        for (index, image) in batch.manifest.images.enumerated() {
-            guard case .image(let origin) = image.origin,
-                !batch.status.images[index].state.isFinal
-            else { continue }
-            let state = batch.status.images[origin].state
-            if state.isFinal, state != .filtered {
-                failOrphan(index, of: batch, origin: origin, &effects)
+        for (index, image) in batch.manifest.images.enumerated()
+        where !batch.status.images[index].state.isFinal {
+            let missing = image.needs.first {
+                let state = batch.status.images[$0].state
+                return state.isFinal && state != .filtered
             }
+            if let missing { failOrphan(index, of: batch, missing: missing, &effects) }
         }
     }
 
     private mutating func failOrphan(
-        _ index: Int, of batch: Batch, origin: Int, _ effects: inout [Effect]
+        _ index: Int, of batch: Batch, missing: Int, _ effects: inout [Effect]
     ) {
-        let image = batch.status.images[origin]
+        let image = batch.status.images[missing]
         places[batch.level.index] += 1
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
+        let isOverlay = batch.manifest.images[index].overlays.contains(missing)
         let failure = Failure(
             code: "dependency-failed",
-            message: "\(batch.status.images[index].name) was to be made from \(image.name), "
+            message: "\(batch.status.images[index].name) was to be "
+                + "\(isOverlay ? "overlaid with" : "made from") \(image.name), "
                 + "which is \(image.state.rawValue)")
         fail(index, of: batch, failure, at: .wait, &effects)
     }

@@ -23,6 +23,8 @@ struct FilterJob: Sendable {
     let name: String
     let input: Input
     let filters: [Filter]
+    /// The outputs that the filters lay over the picture, by their images' names; in the outbox.
+    let overlays: [String: String]
     let outputFile: String
     let cancellation: CancellationFlag
 }
@@ -120,10 +122,12 @@ extension Board {
             input = .source(slot: batch.sources[batch.sourceOfImage[index]].slot ?? 0, text: text)
         case .image(let other): input = .output(file: batch.manifest.images[other].outputFile)
         }
+        let needed = image.needs.map { batch.manifest.images[$0] }
         return FilterJob(
             folders: batch.folders, image: index, name: image.name, input: input,
-            filters: image.filters, outputFile: image.outputFile,
-            cancellation: batch.cancellation)
+            filters: image.filters,
+            overlays: Dictionary(uniqueKeysWithValues: needed.map { ($0.name, $0.outputFile) }),
+            outputFile: image.outputFile, cancellation: batch.cancellation)
     }
 
     /// What is to happen to a filter that was not allowed to begin or was ended by the daemon's stop.

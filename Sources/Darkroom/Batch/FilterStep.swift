@@ -29,7 +29,21 @@ struct FilterStep {
         let input = try openInput()
         return try PicturePipeline.run(
             input: input.file, inputName: inputName, filters: job.filters, output: output.file,
-            outputName: job.outputFile, limits: limits, checkpoint: checkpoint)
+            outputName: job.outputFile, limits: limits, openImage: openImage, checkpoint: checkpoint
+        )
+    }
+
+    /// Opens the output of another image, which has been waited for.
+    private func openImage(_ name: String) throws(PictureError) -> OtherImage {
+        guard let file = job.overlays[name] else { return try StageContext.noImage(name) }
+        do {
+            return OtherImage(try job.folders.outbox().open(FileName(file)), name: file)
+        } catch {
+            let failure = Failure(erasing: error)
+            throw PictureError(
+                .readFailed, "\(file): opening it: \(failure.message)",
+                isTransient: failure.isTransient)
+        }
     }
 
     private func openInput() throws -> Descriptor {

@@ -1,7 +1,8 @@
-/// What each image of a manifest waits for: the image it is made `from` and those it comes `after`.
+/// What each image of a manifest waits for: the image it is made `from`, those that its filters lay over it, and
+/// those it comes `after`.
 package struct Dependencies: Sendable {
-    /// By image, in the manifest's order: `from` first, no image twice. References to unknown
-    /// images are left out.
+    /// By image, in the manifest's order: `from` first, `after` last, no image twice. References to
+    /// unknown images are left out.
     private var edges: [[Edge]]
 
     private struct Edge {
@@ -16,14 +17,21 @@ package struct Dependencies: Sendable {
     ) {
         edges = []
         edges.reserveCapacity(drafts.count)
+        // Mentions in filters that are known to name nothing: a list may be that of a million images.
+        var unknown: Set<Int> = []
         for draft in drafts {
             var own: [Edge] = []
             var seen: Set<Int> = []
-            for reference in (draft.from.map { [$0] } ?? []) + draft.after {
+            for reference in draft.references {
                 if let target = names.index(of: reference.name) {
                     guard seen.insert(target).inserted else { continue }
                     own.append(Edge(target: target, reference: reference))
                 } else {
+                    if case .filter(_, let number) = reference.role,
+                        !unknown.insert(number).inserted
+                    {
+                        continue
+                    }
                     problems.add(
                         .unknownImage, "no image has the name ‘\(reference.name.shortened)’",
                         at: draft.path(of: reference), reference.place,
@@ -37,12 +45,19 @@ package struct Dependencies: Sendable {
 
     /// The image that this one is made from.
     package func origin(of image: Int) -> Int? {
-        edges[image].first { $0.reference.item == nil }?.target
+        edges[image].first {
+            if case .from = $0.reference.role { true } else { false }
+        }?.target
     }
 
-    /// The images that this one comes after, without the one that it is made from.
+    /// The images that this one's filters lay over it, without the one that it is made from.
+    package func overlays(of image: Int) -> [Int] {
+        edges[image].compactMap { if case .filter = $0.reference.role { $0.target } else { nil } }
+    }
+
+    /// The images that this one comes after, without those it needs for itself.
     package func after(of image: Int) -> [Int] {
-        edges[image].compactMap { $0.reference.item == nil ? nil : $0.target }
+        edges[image].compactMap { if case .after = $0.reference.role { $0.target } else { nil } }
     }
 
     private enum Visit {

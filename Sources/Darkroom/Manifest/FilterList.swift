@@ -1,4 +1,4 @@
-/// Reads lists of filters, those of manifests and the one of the configuration.
+/// Reads lists of filters that stand outside of a manifest, such as the one of the configuration.
 package enum FilterList {
     /// Reads the list in a YAML text of its own.
     package static func read(
@@ -18,8 +18,15 @@ package enum FilterList {
         _ node: Document.Node, at path: DocumentPath, limit: Int = ManifestLimits().filters
     ) throws(ManifestRejection) -> [Filter] {
         var reader = SchemaReader()
-        let filters = reader.filters(node, limit: limit, at: path)
+        let drafts = reader.filters(node, limit: limit, at: path)
+        for mention in drafts.mentions {
+            guard case .filter(let path, _) = mention.role else { continue }
+            reader.problems.add(
+                .unknownImage,
+                "‘\(mention.name.shortened)’ names an image, which there is only in a manifest",
+                at: path, mention.place)
+        }
         try reader.problems.throwIfAny()
-        return filters
+        return drafts.filters
     }
 }

@@ -5,30 +5,58 @@ package struct ImageDraft: Sendable {
     package var source: String?
     package var from: Reference?
     package var after: [Reference] = []
-    package var filters: [Filter]
+    package var filters: FilterDrafts
     /// Where the image is, for the problems that show when all images are known.
     package let path: DocumentPath
     package let place: Document.Place
     /// The place of the name; of the image where it has none.
     package var namePlace: Document.Place
 
-    package init(filters: [Filter], path: DocumentPath, place: Document.Place) {
+    package init(filters: FilterDrafts, path: DocumentPath, place: Document.Place) {
         self.filters = filters
         self.path = path
         self.place = place
         namePlace = place
     }
 
+    /// Every other image that is mentioned: `from`, those that the filters lay over this one, `after`.
+    package var references: [Reference] {
+        (from.map { [$0] } ?? []) + filters.mentions + after
+    }
+
     /// The mention of another image.
     package struct Reference: Sendable {
         package let name: String
-        /// Its index in `after`; nil for `from`.
-        package let item: Int?
+        package let role: Role
         package let place: Document.Place
+
+        package enum Role: Sendable {
+            case from
+            /// The index in `after`.
+            case after(Int)
+            /// A parameter of a filter at this path. Images that share a list of filters share the
+            /// mention, which is told by its number.
+            case filter(DocumentPath, number: Int)
+        }
     }
 
     package func path(of reference: Reference) -> DocumentPath {
-        guard let item = reference.item else { return .key(path, "from") }
-        return .index(.key(path, "after"), item)
+        switch reference.role {
+        case .from: .key(path, "from")
+        case .after(let item): .index(.key(path, "after"), item)
+        case .filter(let path, _): path
+        }
+    }
+}
+
+/// A list of filters before the names in it are resolved.
+package struct FilterDrafts: Sendable {
+    package var filters: [Filter]
+    /// The images that the filters name, each as often as it is named.
+    package var mentions: [ImageDraft.Reference] = []
+
+    package init(_ filters: [Filter], mentions: [ImageDraft.Reference] = []) {
+        self.filters = filters
+        self.mentions = mentions
     }
 }

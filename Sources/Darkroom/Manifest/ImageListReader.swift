@@ -5,12 +5,12 @@ package struct ImageListReader {
 
     private let limits: ManifestLimits
     /// For the images that name none.
-    private let standardFilters: [Filter]
+    private let standardFilters: FilterDrafts
     package private(set) var drafts: [ImageDraft] = []
     /// Lists that have been read, for the images that share one by an alias.
-    private var filterLists: [ObjectIdentifier: [Filter]] = [:]
+    private var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
 
-    package init(limits: ManifestLimits, standardFilters: [Filter]) {
+    package init(limits: ManifestLimits, standardFilters: FilterDrafts) {
         self.limits = limits
         self.standardFilters = standardFilters
     }
@@ -135,7 +135,7 @@ package struct ImageListReader {
         }
         if let from {
             draft.from = reader.text(from, "‘from’", at: .key(path, "from"))
-                .map { ImageDraft.Reference(name: $0, item: nil, place: from.place) }
+                .map { ImageDraft.Reference(name: $0, role: .from, place: from.place) }
         }
         if let after = map["after"] {
             draft.after = Self.after(after, at: .key(path, "after"), &reader)
@@ -147,7 +147,7 @@ package struct ImageListReader {
 
     private mutating func filters(
         _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
-    ) -> [Filter] {
+    ) -> FilterDrafts {
         guard case .list(let list) = node.value else {
             return reader.filters(node, limit: limits.filters, at: path)
         }
@@ -165,7 +165,8 @@ package struct ImageListReader {
         var references: [ImageDraft.Reference] = []
         for (index, item) in list.items.enumerated() {
             if let name = reader.text(item, "a name in ‘after’", at: .index(path, index)) {
-                references.append(ImageDraft.Reference(name: name, item: index, place: item.place))
+                references.append(
+                    ImageDraft.Reference(name: name, role: .after(index), place: item.place))
             }
         }
         return references

@@ -20,14 +20,27 @@ package struct Manifest: Sendable, Equatable {
         package var origin: Origin
         /// Indices of the images that must have ended, whichever way, before this one starts.
         package var after: [Int]
+        /// Indices of the images that the filters lay over this one, each once, without the one it is
+        /// made from.
+        package var overlays: [Int]
         /// Applied in this order; may be empty (the picture is only read and written).
         package var filters: [Filter]
 
-        package init(name: String, origin: Origin, after: [Int] = [], filters: [Filter] = []) {
+        package init(
+            name: String, origin: Origin, after: [Int] = [], overlays: [Int] = [],
+            filters: [Filter] = []
+        ) {
             self.name = name
             self.origin = origin
             self.after = after
+            self.overlays = overlays
             self.filters = filters
+        }
+
+        /// Indices of the images whose outputs this one is made of.
+        package var needs: [Int] {
+            guard case .image(let index) = origin else { return overlays }
+            return [index] + overlays
         }
 
         /// The output's name in the outbox: the name with `.png`, unless it has that ending

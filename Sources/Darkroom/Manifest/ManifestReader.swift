@@ -43,7 +43,8 @@ package enum ManifestReader {
     ) throws(ManifestRejection) -> Manifest {
         var reader = SchemaReader()
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
-            var images = ImageListReader(limits: limits, standardFilters: defaultFilters)
+            var images = ImageListReader(
+                limits: limits, standardFilters: FilterDrafts(defaultFilters))
             images.read(root, at: .root, sorted: true, with: &reader)
             return try manifest(of: images.drafts, reader, .normal, .default)
         }
@@ -60,7 +61,8 @@ package enum ManifestReader {
         let qualityOfService: QualityOfServiceName? = map["qualityOfService"].flatMap {
             reader.word($0, "‘qualityOfService’", at: .key(.root, "qualityOfService"))
         }
-        var images = ImageListReader(limits: limits, standardFilters: filters ?? defaultFilters)
+        var images = ImageListReader(
+            limits: limits, standardFilters: filters ?? FilterDrafts(defaultFilters))
         if let node = map["images"] {
             images.read(
                 node, at: .key(.root, "images"), sorted: isPropertyList, with: &reader)
@@ -95,7 +97,7 @@ package enum ManifestReader {
                 ?? .source(draft.source ?? "")
             return Manifest.Image(
                 name: draft.name, origin: origin, after: dependencies.after(of: index),
-                filters: draft.filters)
+                overlays: dependencies.overlays(of: index), filters: draft.filters.filters)
         }
         return Manifest(images: images, priority: priority, qualityOfService: qualityOfService)
     }

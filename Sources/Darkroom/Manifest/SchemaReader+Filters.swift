@@ -2,20 +2,21 @@ extension SchemaReader {
     /// The filters of a list; of one with problems, those without.
     package mutating func filters(
         _ node: Document.Node, limit: Int, at path: DocumentPath
-    ) -> [Filter] {
-        guard let list = list(node, "‘filters’", at: path) else { return [] }
+    ) -> FilterDrafts {
+        guard let list = list(node, "‘filters’", at: path) else { return FilterDrafts([]) }
         guard list.items.count <= limit else {
             problems.add(
                 .tooManyFilters, "\(list.items.count) filters; the limit is \(limit)", at: path,
                 node.place)
-            return []
+            return FilterDrafts([])
         }
+        mentions = []
         var filters: [Filter] = []
         filters.reserveCapacity(list.items.count)
         for (index, item) in list.items.enumerated() {
             if let filter = filter(item, at: .index(path, index)) { filters.append(filter) }
         }
-        return filters
+        return FilterDrafts(filters, mentions: mentions)
     }
 
     /// A filter is a name, or a map of one name to its parameters.
@@ -121,6 +122,15 @@ extension SchemaReader {
         switch parameter.kind {
         case .number(let range): return number(node, range, what, at: path)
         case .integer(let range): return integer(node, range, what, at: path)
+        case .oneOf(let numbers): return integer(node, among: numbers, what, at: path)
+        case .image:
+            guard let name = text(node, what, at: path) else { return nil }
+            // Which image that is shows when all are known.
+            mentions.append(
+                ImageDraft.Reference(
+                    name: name, role: .filter(path, number: mentionCount), place: node.place))
+            mentionCount += 1
+            return .text(name)
         case .choice(let words):
             return word(node, among: words, what, at: path).map { .text($0) }
         case .boolean:
@@ -154,6 +164,23 @@ extension SchemaReader {
         let rule = "\(range.lowerBound.briefly) to \(range.upperBound.briefly)"
         problems.add(
             .outOfRange, "\(what) must be \(rule), found \(value.briefly)", at: path, node.place)
+        return nil
+    }
+
+    private mutating func integer(
+        _ node: Document.Node, among numbers: [Int], _ what: String, at path: DocumentPath
+    ) -> FilterArgument? {
+        let rule = "\(what) must be \(numbers.map(String.init).joined(or: "or"))"
+        switch node.number {
+        case .integer(let value):
+            if numbers.contains(value) { return .integer(value) }
+            problems.add(.outOfRange, "\(rule), found \(value)", at: path, node.place)
+        case .number(let value):
+            if let whole = Int(exactly: value), numbers.contains(whole) { return .integer(whole) }
+            problems.add(.outOfRange, "\(rule), found \(value.briefly)", at: path, node.place)
+        default:
+            wrongType(node, rule, at: path)
+        }
         return nil
     }
 

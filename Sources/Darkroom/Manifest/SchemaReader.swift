@@ -3,6 +3,10 @@
 /// Each function returns nil where it has added a problem.
 package struct SchemaReader: Sendable {
     package var problems = ProblemList()
+    /// The images that the list of filters being read has named so far.
+    var mentions: [ImageDraft.Reference] = []
+    /// How many there were in all lists.
+    var mentionCount = 0
 
     package init() {}
 

@@ -6,7 +6,7 @@
 package enum Filter: Sendable, Equatable {
     /// Sepia tone; `intensity` 0 leaves the picture as it is, 1 is full sepia.
     case sepia(intensity: Double)
-    /// Black and white with low contrast, Darkroom's own definition.
+    /// Black and white with low contrast, Darkroom's own definition; see `ColourFilters.mono`.
     case mono
     case grayscale(amount: Double)
     case invert(amount: Double)
@@ -17,8 +17,22 @@ package enum Filter: Sendable, Equatable {
     case hueRotate(angle: Double)
     /// Multiplies alpha by `amount`.
     case opacity(amount: Double)
+    /// v becomes v^(1/γ), with values from 0 to 1.
+    case gamma(Double)
+    /// White where the luminance is at least `level` of full scale, black elsewhere; a gray picture.
+    case threshold(level: Double)
+    /// Each channel to the nearest of `levels` evenly spaced values.
+    case posterize(levels: Int)
+    case vignette(Vignette)
+    /// Lays the picture over a colour, which is opaque; the result has no alpha.
+    case flatten(background: Colour)
+    case overlay(Overlay)
     case resize(Resize)
     case crop(Crop)
+    /// Cuts off borders that look like the top left pixel: no sample differs by more than `tolerance`
+    /// of full scale, or both are transparent.
+    case trim(tolerance: Double)
+    case pad(Pad)
     /// Turns the picture clockwise.
     case rotate(Rotation)
     /// Top becomes bottom.
@@ -75,6 +89,64 @@ package enum Filter: Sendable, Equatable {
         case nearest, linear, cubic, mitchell, lanczos2, lanczos3
     }
 
+    /// The parameters of `vignette`: colour is multiplied by 1 − amount·s, where s grows from 0 at the
+    /// distance `radius` from the picture's centre to 1 at `radius` + `softness`, as the smooth step
+    /// 3t² − 2t³ does. Distances are in halves of the diagonal: the corners are at 1.
+    package struct Vignette: Sendable, Equatable {
+        package var amount: Double
+        package var radius: Double
+        package var softness: Double
+
+        package init(amount: Double = 0.5, radius: Double = 0.5, softness: Double = 0.5) {
+            self.amount = amount
+            self.radius = radius
+            self.softness = softness
+        }
+    }
+
+    /// The parameters of `overlay` and `watermark`: another image's output laid over the picture.
+    package struct Overlay: Sendable, Equatable {
+        /// The other image's name.
+        package var from: String
+        package var gravity: Gravity
+        /// Pixels from the place that `gravity` gives: to the left where that is an eastern one, to
+        /// the right elsewhere.
+        package var x: Int
+        /// Pixels up where `gravity` is a southern one, down elsewhere.
+        package var y: Int
+        /// What the other image's alpha is multiplied by.
+        package var opacity: Double
+
+        package init(
+            from: String, gravity: Gravity = .center, x: Int = 0, y: Int = 0, opacity: Double = 1
+        ) {
+            self.from = from
+            self.gravity = gravity
+            self.x = x
+            self.y = y
+            self.opacity = opacity
+        }
+    }
+
+    /// The parameters of `pad`.
+    package struct Pad: Sendable, Equatable {
+        package var size: Size
+        package var background: Colour
+
+        package init(_ size: Size, background: Colour = .transparent) {
+            self.size = size
+            self.background = background
+        }
+
+        package enum Size: Sendable, Equatable {
+            /// So many pixels more on each side.
+            case margins(top: Int, right: Int, bottom: Int, left: Int)
+            /// At least so wide and so high, the picture placed by gravity. A side that is longer
+            /// already stays.
+            case atLeast(width: Int?, height: Int?, Gravity)
+        }
+    }
+
     /// The parameters of `crop`.
     package enum Crop: Sendable, Equatable {
         /// The rectangle whose top left pixel is (x, y).
@@ -103,6 +175,8 @@ package struct Colour: Sendable, Equatable {
 
     package static let transparent = Colour(red: 0, green: 0, blue: 0, alpha: 0)
 
+    package static let white = Colour(red: 255, green: 255, blue: 255)
+
     package init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
         self.green = green
@@ -120,7 +194,7 @@ package struct Colour: Sendable, Equatable {
             self.init(red: 0, green: 0, blue: 0)
             return
         case "white":
-            self.init(red: 255, green: 255, blue: 255)
+            self = .white
             return
         default: break
         }

@@ -8,8 +8,9 @@ package struct PictureLimits: Sendable, Equatable {
     /// The largest width or height in pixels. A row is always in memory: at 8 bytes a pixel and
     /// this many of them it takes 8 MB.
     package var side = 1_000_000
-    /// The largest buffer, in bytes, for a step that must hold the whole picture: reading an
-    /// interlaced one, turning by 90°.
+    /// The most memory, in bytes, that the steps of one picture may hold together for what grows
+    /// with the picture: reading an interlaced one, turning, trimming, what is laid over it, the
+    /// windows of blurs and resizes. See `PictureMemory`.
     package var wholePictureBytes = 1 << 30
     /// The most that an ancillary chunk may take, as it lies in the file and decompressed. Real
     /// colour profiles stay below 4 MB.

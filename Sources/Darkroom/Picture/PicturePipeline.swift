@@ -7,7 +7,7 @@ import SystemPackage
 /// written.
 package struct PicturePipeline {
     /// Makes a filter's stage on top of the one before it.
-    package typealias StageMaker = (Filter, any Stage, PictureLimits) throws(PictureError) ->
+    package typealias StageMaker = (Filter, any Stage, StageContext) throws(PictureError) ->
         any Stage
 
     /// Reads the PNG in `input`, applies `filters` in order, writes a PNG to `output`.
@@ -17,11 +17,13 @@ package struct PicturePipeline {
     ///   - output: Written from the current offset on; neither synchronised nor closed. What has been
     ///     written when an error is thrown is no picture.
     ///   - cores: One of them is this thread's; those that are idle help to compress.
+    ///   - openImage: Opens the output of another image, for `overlay`.
     ///   - checkpoint: False to stop with `PictureError.Code.cancelled`.
     package static func run(
         input: FileDescriptor, inputName: String, filters: [Filter], output: FileDescriptor,
         outputName: String, limits: PictureLimits = PictureLimits(),
         compression: PNGWriter.Compression = .balanced, cores: Cores = .shared,
+        openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
         stage: StageMaker = FilterStage.make,
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> PictureReport {
@@ -34,8 +36,12 @@ package struct PicturePipeline {
                     file: input, name: inputName, limits: limits, checkpoint: checkpoint)
 
                 // Filter.
+                let memory = PictureMemory(limit: limits.wholePictureBytes)
+                try memory.take(reader.heldBytes, for: "reading an interlaced picture")
+                let context = StageContext(
+                    limits: limits, memory: memory, openImage: openImage, checkpoint: checkpoint)
                 var last: any Stage = reader
-                for filter in filters { last = try stage(filter, last, limits) }
+                for filter in filters { last = try stage(filter, last, context) }
 
                 // Write.
                 let colour = reader.colour.carried(through: filters, to: last.layout)

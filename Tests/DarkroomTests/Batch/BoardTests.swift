@@ -74,6 +74,42 @@ import Testing
         #expect(table.codes["madeOfMade"] == "dependency-failed")
     }
 
+    /// Images laid over others come first, and fail those that wanted them.
+    @Test func filtersWhatIsLaidOverOthersFirst() throws {
+        let manifest = Manifest(images: [
+            Manifest.Image(name: "marked", origin: .source("s0"), overlays: [3]),
+            Manifest.Image(name: "markedTwice", origin: .image(0), overlays: [3, 2]),
+            Manifest.Image(name: "frame", origin: .source("s1")),
+            Manifest.Image(name: "logo", origin: .source("s2")),
+        ])
+        var table = try Table(window: 8)
+        table.accept("a", manifest)
+        table.runToTheEnd()
+        #expect(table.filtered == ["frame", "logo", "marked", "markedTwice"])
+
+        var failing = try Table(window: 8)
+        failing.failingImages = ["logo"]
+        failing.accept("a", manifest)
+        failing.runToTheEnd()
+        #expect(failing.filtered == ["frame"])
+        #expect(failing.codes["marked"] == "dependency-failed")
+        #expect(failing.codes["markedTwice"] == "dependency-failed")
+        #expect(failing.finished == ["a": .completedWithErrors])
+
+        // A restart between the logo's failure and that of the others.
+        for state in [ImageState.failed, .cancelled] {
+            var restarted = try Table(window: 8)
+            restarted.accept("a", manifest, ended: [3: state])
+            restarted.runToTheEnd()
+            #expect(restarted.filtered == ["frame"])
+            #expect(restarted.codes["marked"] == "dependency-failed")
+        }
+        var restarted = try Table(window: 8)
+        restarted.accept("a", manifest, ended: [3: .filtered])
+        restarted.runToTheEnd()
+        #expect(restarted.filtered == ["marked", "frame", "markedTwice"])
+    }
+
     @Test func endsAChainLongerThanTheWindow() throws {
         var table = try Table(window: 4)
         let images = (0..<50_000).map { index in

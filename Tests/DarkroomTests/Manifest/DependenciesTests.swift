@@ -18,6 +18,31 @@ import Testing
         #expect(try read(Self.manifest(images)).images.map(\.after) == expected)
     }
 
+    /// Images laid over others are waited for like those that others are made from.
+    @Test func resolvesOverlays() throws {
+        let manifest = try read(
+            """
+            {"filters": [{"watermark": {"from": "logo"}}],
+             "images": {
+               "beach": "b.png",
+               "tower": {"from": "beach", "after": ["logo", "map", "frame"], "filters": [
+                 {"overlay": {"from": "frame"}}, "mono", {"overlay": {"from": "logo"}},
+                 {"overlay": {"from": "frame"}}, {"overlay": {"from": "beach"}}]},
+               "logo": {"source": "l.png", "filters": []},
+               "frame": {"source": "f.png", "filters": []},
+               "map": {"source": "m.png", "after": ["beach"]}}}
+            """)
+        #expect(manifest.images.map(\.overlays) == [[2], [3, 2], [], [], [2]])
+        #expect(manifest.images.map(\.after) == [[], [4], [], [], [0]])
+        #expect(manifest.images.map(\.needs) == [[2], [0, 3, 2], [], [], [2]])
+        #expect(
+            manifest.images.map { $0.blockers.sorted() } == [[2], [0, 2, 3, 4], [], [], [0, 2]])
+        #expect(
+            manifest.images[0].filters
+                == [.overlay(Filter.Overlay(from: "logo", gravity: .southeast))])
+        #expect(manifest.images[1].filters.first == .overlay(Filter.Overlay(from: "frame")))
+    }
+
     @Test(
         arguments: [
             (["a": ["a"]], ["a.after[0]"]),

@@ -84,6 +84,24 @@ import Testing
             ["1:68 unknown-image images[1].from → moon"]
         ),
         (
+            #"{"images": {"moon": "a", "b": {"source": "b", "filters": [{"overlay": {"from": "mon"}}]}}}"#,
+            ["1:80 unknown-image images.b.filters[0].overlay.from → moon"]
+        ),
+        // Once, however many images share the list.
+        (
+            #"{"images": ["a", "b", "c"], "filters": [{"overlay": {"from": "moon"}}]}"#,
+            ["1:62 unknown-image filters[0].overlay.from"]
+        ),
+        // The image itself is one of those that have the manifest's filters.
+        (
+            #"{"images": ["a", "b"], "filters": [{"overlay": {"from": "a"}}]}"#,
+            ["1:57 cycle filters[0].overlay.from"]
+        ),
+        (
+            #"{"images": {"a": {"from": "b"}, "b": {"source": "b", "filters": [{"overlay": {"from": "a"}}]}}}"#,
+            ["1:87 cycle images.b.filters[0].overlay.from"]
+        ),
+        (
             #"{"images": [{"source": "a", "after": ["nebula"]}]}"#,
             ["1:39 unknown-image images[0].after[0]"]
         ),
@@ -110,7 +128,7 @@ import Testing
         ("[{}]", ["1:2 wrong-type [0]"]),
         (#"[{"mono": {}, "flip": {}}]"#, ["1:2 wrong-type [0]"]),
         (#"["mnoo"]"#, ["1:2 unknown-filter [0] → mono"]),
-        (#"["flip", {"posterize": 3}]"#, ["1:11 unknown-filter [1].posterize"]),
+        (#"["flip", {"solarize": 3}]"#, ["1:11 unknown-filter [1].solarize"]),
         (#"[{"sepia": 0.8}]"#, ["1:12 wrong-type [0].sepia"]),
         (
             #"[{"sepia": {"intensty": 1}}]"#,
@@ -141,7 +159,37 @@ import Testing
             ["1:40 unknown-value [0].resize.background"]
         ),
         (#"["resize"]"#, ["1:2 invalid-arguments [0]"]),
-        (#"[{"rotate": {"angle": 100}}]"#, ["1:23 invalid-arguments [0].rotate.angle"]),
+        (#"[{"rotate": {"angle": 45}}]"#, ["1:23 out-of-range [0].rotate.angle"]),
+        (#"[{"rotate": {"angle": 100}}]"#, ["1:23 out-of-range [0].rotate.angle"]),
+        (#"[{"rotate": {"angle": 90.5}}]"#, ["1:23 out-of-range [0].rotate.angle"]),
+        (#"[{"rotate": {"angle": 1e300}}]"#, ["1:23 out-of-range [0].rotate.angle"]),
+        (#"[{"rotate": {"angle": "90"}}]"#, ["1:23 wrong-type [0].rotate.angle"]),
+        (
+            ##"[{"flatten": {"background": "#ffffff80"}}]"##,
+            ["1:29 invalid-arguments [0].flatten.background"]
+        ),
+        (#"["pad"]"#, ["1:2 invalid-arguments [0]"]),
+        (#"[{"pad": {"gravity": "north"}}]"#, ["1:3 invalid-arguments [0].pad"]),
+        (
+            #"[{"pad": {"width": 3, "left": 1}}]"#,
+            ["1:31 invalid-arguments [0].pad.left"]
+        ),
+        (#"[{"thumbnail": {"width": 3}}]"#, ["1:3 invalid-arguments [0].thumbnail"]),
+        (
+            #"[{"thumbnail": {"width": 3, "size": 3}}]"#,
+            ["1:37 invalid-arguments [0].thumbnail.size"]
+        ),
+        (
+            #"[{"thumbnail": {"size": 3, "fit": "outside"}}]"#,
+            ["1:35 unknown-value [0].thumbnail.fit"]
+        ),
+        (#"["overlay"]"#, ["1:2 missing-parameter [0]"]),
+        (#"[{"overlay": {"from": []}}]"#, ["1:23 wrong-type [0].overlay.from"]),
+        // Both that there is no such image and what else is wrong.
+        (
+            #"[{"watermark": {"from": "nobody", "opacity": 2}}]"#,
+            ["1:25 unknown-image [0].watermark.from", "1:46 out-of-range [0].watermark.opacity"]
+        ),
         (
             #"[{"crop": {"width": 1, "height": 1, "x": 0, "y": 0, "gravity": "north"}}]"#,
             ["1:64 invalid-arguments [0].crop.gravity"]
@@ -239,6 +287,18 @@ import Testing
         (
             #"{"images": ["a", {"source": "x", "filters": [{"resize": {}}]}]}"#,
             "‘resize’ needs a width, a height or both"
+        ),
+        (
+            #"{"images": [{"source": "x", "filters": [{"rotate": {"angle": 45}}]}]}"#,
+            "‘angle’ must be 90, 180 or 270, found 45"
+        ),
+        (
+            #"{"images": [{"source": "x", "filters": [{"rotate": {"angle": 100}}]}]}"#,
+            "‘angle’ must be 90, 180 or 270, found 100"
+        ),
+        (
+            #"{"images": [{"source": "x", "filters": [{"overlay": {"from": "y"}}]}]}"#,
+            "no image has the name ‘y’"
         ),
     ]
 

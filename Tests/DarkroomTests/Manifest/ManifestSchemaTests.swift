@@ -90,11 +90,14 @@ import Testing
             #expect(property["type"] as? String == "integer")
             #expect(property["minimum"] as? Int == range.lowerBound)
             #expect(property["maximum"] as? Int == range.upperBound)
+        case .oneOf(let numbers):
+            #expect(property["type"] as? String == "integer")
+            #expect(property["enum"] as? [Int] == numbers)
         case .choice(let words):
             #expect(property["enum"] as? [String] == words)
         case .boolean:
             #expect(property["type"] as? String == "boolean")
-        case .colour:
+        case .colour, .image:
             #expect(property["type"] as? String == "string")
         }
         switch parameter.standard {
@@ -110,17 +113,40 @@ import Testing
         let samples = Self.etc.appending(path: "samples")
         let standard: [Filter] = [.sepia(intensity: 0.8)]
         var formats: Set<ManifestFormat> = []
-        var filters: [Filter] = []
+        var words: Set<Substring> = []
         for name in try FileManager.default.contentsOfDirectory(atPath: samples.path()) {
             guard let format = ManifestFormat(fileName: name) else { continue }
             formats.insert(format)
             let bytes = Array(try Data(contentsOf: samples.appending(path: name)))
-            let manifest = try ManifestReader.read(bytes, format: format, defaultFilters: standard)
-            filters += manifest.images.flatMap(\.filters)
+            _ = try ManifestReader.read(bytes, format: format, defaultFilters: standard)
+            words.formUnion(String(decoding: bytes, as: UTF8.self).split { !$0.isLetter })
         }
         #expect(formats == Set(ManifestFormat.allCases))
         // Together they show every filter there is.
-        let names = Set(filters.map { "\($0)".prefix { $0.isLetter } }.map(String.init))
-        #expect(names == Set(FilterCatalog.all.map(\.name)))
+        #expect(FilterCatalog.all.map(\.name).filter { !words.contains($0[...]) } == [])
+    }
+
+    /// Each filter has a row in the README's table, in the catalogue's order, with all its parameters and
+    /// their defaults.
+    @Test func theReadmeHasTheCataloguesFilters() throws {
+        let readme = try String(
+            contentsOf: Self.etc.deletingLastPathComponent().appending(path: "README.md"),
+            encoding: .utf8)
+        let lines = readme.split(separator: "\n")
+        let head = try #require(lines.firstIndex { $0.hasPrefix("| filter |") })
+        let rows = lines[(head + 2)...].prefix { $0.hasPrefix("|") }
+        let cells = rows.map {
+            $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let names = cells.flatMap { $0[0].split { !$0.isLetter }.map(String.init) }
+        #expect(names == FilterCatalog.all.map(\.name))
+        for row in cells {
+            for name in row[0].split(whereSeparator: { !$0.isLetter }) {
+                let filter = try #require(FilterCatalog.specification(named: String(name)))
+                for parameter in filter.parameters {
+                    #expect(row[1].contains("`\(parameter.name)`"), "\(name)")
+                }
+            }
+        }
     }
 }

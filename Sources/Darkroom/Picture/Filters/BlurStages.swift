@@ -6,9 +6,11 @@ final class BlurStage: Stage {
     private let rows: BlurredRows
     private let output: OutputBands
 
-    init(sigma: Double, _ upstream: any Stage) throws(PictureError) {
+    init(
+        sigma: Double, _ upstream: any Stage, _ memory: PictureMemory
+    ) throws(PictureError) {
         layout = upstream.layout
-        rows = try BlurredRows(sigma: sigma, upstream)
+        rows = try BlurredRows(sigma: sigma, upstream, memory, for: "blur")
         output = try OutputBands(layout)
     }
 
@@ -31,10 +33,11 @@ final class SharpenStage: Stage {
     private let threshold: Double
 
     init(
-        sigma: Double, amount: Double, threshold: Double, _ upstream: any Stage
+        sigma: Double, amount: Double, threshold: Double, _ upstream: any Stage,
+        _ memory: PictureMemory
     ) throws(PictureError) {
         layout = upstream.layout
-        rows = try BlurredRows(sigma: sigma, upstream)
+        rows = try BlurredRows(sigma: sigma, upstream, memory, for: "sharpen")
         output = try OutputBands(layout)
         self.amount = amount
         self.threshold = threshold * layout.fullScale

@@ -8,10 +8,13 @@ final class RowWindow {
     private let capacity: Int
 
     /// - Parameter rows: how many rows, up to the last one loaded, stay in the window.
-    init(_ upstream: any Stage, rows: Int) throws(PictureError) {
+    init(
+        _ upstream: any Stage, rows: Int, _ budget: PictureMemory, for operation: String
+    ) throws(PictureError) {
         feed = RowFeed(upstream)
         capacity = min(rows, feed.layout.height)
-        memory = try FilterMemory(count: capacity * feed.layout.bytesPerRow)
+        memory = try FilterMemory(
+            count: capacity * feed.layout.bytesPerRow, of: budget, for: operation)
     }
 
     /// Loads `rows`, which go no further back than the last ones loaded; rows before them that were
@@ -61,10 +64,12 @@ final class BlurredRows {
         case direct(weights: [Float], padded: FilterMemory<Float>)
         /// Opaque pictures of 8 bits: in whole numbers, several times as fast.
         case whole(weights: WholeWeights, padded: FilterMemory<Int16>)
-        case boxes(widths: [Int], sums: FilterMemory<UInt64>, padded: FilterMemory<Double>)
+        case boxes(BoxBlur)
     }
 
-    init(sigma: Double, _ upstream: any Stage) throws(PictureError) {
+    init(
+        sigma: Double, _ upstream: any Stage, _ memory: PictureMemory, for operation: String
+    ) throws(PictureError) {
         layout = upstream.layout
         kernel = GaussianKernel(sigma: sigma, depth: layout.depth)
         let samples = layout.width * layout.channels
@@ -72,19 +77,17 @@ final class BlurredRows {
         blurred = try FilterMemory(count: samples)
         switch kernel {
         case .direct(let weights):
-            window = try RowWindow(upstream, rows: 2 * kernel.radius + 1)
+            window = try RowWindow(upstream, rows: 2 * kernel.radius + 1, memory, for: operation)
             columns =
                 layout.depth == 8 && !layout.hasAlpha
                 ? .whole(
                     weights: WholeWeights(symmetric: weights, largestShift: 17),
                     padded: try FilterMemory(count: paddedSamples))
                 : .direct(weights: weights, padded: try FilterMemory(count: paddedSamples))
-        case .boxes(let widths):
-            // The running sums also need the three rows that have just left the boxes.
-            window = try RowWindow(upstream, rows: 2 * kernel.radius + 4)
-            columns = .boxes(
-                widths: widths, sums: try FilterMemory(count: 3 * samples),
-                padded: try FilterMemory(count: paddedSamples))
+        case .boxes(let mixture):
+            window = try RowWindow(
+                upstream, rows: BoxBlur.windowRows(mixture), memory, for: operation)
+            columns = .boxes(try BoxBlur(mixture, layout, memory, for: operation))
         }
     }
 
@@ -97,7 +100,7 @@ final class BlurredRows {
             darkroom_blur_row_8_unrounded(
                 padded.start, weights.values, kernel.radius, Int32(weights.shift), blurred.start,
                 layout.width, Int32(layout.channels))
-        case .boxes(let widths, let sums, let padded): try nextOfBoxes(widths, sums, padded)
+        case .boxes(let boxes): try boxes.blur(row, of: window, to: blurred.start)
         }
         row += 1
         return (window[row - 1], UnsafePointer(blurred.start))
@@ -156,34 +159,6 @@ final class BlurredRows {
             }
         }
         extendEnds(of: padded)
-    }
-
-    private func nextOfBoxes(
-        _ widths: [Int], _ sums: FilterMemory<UInt64>, _ padded: FilterMemory<Double>
-    ) throws(PictureError) {
-        let (channels, depth) = (Int32(layout.channels), Int32(layout.depth))
-        if row == 0 {
-            // The boxes begin above the picture, where all rows are like the first.
-            try window.load(through: 0)
-            darkroom_box_start(sums.start, window[0], widths, layout.width, channels, depth)
-            for newest in 0..<kernel.radius { try step(widths, sums, newest: newest) }
-        }
-        try step(widths, sums, newest: row + kernel.radius)
-        darkroom_box_row(
-            sums.start, padded.start, widths, blurred.start, layout.width, channels)
-    }
-
-    /// Moves the boxes down to where `newest` is their lowest row.
-    private func step(
-        _ widths: [Int], _ sums: FilterMemory<UInt64>, newest: Int
-    ) throws(PictureError) {
-        try window.load(through: newest)
-        let (a, b, c) = (widths[0], widths[1], widths[2])
-        let rows = [0, a, b, c, a + b, a + c, b + c, a + b + c].map {
-            Optional(window[newest - $0])
-        }
-        darkroom_box_step(
-            sums.start, rows, layout.width, Int32(layout.channels), Int32(layout.depth))
     }
 
     /// Repeats the first and the last pixel of a padded row to its ends.

@@ -78,7 +78,7 @@ enum ColourFilters {
         let input = upstream.layout
         var layout = input
         layout.channels += 1
-        let table = try AffineTable(depth: input.depth, scale: amount, offset: 0)
+        let table = try SampleTable(depth: input.depth, scale: amount, offset: 0)
         let alpha = table[Int(input.fullScale)]
         return try CopyingStage(upstream, layout: layout) { from, to in
             darkroom_expand(
@@ -120,7 +120,7 @@ enum ColourFilters {
         }
     }
 
-    private enum Part {
+    enum Part {
         case colour, alpha
     }
 
@@ -129,7 +129,14 @@ enum ColourFilters {
         _ part: Part, scale: Double, offset: Double, _ upstream: any Stage
     ) throws(PictureError) -> any Stage {
         let layout = upstream.layout
-        let table = try AffineTable(depth: layout.depth, scale: scale, offset: offset)
+        let table = try SampleTable(depth: layout.depth, scale: scale, offset: offset)
+        return mapped(part, by: table, upstream)
+    }
+
+    static func mapped(
+        _ part: Part, by table: SampleTable, _ upstream: any Stage
+    ) -> any Stage {
+        let layout = upstream.layout
         let first = part == .alpha ? layout.colourChannels : 0
         let count = part == .alpha ? 1 : layout.colourChannels
         return InPlaceStage(upstream) { start, rows in
@@ -140,15 +147,23 @@ enum ColourFilters {
     }
 }
 
-/// What a map scale·v + offset makes of every sample v.
-private final class AffineTable {
+/// What becomes of every sample v.
+final class SampleTable {
     private let memory: FilterMemory<UInt8>
     private let depth: Int
 
-    init(depth: Int, scale: Double, offset: Double) throws(PictureError) {
+    /// - Parameter fill: writes the samples, in the order of v.
+    init(depth: Int, fill: (UnsafeMutableRawPointer) -> Void) throws(PictureError) {
         self.depth = depth
         memory = try FilterMemory(count: (1 << depth) * depth / 8)
-        darkroom_affine_table(memory.start, Int32(depth), scale, offset)
+        fill(memory.start)
+    }
+
+    /// scale·v + offset
+    convenience init(depth: Int, scale: Double, offset: Double) throws(PictureError) {
+        try self.init(depth: depth) {
+            darkroom_affine_table($0, Int32(depth), scale, offset)
+        }
     }
 
     var samples: UnsafeRawPointer { UnsafeRawPointer(memory.start) }

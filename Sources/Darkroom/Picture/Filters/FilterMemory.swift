@@ -7,9 +7,32 @@ import Glibc
 final class FilterMemory<Element: BitwiseCopyable> {
     let start: UnsafeMutablePointer<Element>
     let count: Int
+    /// Where these bytes are counted, if anywhere.
+    private let budget: PictureMemory?
 
     /// - Throws: `PictureError.Code.outOfMemory`, which may pass with time.
-    init(count: Int) throws(PictureError) {
+    convenience init(count: Int) throws(PictureError) {
+        try self.init(count: count, budget: nil)
+    }
+
+    /// Memory that counts for `operation` until it is freed.
+    ///
+    /// - Throws: `tooManyPixels` where the picture's budget has not that much left.
+    convenience init(
+        count: Int, of budget: PictureMemory, for operation: String
+    ) throws(PictureError) {
+        let (bytes, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+        let counted = overflow ? .max : bytes
+        try budget.take(counted, for: operation)
+        do throws(PictureError) {
+            try self.init(count: count, budget: budget)
+        } catch {
+            budget.giveBack(counted)
+            throw error
+        }
+    }
+
+    private init(count: Int, budget: PictureMemory?) throws(PictureError) {
         let (bytes, overflow) = max(count, 1).multipliedReportingOverflow(
             by: MemoryLayout<Element>.stride)
         var memory: UnsafeMutableRawPointer?
@@ -21,9 +44,13 @@ final class FilterMemory<Element: BitwiseCopyable> {
         }
         start = memory.bindMemory(to: Element.self, capacity: max(count, 1))
         self.count = count
+        self.budget = budget
     }
 
-    deinit { free(start) }
+    deinit {
+        free(start)
+        budget?.giveBack(count * MemoryLayout<Element>.stride)
+    }
 
     /// The memory from element `index` on.
     func at(_ index: Int) -> UnsafeMutablePointer<Element> { start + index }

@@ -5,10 +5,14 @@ package enum FilterStage {
     /// Its bands depend on the upstream's pixels only, not on how they are cut into bands. A filter that
     /// would change nothing is no stage: `upstream` itself is returned.
     ///
-    /// - Throws: `tooManyPixels` where the result would exceed `limits`, and `filterOutside` where a
-    ///   rectangle does not lie within the picture, before any memory is taken; `outOfMemory`.
+    /// Reading begins when the first band is asked for, but for `trim`, which must have seen the picture to
+    /// know its own size.
+    ///
+    /// - Throws: `tooManyPixels` where the result would exceed the limits, and `filterOutside` where a
+    ///   rectangle does not lie within the picture, before any memory is taken; `tooManyPixels` where
+    ///   the filter would have to hold more than the picture's budget has left; `outOfMemory`.
     package static func make(
-        _ filter: Filter, upstream: any Stage, limits: PictureLimits
+        _ filter: Filter, upstream: any Stage, context: StageContext
     ) throws(PictureError) -> any Stage {
         switch filter {
         case .sepia(let intensity): try ColourFilters.sepia(intensity, upstream)
@@ -20,36 +24,34 @@ package enum FilterStage {
         case .saturate(let amount): ColourFilters.saturate(amount, upstream)
         case .hueRotate(let angle): ColourFilters.hueRotate(angle, upstream)
         case .opacity(let amount): try ColourFilters.opacity(amount, upstream)
-        case .resize(let resize): try ResizeFilter.make(resize, upstream, limits)
+        case .gamma(let gamma): try ColourFilters.gamma(gamma, upstream)
+        case .threshold(let level): ColourFilters.threshold(level, upstream)
+        case .posterize(let levels): try ColourFilters.posterize(levels, upstream)
+        case .vignette(let vignette): try VignetteStage.make(vignette, upstream)
+        case .flatten(let colour): try FlattenFilter.make(colour, upstream)
+        case .overlay(let overlay): try OverlayStage(overlay, upstream, context)
+        case .resize(let resize): try ResizeFilter.make(resize, upstream, context)
         case .crop(let crop): try CropStage.make(crop, upstream)
-        case .rotate(let rotation): try TurnStage(.rotate(rotation), upstream, limits)
-        case .flip: try TurnStage(.flip, upstream, limits)
+        case .trim(let tolerance): try TrimFilter.make(tolerance, upstream, context.memory)
+        case .pad(let pad): try PadStage.make(pad, upstream, context.limits)
+        case .rotate(let rotation): try TurnStage(.rotate(rotation), upstream, context.memory)
+        case .flip: try TurnStage(.flip, upstream, context.memory)
         case .flop: FlopFilter.make(upstream)
-        case .blur(let sigma): try BlurStage(sigma: sigma, upstream)
+        case .blur(let sigma): try BlurStage(sigma: sigma, upstream, context.memory)
         case .sharpen(let sigma, let amount, let threshold):
-            try SharpenStage(sigma: sigma, amount: amount, threshold: threshold, upstream)
+            try SharpenStage(
+                sigma: sigma, amount: amount, threshold: threshold, upstream, context.memory)
         }
     }
 
     /// The stages of several filters, the first next to `upstream`.
     package static func chain(
-        _ filters: [Filter], upstream: any Stage, limits: PictureLimits
+        _ filters: [Filter], upstream: any Stage, context: StageContext
     ) throws(PictureError) -> any Stage {
         var stage = upstream
         for filter in filters {
-            stage = try make(filter, upstream: stage, limits: limits)
+            stage = try make(filter, upstream: stage, context: context)
         }
         return stage
-    }
-
-    /// The bytes a filter holds because it needs the whole picture at once; 0 for one that works in
-    /// bands. `layout` is that of the filter's input.
-    package static func wholePictureBytes(_ filter: Filter, layout: PixelLayout) -> Int {
-        switch filter {
-        case .rotate, .flip: layout.bytesPerRow * layout.height
-        case .sepia, .mono, .grayscale, .invert, .brightness, .contrast, .saturate, .hueRotate,
-            .opacity, .resize, .crop, .flop, .blur, .sharpen:
-            0
-        }
     }
 }

@@ -34,13 +34,14 @@ final class OpaqueResampleStage: Stage {
     /// - Parameters:
     ///   - layout: that of the result.
     init(
-        _ layout: PixelLayout, across: ResampleAxis, down: ResampleAxis, _ upstream: any Stage
+        _ layout: PixelLayout, across: ResampleAxis, down: ResampleAxis, _ upstream: any Stage,
+        _ memory: PictureMemory
     ) throws(PictureError) {
         self.layout = layout
         self.across = across
         self.down = down
         downWeights = WholeWeights(down.weights, groups: down.offsets, largestShift: 21)
-        window = try RowWindow(upstream, rows: down.longest)
+        window = try RowWindow(upstream, rows: down.longest, memory, for: "resize")
         output = try OutputBands(layout)
         blended = try FilterMemory(count: upstream.layout.width * layout.channels)
         resampled = try FilterMemory(count: layout.width * layout.channels)

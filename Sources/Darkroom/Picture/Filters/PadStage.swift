@@ -31,6 +31,31 @@ final class PadStage: Stage {
         output = try OutputBands(layout)
     }
 
+    /// The stage of the filter `pad`.
+    ///
+    /// - Throws: `tooManyPixels` where the result would exceed `limits`.
+    static func make(
+        _ pad: Filter.Pad, _ upstream: any Stage, _ limits: PictureLimits
+    ) throws(PictureError) -> any Stage {
+        let input = upstream.layout
+        let canvas: ResizePlan.Size
+        let margin: (x: Int, y: Int)
+        switch pad.size {
+        case .margins(let top, let right, let bottom, let left):
+            canvas = ResizePlan.Size(
+                width: left + input.width + right, height: top + input.height + bottom)
+            margin = (left, top)
+        case .atLeast(let width, let height, let gravity):
+            canvas = ResizePlan.Size(
+                width: max(width ?? 0, input.width), height: max(height ?? 0, input.height))
+            margin = gravity.corner(
+                of: input.width, input.height, within: canvas.width, canvas.height)
+        }
+        if canvas == ResizePlan.Size(width: input.width, height: input.height) { return upstream }
+        try limits.check(width: canvas.width, height: canvas.height, place: "pad")
+        return try PadStage(to: canvas, at: margin, with: pad.background, upstream)
+    }
+
     func nextBand() throws(PictureError) -> Band? {
         let band = try output.next { (row: Int, start) throws(PictureError) in
             guard (margin.y..<margin.y + feed.layout.height).contains(row) else {
@@ -57,7 +82,7 @@ final class PadStage: Stage {
 
 extension Colour {
     /// The bytes of one pixel of this colour. 8 bits become 16 by 257, which keeps white white.
-    fileprivate func pixel(isGray: Bool, hasAlpha: Bool, depth: Int) -> [UInt8] {
+    func pixel(isGray: Bool, hasAlpha: Bool, depth: Int) -> [UInt8] {
         let samples = (isGray ? [red] : [red, green, blue]) + (hasAlpha ? [alpha] : [])
         return depth == 8 ? samples : samples.flatMap { [$0, $0] }
     }

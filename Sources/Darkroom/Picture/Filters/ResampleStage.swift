@@ -20,7 +20,8 @@ final class ResampleStage: Stage {
 
     /// The stage that resizes by `plan`: this one, or the faster one where it can.
     static func make(
-        _ plan: ResizePlan, kernel: Filter.Kernel, linear: Bool, _ upstream: any Stage
+        _ plan: ResizePlan, kernel: Filter.Kernel, linear: Bool, _ upstream: any Stage,
+        _ memory: PictureMemory
     ) throws(PictureError) -> any Stage {
         let input = upstream.layout
         let window = plan.window
@@ -34,16 +35,17 @@ final class ResampleStage: Stage {
             input: input.height, scaled: plan.scaled.height,
             window: window.y..<window.y + window.height, kernel: kernel)
         if !linear, OpaqueResampleStage.suits(input, down: down) {
-            return try OpaqueResampleStage(layout, across: across, down: down, upstream)
+            return try OpaqueResampleStage(layout, across: across, down: down, upstream, memory)
         }
-        return try ResampleStage(layout, across: across, down: down, linear: linear, upstream)
+        return try ResampleStage(
+            layout, across: across, down: down, linear: linear, upstream, memory)
     }
 
     /// - Parameters:
     ///   - layout: that of the result.
     private init(
         _ layout: PixelLayout, across: ResampleAxis, down: ResampleAxis, linear: Bool,
-        _ upstream: any Stage
+        _ upstream: any Stage, _ memory: PictureMemory
     ) throws(PictureError) {
         let input = upstream.layout
         self.layout = layout
@@ -55,7 +57,7 @@ final class ResampleStage: Stage {
         ringRows = down.longest
         loaded = try FilterMemory(count: input.width * input.channels)
         let samples = layout.width * layout.channels
-        ring = try FilterMemory(count: samples * ringRows)
+        ring = try FilterMemory(count: samples * ringRows, of: memory, for: "resize")
         blended = try FilterMemory(count: samples)
     }
 

@@ -2,11 +2,12 @@
 enum ResizeFilter {
     /// - Throws: `tooManyPixels` where the result would exceed `limits`.
     static func make(
-        _ resize: Filter.Resize, _ upstream: any Stage, _ limits: PictureLimits
+        _ resize: Filter.Resize, _ upstream: any Stage, _ context: StageContext
     ) throws(PictureError) -> any Stage {
         let input = upstream.layout
         let plan = ResizePlan(resize, width: input.width, height: input.height)
-        try limits.check(width: plan.canvas.width, height: plan.canvas.height, place: "resize")
+        try context.limits.check(
+            width: plan.canvas.width, height: plan.canvas.height, place: "resize")
         var stage = upstream
         if plan.scaled == ResizePlan.Size(width: input.width, height: input.height) {
             let window = plan.window
@@ -16,7 +17,7 @@ enum ResizeFilter {
             stage = try NearestStage(plan, stage)
         } else {
             stage = try ResampleStage.make(
-                plan, kernel: resize.kernel, linear: resize.linear, stage)
+                plan, kernel: resize.kernel, linear: resize.linear, stage, context.memory)
         }
         if plan.canvas.width == plan.window.width, plan.canvas.height == plan.window.height {
             return stage

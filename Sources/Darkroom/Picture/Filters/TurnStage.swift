@@ -18,14 +18,13 @@ final class TurnStage: Stage {
 
     let layout: PixelLayout
     private let turn: Turn
-    private let feed: RowFeed
     private let output: OutputBands
-    private var picture: FilterMemory<UInt8>?
+    private let picture: WholePicture
 
     /// - Throws: `tooManyPixels` where the picture is larger than may be held at once.
-    init(_ turn: Turn, _ upstream: any Stage, _ limits: PictureLimits) throws(PictureError) {
+    init(_ turn: Turn, _ upstream: any Stage, _ memory: PictureMemory) throws(PictureError) {
         let input = upstream.layout
-        try limits.checkWholePicture(input, place: turn.name)
+        picture = try WholePicture(upstream, memory, for: turn.name)
         var layout = input
         var rowsPerBand: Int?
         switch turn {
@@ -38,12 +37,11 @@ final class TurnStage: Stage {
         }
         self.turn = turn
         self.layout = layout
-        feed = RowFeed(upstream)
         output = try OutputBands(layout, rowsPerBand: rowsPerBand)
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        let picture = try wholePicture()
+        let picture = try self.picture.start()
         let band = try output.next { (rows: Range<Int>, start) throws(PictureError) in
             switch turn {
             case .flip: copyUpwards(rows, of: picture, to: start)
@@ -56,26 +54,11 @@ final class TurnStage: Stage {
             case .rotate(.quarter):
                 copyColumns(rows, of: picture, first: rows.lowerBound, step: 1, to: start)
             case .rotate(.threeQuarters):
-                let first = feed.layout.width - 1 - rows.lowerBound
+                let first = self.picture.layout.width - 1 - rows.lowerBound
                 copyColumns(rows, of: picture, first: first, step: -1, to: start)
             }
         }
         return band
-    }
-
-    private func wholePicture() throws(PictureError) -> UnsafeRawPointer {
-        if let picture { return UnsafeRawPointer(picture.start) }
-        let bytesPerRow = feed.layout.bytesPerRow
-        let picture = try FilterMemory<UInt8>(count: bytesPerRow * feed.layout.height)
-        while feed.taken < feed.layout.height {
-            let band = try feed.rows()
-            memcpy(
-                picture.at(band.rows.lowerBound * bytesPerRow), band.start,
-                band.rows.count * bytesPerRow)
-        }
-        try feed.finish()
-        self.picture = picture
-        return UnsafeRawPointer(picture.start)
     }
 
     /// Output row y is row height − 1 − y of the picture.
@@ -93,11 +76,11 @@ final class TurnStage: Stage {
     /// Clockwise, the picture's columns become rows from the left and are read from the bottom; the
     /// other way round both are reversed.
     private func copyColumns(
-        _ rows: Range<Int>, of picture: UnsafeRawPointer, first: Int, step: Int,
+        _ rows: Range<Int>, of pixels: UnsafeRawPointer, first: Int, step: Int,
         to start: UnsafeMutableRawPointer
     ) {
         darkroom_columns(
-            picture, feed.layout.width, feed.layout.height, layout.bytesPerPixel, first, step,
+            pixels, picture.layout.width, picture.layout.height, layout.bytesPerPixel, first, step,
             step > 0 ? 1 : 0, start, rows.count)
     }
 }

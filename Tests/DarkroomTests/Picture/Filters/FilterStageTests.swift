@@ -8,7 +8,14 @@ import Testing
     static let filters: [Filter] = [
         .sepia(intensity: 0.8), .mono, .grayscale(amount: 1), .grayscale(amount: 0.5),
         .invert(amount: 1), .brightness(amount: 1.2), .contrast(amount: 0.7), .saturate(amount: 2),
-        .hueRotate(angle: 77), .opacity(amount: 0.5), .flip, .flop, .rotate(.quarter),
+        .hueRotate(angle: 77), .opacity(amount: 0.5), .gamma(2.2), .threshold(level: 0.4),
+        .posterize(levels: 5), .vignette(Filter.Vignette(amount: 0.9, radius: 0.1)),
+        .flatten(background: .white), .flatten(background: Colour(red: 200, green: 9, blue: 90)),
+        .overlay(Filter.Overlay(from: "rgba 8 5x4", gravity: .southeast, x: 1, opacity: 0.7)),
+        .overlay(Filter.Overlay(from: "grayAlpha 16 60x50")), .trim(tolerance: 0.04),
+        .pad(Filter.Pad(.margins(top: 1, right: 2, bottom: 0, left: 3))),
+        .pad(Filter.Pad(.atLeast(width: 50, height: nil, .east), background: .white)), .flip, .flop,
+        .rotate(.quarter),
         .rotate(.half), .rotate(.threeQuarters), .blur(sigma: 1.5), .blur(sigma: 17),
         .sharpen(sigma: 1, amount: 1, threshold: 0.02),
         .sharpen(sigma: 20, amount: 2, threshold: 0),
@@ -35,7 +42,11 @@ import Testing
             let grid = PixelGrid.noise(size.0, size.1, channels: channels, depth: depth)
             let result = try grid.developed(filter)
             #expect(result.layout.depth == depth)
-            #expect(!grid.layout.hasAlpha || result.layout.hasAlpha)
+            if case .flatten = filter {
+                #expect(!result.layout.hasAlpha)
+            } else {
+                #expect(!grid.layout.hasAlpha || result.layout.hasAlpha)
+            }
         }
     }
 
@@ -44,8 +55,12 @@ import Testing
         for failingRow in [0, 11, 22] {
             let source = GridStage(
                 .noise(19, 23, channels: 3), rowsPerBand: 1, failingRow: failingRow)
-            let stage = try FilterStage.make(filter, upstream: source, limits: PictureLimits())
-            #expect(throws: GridStage.failure) { _ = try PixelGrid(pulling: stage) }
+            #expect(throws: GridStage.failure) {
+                // `trim` reads when it is made, the others later.
+                let stage = try FilterStage.make(
+                    filter, upstream: source, limits: PictureLimits())
+                _ = try PixelGrid(pulling: stage)
+            }
         }
     }
 
@@ -67,7 +82,10 @@ import Testing
 
     /// Rows longer than a band is meant to be: a band is then one row.
     @Test(arguments: [
-        Filter.sepia(intensity: 1), .opacity(amount: 0.5), .flop, .blur(sigma: 1),
+        Filter.sepia(intensity: 1), .opacity(amount: 0.5), .flop, .blur(sigma: 1), .gamma(2),
+        .posterize(levels: 3), .threshold(level: 0.3), .vignette(Filter.Vignette()),
+        .trim(tolerance: 0), .overlay(Filter.Overlay(from: "rgb 8 9x4", gravity: .east)),
+        .pad(Filter.Pad(.margins(top: 0, right: 1, bottom: 0, left: 1))),
         .resize(Filter.Resize(width: 70_001, height: 2, fit: .fill)),
     ])
     func acceptsVeryWideRows(_ filter: Filter) throws {

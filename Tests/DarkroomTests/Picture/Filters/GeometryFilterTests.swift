@@ -96,28 +96,4 @@ import Testing
         let stage = try FilterStage.make(crop, upstream: source, limits: PictureLimits())
         #expect(throws: GridStage.failure) { _ = try PixelGrid(pulling: stage) }
     }
-
-    @Test(arguments: [Filter.flip, .rotate(.quarter), .rotate(.half), .rotate(.threeQuarters)])
-    func tellsWhatItHolds(_ filter: Filter) {
-        let layout = PixelLayout(width: 100, height: 30, channels: 3, depth: 16)
-        #expect(FilterStage.wholePictureBytes(filter, layout: layout) == 18_000)
-        var limits = PictureLimits()
-        limits.wholePictureBytes = 17_999
-        let source = GridStage(.noise(100, 30, channels: 3, depth: 16))
-        let error = #expect(throws: PictureError.self) {
-            _ = try FilterStage.make(filter, upstream: source, limits: limits)
-        }
-        #expect(error?.kind == .tooManyPixels)
-    }
-
-    @Test func otherFiltersHoldNoPicture() {
-        let layout = PixelLayout(width: 100, height: 30, channels: 3, depth: 16)
-        let filters: [Filter] = [
-            .flop, .mono, .blur(sigma: 2), .resize(Filter.Resize(width: 10)),
-            .crop(.gravity(.center, width: 1, height: 1)),
-        ]
-        for filter in filters {
-            #expect(FilterStage.wholePictureBytes(filter, layout: layout) == 0)
-        }
-    }
 }

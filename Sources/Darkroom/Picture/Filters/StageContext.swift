@@ -1,0 +1,42 @@
+import SystemPackage
+
+/// What the stages of one picture share.
+package struct StageContext {
+    package let limits: PictureLimits
+    package let memory: PictureMemory
+    /// Opens the output of another image of the batch.
+    let openImage: ImageOpener
+    /// False to stop with `PictureError.Code.cancelled`.
+    let checkpoint: () -> Bool
+
+    /// Opens the output of the image with this name, to be laid over the picture.
+    package typealias ImageOpener = (_ name: String) throws(PictureError) -> OtherImage
+
+    package init(
+        limits: PictureLimits, memory: PictureMemory? = nil,
+        openImage: @escaping ImageOpener = Self.noImage,
+        checkpoint: @escaping () -> Bool = { true }
+    ) {
+        self.limits = limits
+        self.memory = memory ?? PictureMemory(limit: limits.wholePictureBytes)
+        self.openImage = openImage
+        self.checkpoint = checkpoint
+    }
+
+    /// For a picture that belongs to no batch.
+    package static func noImage(_ name: String) throws(PictureError) -> OtherImage {
+        throw PictureError(.readFailed, "there is no image ‘\(name)’ beside this one")
+    }
+}
+
+/// Another image's output, open for reading from its start.
+package struct OtherImage: ~Copyable {
+    package let descriptor: Descriptor
+    /// What messages call the file.
+    package let name: String
+
+    package init(_ descriptor: consuming Descriptor, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+}

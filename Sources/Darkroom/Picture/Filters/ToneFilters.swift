@@ -1,0 +1,115 @@
+import CPixels
+
+extension ColourFilters {
+    /// v becomes v^(1/γ), v from 0 to 1: above 1 the middle gets brighter, below darker; 0 and 1 stay.
+    static func gamma(_ gamma: Double, _ upstream: any Stage) throws(PictureError) -> any Stage {
+        if gamma == 1 { return upstream }
+        let depth = upstream.layout.depth
+        let table = try SampleTable(depth: depth) {
+            darkroom_power_table($0, Int32(depth), 1 / gamma)
+        }
+        return mapped(.colour, by: table, upstream)
+    }
+
+    /// n levels: with v from 0 to 1, k = v·(n − 1) rounded, and v becomes k / (n − 1).
+    static func posterize(_ levels: Int, _ upstream: any Stage) throws(PictureError) -> any Stage {
+        let depth = upstream.layout.depth
+        if levels == 1 << depth { return upstream }
+        let table = try SampleTable(depth: depth) {
+            darkroom_level_table($0, Int32(depth), UInt32(levels))
+        }
+        return mapped(.colour, by: table, upstream)
+    }
+
+    /// White where Y = 0.2126·R + 0.7152·G + 0.0722·B, not rounded, is at least `level` of full scale,
+    /// black elsewhere. The result is a gray picture.
+    static func threshold(_ level: Double, _ upstream: any Stage) -> any Stage {
+        let input = upstream.layout
+        var layout = input
+        layout.channels = input.hasAlpha ? 2 : 1
+        // Y is compared in whole ten thousandths of a sample. A level such as 0.1 has no exact binary
+        // form: what lies within a thousandth above a whole number is taken for it.
+        let least = UInt32((level * layout.fullScale * 10_000 - 0.001).rounded(.up))
+        return InPlaceStage(upstream, layout: layout) { start, rows in
+            darkroom_threshold(
+                start, start, rows * input.width, Int32(input.channels), Int32(input.depth), least)
+        }
+    }
+}
+
+/// Darkens towards the corners; see `Filter.Vignette` for the formula.
+final class VignetteStage: Stage {
+    let layout: PixelLayout
+    private let vignette: Filter.Vignette
+    private let upstream: any Stage
+    private let factors: FilterMemory<Double>
+    /// width² + height²
+    private let size: Double
+
+    static func make(
+        _ vignette: Filter.Vignette, _ upstream: any Stage
+    ) throws(PictureError) -> any Stage {
+        vignette.amount == 0 ? upstream : try VignetteStage(vignette, upstream)
+    }
+
+    private init(_ vignette: Filter.Vignette, _ upstream: any Stage) throws(PictureError) {
+        self.vignette = vignette
+        self.upstream = upstream
+        layout = upstream.layout
+        factors = try FilterMemory(count: layout.width)
+        size = Double(layout.width * layout.width + layout.height * layout.height)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        guard let band = try upstream.nextBand() else { return nil }
+        for row in band.rows {
+            // Twice the distances from the centre, in whole pixels.
+            let (x, y) = (Double(layout.width - 1), Double(2 * row + 1 - layout.height))
+            if ((x * x + y * y) / size).squareRoot() <= vignette.radius { continue }
+            darkroom_vignette_row(
+                factors.start, layout.width, y, size, vignette.amount, vignette.radius,
+                vignette.softness)
+            darkroom_scale_row(
+                band.start + (row - band.rows.lowerBound) * layout.bytesPerRow, layout.width,
+                Int32(layout.channels), Int32(layout.depth), factors.start)
+        }
+        return band
+    }
+}
+
+/// Lays the picture over a colour: with α from 0 to 1, v becomes α·v + (1 − α)·colour, and alpha goes.
+/// A gray picture becomes RGB if the colour is not gray.
+enum FlattenFilter {
+    static func make(_ colour: Colour, _ upstream: any Stage) throws(PictureError) -> any Stage {
+        guard upstream.layout.hasAlpha else { return upstream }
+        let isGray = upstream.layout.isGray && colour.isGray
+        let stage = isGray ? upstream : try upstream.expanded(toChannels: 4)
+        let input = stage.layout
+        var layout = input
+        layout.channels -= 1
+        let pixel = colour.pixel(isGray: isGray, hasAlpha: false, depth: input.depth)
+        return InPlaceStage(stage, layout: layout) { start, rows in
+            darkroom_flatten(
+                start, start, rows * input.width, Int32(input.channels), Int32(input.depth), pixel)
+        }
+    }
+}
+
+extension Colour {
+    var isGray: Bool { red == green && green == blue }
+}
+
+extension Stage {
+    /// The same pixels with more channels: gray as RGB, opaque where alpha is new.
+    func expanded(toChannels channels: Int) throws(PictureError) -> any Stage {
+        if layout.channels == channels { return self }
+        let input = layout
+        var output = input
+        output.channels = channels
+        return try CopyingStage(self, layout: output) { from, to in
+            darkroom_expand(
+                from, Int32(input.channels), to, Int32(channels), input.width, Int32(input.depth),
+                .max)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Glibc
+
+/// All rows of a stage in memory, read when they are first needed.
+final class WholePicture {
+    let layout: PixelLayout
+    private let feed: RowFeed
+    private let memory: FilterMemory<UInt8>
+
+    /// - Throws: `tooManyPixels` where the budget has not room for it.
+    init(
+        _ upstream: any Stage, _ budget: PictureMemory, for operation: String
+    ) throws(PictureError) {
+        layout = upstream.layout
+        feed = RowFeed(upstream)
+        memory = try FilterMemory(
+            count: layout.bytesPerRow * layout.height, of: budget, for: operation)
+    }
+
+    /// The first sample of the first row; rows follow each other without gaps.
+    func start() throws(PictureError) -> UnsafeRawPointer {
+        if feed.taken < layout.height {
+            while feed.taken < layout.height {
+                let band = try feed.rows()
+                memcpy(
+                    memory.at(band.rows.lowerBound * layout.bytesPerRow), band.start,
+                    band.rows.count * layout.bytesPerRow)
+            }
+            try feed.finish()
+        }
+        return UnsafeRawPointer(memory.start)
+    }
+}

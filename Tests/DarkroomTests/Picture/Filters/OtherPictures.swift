@@ -1,0 +1,52 @@
+import SystemPackage
+import TestSupport
+
+@testable import Darkroom
+
+/// The pictures that tests lay over others.
+enum OtherPictures {
+    /// A context in which each image is there by the name of its layout, as in `rgba 8 5x4`: noise of
+    /// five by four pixels.
+    static func context(_ limits: PictureLimits = PictureLimits()) -> StageContext {
+        StageContext(limits: limits) { name throws(PictureError) in
+            guard let maker = maker(named: name) else { return try StageContext.noImage(name) }
+            return try open(maker.encoded, name)
+        }
+    }
+
+    static func open(_ file: [UInt8], _ name: String) throws(PictureError) -> OtherImage {
+        do {
+            let folder = try ScratchDirectory()
+            let path = folder.url.appending(path: "other.png")
+            try file.withUnsafeBytes { bytes in
+                let descriptor = try FileDescriptor.open(
+                    path.path, .writeOnly, options: [.create], permissions: .ownerReadWrite)
+                try descriptor.closeAfter { _ = try descriptor.writeAll(bytes) }
+            }
+            let descriptor = try FileDescriptor.open(path.path, .readOnly)
+            return OtherImage(Descriptor(owning: descriptor.rawValue), name: "\(name).png")
+        } catch {
+            throw PictureError(.readFailed, "\(name): \(error)")
+        }
+    }
+
+    static func maker(named name: String) -> PNGMaker? {
+        let words = name.split(separator: " ")
+        guard words.count >= 3, let depth = Int(words[1]),
+            let type = PNGMaker.ColourType.allCases.first(where: { "\($0)" == words[0] })
+        else { return nil }
+        let sides = words[2].split(separator: "x").compactMap { Int($0) }
+        return .noise(
+            width: sides[0], height: sides[1], colourType: type, depth: depth,
+            interlaced: words.last == "interlaced", seed: 7)
+    }
+}
+
+extension FilterStage {
+    /// A stage of a picture of its own.
+    static func make(
+        _ filter: Filter, upstream: any Stage, limits: PictureLimits
+    ) throws(PictureError) -> any Stage {
+        try make(filter, upstream: upstream, context: OtherPictures.context(limits))
+    }
+}
