@@ -22,7 +22,9 @@ struct FilterJob: Sendable {
     let image: Int
     let name: String
     let input: Input
+    let autoOrient: Bool
     let filters: [Filter]
+    let output: OutputOptions
     let outputFile: String
     let cancellation: CancellationFlag
 }
@@ -122,8 +124,8 @@ extension Board {
         }
         return FilterJob(
             folders: batch.folders, image: index, name: image.name, input: input,
-            filters: image.filters, outputFile: image.outputFile,
-            cancellation: batch.cancellation)
+            autoOrient: image.autoOrient, filters: image.filters, output: image.output,
+            outputFile: image.outputFile, cancellation: batch.cancellation)
     }
 
     /// What is to happen to a filter that was not allowed to begin or was ended by the daemon's stop.
@@ -155,9 +157,9 @@ extension Board {
             var image = batch.status.images[index]
             image.state = .filtered
             image.output = ImageStatus.Output(
-                file: batch.manifest.images[index].outputFile, sha256: report.sha256,
-                bytes: report.bytes, width: report.width, height: report.height,
-                depth: report.depth, channels: report.channels)
+                file: batch.manifest.images[index].outputFile, format: report.format,
+                sha256: report.sha256, bytes: report.bytes, width: report.width,
+                height: report.height, depth: report.depth, channels: report.channels)
             image.warnings = report.warnings.isEmpty ? nil : report.warnings
             image.metadata = report.metadata.isEmpty ? nil : report.metadata
             batch.live[index]?.phase = .recording

@@ -28,8 +28,9 @@ struct FilterStep {
     ) throws -> PictureReport {
         let input = try openInput()
         return try PicturePipeline.run(
-            input: input.file, inputName: inputName, filters: job.filters, output: output.file,
-            outputName: job.outputFile, limits: limits, checkpoint: checkpoint)
+            input: input.file, inputName: inputName, autoOrient: job.autoOrient,
+            filters: job.filters, output: output.file, outputName: job.outputFile,
+            options: job.output, limits: limits, checkpoint: checkpoint)
     }
 
     private func openInput() throws -> Descriptor {
