@@ -10,10 +10,10 @@ struct Check: Sendable {
         do {
             let opaque = try FilterStage.make(
                 definition.filter, upstream: ColourStage(colours, alpha: false),
-                limits: PictureLimits())
+                context: StageContext(limits: PictureLimits()))
             let transparent = try FilterStage.make(
                 definition.filter, upstream: ColourStage(colours, alpha: true),
-                limits: PictureLimits())
+                context: StageContext(limits: PictureLimits()))
             guard transparent.layout.channels == opaque.layout.channels + 1 else {
                 return "with alpha it has \(transparent.layout.channels) channels"
             }

@@ -22,9 +22,11 @@ struct FilterJob: Sendable {
     let image: Int
     let name: String
     let input: Input
+    let autoOrient: Bool
     let filters: [Filter]
     /// The outputs that the filters lay over the picture, by their images' names; in the outbox.
     let overlays: [String: String]
+    let output: OutputOptions
     let outputFile: String
     let cancellation: CancellationFlag
 }
@@ -125,8 +127,9 @@ extension Board {
         let needed = image.needs.map { batch.manifest.images[$0] }
         return FilterJob(
             folders: batch.folders, image: index, name: image.name, input: input,
-            filters: image.filters,
+            autoOrient: image.autoOrient, filters: image.filters,
             overlays: Dictionary(uniqueKeysWithValues: needed.map { ($0.name, $0.outputFile) }),
+            output: image.output,
             outputFile: image.outputFile, cancellation: batch.cancellation)
     }
 
@@ -159,9 +162,9 @@ extension Board {
             var image = batch.status.images[index]
             image.state = .filtered
             image.output = ImageStatus.Output(
-                file: batch.manifest.images[index].outputFile, sha256: report.sha256,
-                bytes: report.bytes, width: report.width, height: report.height,
-                depth: report.depth, channels: report.channels)
+                file: batch.manifest.images[index].outputFile, format: report.format,
+                sha256: report.sha256, bytes: report.bytes, width: report.width,
+                height: report.height, depth: report.depth, channels: report.channels)
             image.warnings = report.warnings.isEmpty ? nil : report.warnings
             image.metadata = report.metadata.isEmpty ? nil : report.metadata
             batch.live[index]?.phase = .recording

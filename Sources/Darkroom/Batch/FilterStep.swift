@@ -28,9 +28,9 @@ struct FilterStep {
     ) throws -> PictureReport {
         let input = try openInput()
         return try PicturePipeline.run(
-            input: input.file, inputName: inputName, filters: job.filters, output: output.file,
-            outputName: job.outputFile, limits: limits, openImage: openImage, checkpoint: checkpoint
-        )
+            input: input.file, inputName: inputName, autoOrient: job.autoOrient,
+            filters: job.filters, output: output.file, outputName: job.outputFile,
+            options: job.output, limits: limits, openImage: openImage, checkpoint: checkpoint)
     }
 
     /// Opens the output of another image, which has been waited for.

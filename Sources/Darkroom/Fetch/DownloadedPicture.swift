@@ -7,8 +7,7 @@ extension TransferReport {
         let answer = "\(shownURL): the server answered with \(kind.words)"
         let type = contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
         if kind.isPicture {
-            throw FetchError(
-                .unsupportedFormat, "\(answer)\(type); only PNG pictures are read")
+            throw FetchError(.unsupportedFormat, "\(answer)\(type); \(PictureKind.rule)")
         }
         throw FetchError(.notAPicture, answer + type)
     }

@@ -1,3 +1,14 @@
+/// What a manifest may say for all its images, and for each one by itself.
+package struct ImageSettings: Sendable {
+    package var filters: FilterDrafts
+    package var autoOrient = true
+    package var output = OutputOptions()
+
+    package init(filters: FilterDrafts) {
+        self.filters = filters
+    }
+}
+
 /// An image as a manifest has it, before names are resolved.
 package struct ImageDraft: Sendable {
     /// Empty until it is derived, where the manifest gives none.
@@ -5,15 +16,15 @@ package struct ImageDraft: Sendable {
     package var source: String?
     package var from: Reference?
     package var after: [Reference] = []
-    package var filters: FilterDrafts
+    package var settings: ImageSettings
     /// Where the image is, for the problems that show when all images are known.
     package let path: DocumentPath
     package let place: Document.Place
     /// The place of the name; of the image where it has none.
     package var namePlace: Document.Place
 
-    package init(filters: FilterDrafts, path: DocumentPath, place: Document.Place) {
-        self.filters = filters
+    package init(settings: ImageSettings, path: DocumentPath, place: Document.Place) {
+        self.settings = settings
         self.path = path
         self.place = place
         namePlace = place
@@ -21,7 +32,7 @@ package struct ImageDraft: Sendable {
 
     /// Every other image that is mentioned: `from`, those that the filters lay over this one, `after`.
     package var references: [Reference] {
-        (from.map { [$0] } ?? []) + filters.mentions + after
+        (from.map { [$0] } ?? []) + settings.filters.mentions + after
     }
 
     /// The mention of another image.
@@ -38,6 +49,11 @@ package struct ImageDraft: Sendable {
             /// mention, which is told by its number.
             case filter(DocumentPath, number: Int)
         }
+    }
+
+    /// The output's name, once the image has one itself.
+    package var outputFile: String {
+        Manifest.Image.outputFile(named: name, settings.output.format)
     }
 
     package func path(of reference: Reference) -> DocumentPath {

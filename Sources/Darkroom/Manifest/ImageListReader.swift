@@ -4,19 +4,19 @@ package struct ImageListReader {
     package static let maximumSource = 8192
 
     private let limits: ManifestLimits
-    /// For the images that name none.
-    private let standardFilters: FilterDrafts
+    /// For what an image does not say itself.
+    private let standard: ImageSettings
     package private(set) var drafts: [ImageDraft] = []
     /// Lists that have been read, for the images that share one by an alias.
     private var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
 
-    package init(limits: ManifestLimits, standardFilters: FilterDrafts) {
+    package init(limits: ManifestLimits, standard: ImageSettings) {
         self.limits = limits
-        self.standardFilters = standardFilters
+        self.standard = standard
     }
 
-    static let keys = ["name", "source", "from", "after", "filters"]
-    static let keysBesideName = ["source", "from", "after", "filters"]
+    static let keys = ["name"] + keysBesideName
+    static let keysBesideName = ["source", "from", "after", "filters", "autoOrient", "output"]
 
     /// Reads the value of `images`. `sorted` takes a map in the order of its keys' bytes.
     package mutating func read(
@@ -55,7 +55,7 @@ package struct ImageListReader {
     private mutating func readItem(
         _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
     ) {
-        var draft = ImageDraft(filters: standardFilters, path: path, place: node.place)
+        var draft = ImageDraft(settings: standard, path: path, place: node.place)
         if let source = node.text {
             draft.source = Self.source(source, node, at: path, &reader)
             drafts.append(draft)
@@ -95,7 +95,7 @@ package struct ImageListReader {
                 reader.repeatedKey(entry, at: inner)
                 continue
             }
-            var draft = ImageDraft(filters: standardFilters, path: inner, place: entry.place)
+            var draft = ImageDraft(settings: standard, path: inner, place: entry.place)
             draft.name = entry.key
             Self.check(entry.key, entry.place, at: inner, &reader)
             if let source = entry.value.text {
@@ -141,7 +141,16 @@ package struct ImageListReader {
             draft.after = Self.after(after, at: .key(path, "after"), &reader)
         }
         if let list = map["filters"] {
-            draft.filters = filters(list, at: .key(path, "filters"), &reader)
+            draft.settings.filters = filters(list, at: .key(path, "filters"), &reader)
+        }
+        if let autoOrient = map["autoOrient"] {
+            draft.settings.autoOrient =
+                reader.boolean(autoOrient, "‘autoOrient’", at: .key(path, "autoOrient"))
+                ?? standard.autoOrient
+        }
+        if let output = map["output"] {
+            draft.settings.output = reader.output(
+                output, over: standard.output, at: .key(path, "output"))
         }
     }
 

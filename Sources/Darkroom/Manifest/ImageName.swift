@@ -1,7 +1,7 @@
 /// The rules for images' names, which are file names in the outbox, and the names that sources
 /// give.
 package enum ImageName {
-    /// In UTF-8. With `.png` and a suffix for temporary files it is still within the 255 of Linux.
+    /// In UTF-8. With `.png` or `.jpg` and a suffix for temporary files it is still within the 255 of Linux.
     package static let maximumBytes = 200
 
     /// What is wrong with a name, as the end of a sentence that begins with it; nil for a good one.
@@ -15,7 +15,11 @@ package enum ImageName {
             return "has a control character in it"
         }
         if name.utf8.first == UInt8(ascii: ".") { return "begins with a dot" }
-        if isReserved(name) || isReserved(Manifest.Image.outputFile(named: name)) {
+        if isReserved(name)
+            || PictureFormat.allCases.contains(where: {
+                isReserved(Manifest.Image.outputFile(named: name, $0))
+            })
+        {
             return "is the name of a file that Darkroom writes"
         }
         return nil
@@ -56,7 +60,9 @@ package enum ImageName {
     /// A name that is `base` with `-number`.
     package static func numbered(_ base: String, _ number: Int) -> String {
         let suffix = "-\(number)"
-        let ending = base.lowercased().hasSuffix(".png") ? String(base.suffix(4)) : ""
+        let lowered = base.lowercased()
+        let known = PictureFormat.allCases.flatMap(\.endings).first { lowered.hasSuffix($0) }
+        let ending = String(base.suffix(known?.count ?? 0))
         let stem = String(base.dropLast(ending.count))
         return stem.prefix(utf8: maximumBytes - suffix.utf8.count - ending.utf8.count) + suffix
             + ending

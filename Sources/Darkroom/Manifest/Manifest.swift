@@ -25,16 +25,22 @@ package struct Manifest: Sendable, Equatable {
         package var overlays: [Int]
         /// Applied in this order; may be empty (the picture is only read and written).
         package var filters: [Filter]
+        /// Whether the picture is turned upright before the filters, as its camera has noted.
+        package var autoOrient: Bool
+        package var output: OutputOptions
 
         package init(
             name: String, origin: Origin, after: [Int] = [], overlays: [Int] = [],
-            filters: [Filter] = []
+            filters: [Filter] = [], autoOrient: Bool = true,
+            output: OutputOptions = OutputOptions()
         ) {
             self.name = name
             self.origin = origin
             self.after = after
             self.overlays = overlays
             self.filters = filters
+            self.autoOrient = autoOrient
+            self.output = output
         }
 
         /// Indices of the images whose outputs this one is made of.
@@ -43,13 +49,16 @@ package struct Manifest: Sendable, Equatable {
             return [index] + overlays
         }
 
-        /// The output's name in the outbox: the name with `.png`, unless it has that ending
-        /// already.
-        package var outputFile: String { Self.outputFile(named: name) }
+        /// The output's name in the outbox: the name with `.png` or `.jpg`, unless it has an ending
+        /// of its format already.
+        package var outputFile: String { Self.outputFile(named: name, output.format) }
 
         /// The output's name of an image with this name.
-        package static func outputFile(named name: String) -> String {
-            name.utf8.suffix(4).map { $0 | 0x20 }.elementsEqual(".png".utf8) ? name : name + ".png"
+        package static func outputFile(named name: String, _ format: PictureFormat) -> String {
+            let hasEnding = format.endings.contains { ending in
+                name.utf8.suffix(ending.utf8.count).map { $0 | 0x20 }.elementsEqual(ending.utf8)
+            }
+            return hasEnding ? name : name + format.endings[0]
         }
     }
 

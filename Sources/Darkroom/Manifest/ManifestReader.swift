@@ -35,7 +35,9 @@ package enum ManifestReader {
         }
     }
 
-    static let keys = ["images", "filters", "priority", "qualityOfService"]
+    static let keys = [
+        "images", "filters", "autoOrient", "output", "priority", "qualityOfService",
+    ]
 
     private static func manifest(
         _ root: Document.Node, isPropertyList: Bool, _ limits: ManifestLimits,
@@ -44,7 +46,7 @@ package enum ManifestReader {
         var reader = SchemaReader()
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
-                limits: limits, standardFilters: FilterDrafts(defaultFilters))
+                limits: limits, standard: ImageSettings(filters: FilterDrafts(defaultFilters)))
             images.read(root, at: .root, sorted: true, with: &reader)
             return try manifest(of: images.drafts, reader, .normal, .default)
         }
@@ -52,17 +54,14 @@ package enum ManifestReader {
             try reader.problems.throwIfAny()
             return Manifest(images: [])
         }
-        let filters = map["filters"].map {
-            reader.filters($0, limit: limits.filters, at: .key(.root, "filters"))
-        }
+        let settings = settings(in: map, &reader, limits, defaultFilters: defaultFilters)
         let priority: Priority? = map["priority"].flatMap {
             reader.word($0, "‘priority’", at: .key(.root, "priority"))
         }
         let qualityOfService: QualityOfServiceName? = map["qualityOfService"].flatMap {
             reader.word($0, "‘qualityOfService’", at: .key(.root, "qualityOfService"))
         }
-        var images = ImageListReader(
-            limits: limits, standardFilters: filters ?? FilterDrafts(defaultFilters))
+        var images = ImageListReader(limits: limits, standard: settings)
         if let node = map["images"] {
             images.read(
                 node, at: .key(.root, "images"), sorted: isPropertyList, with: &reader)
@@ -72,6 +71,28 @@ package enum ManifestReader {
         }
         return try manifest(
             of: images.drafts, reader, priority ?? .normal, qualityOfService ?? .default)
+    }
+
+    /// What the manifest says for all its images.
+    private static func settings(
+        in map: Document.Map, _ reader: inout SchemaReader, _ limits: ManifestLimits,
+        defaultFilters: [Filter]
+    ) -> ImageSettings {
+        var settings = ImageSettings(filters: FilterDrafts(defaultFilters))
+        if let filters = map["filters"] {
+            settings.filters = reader.filters(
+                filters, limit: limits.filters, at: .key(.root, "filters"))
+        }
+        if let autoOrient = map["autoOrient"] {
+            settings.autoOrient =
+                reader.boolean(autoOrient, "‘autoOrient’", at: .key(.root, "autoOrient"))
+                ?? settings.autoOrient
+        }
+        if let output = map["output"] {
+            settings.output = reader.output(
+                output, over: settings.output, at: .key(.root, "output"))
+        }
+        return settings
     }
 
     /// Whether a property list is a bare dictionary of names and URLs, as the tutorials on
@@ -97,7 +118,9 @@ package enum ManifestReader {
                 ?? .source(draft.source ?? "")
             return Manifest.Image(
                 name: draft.name, origin: origin, after: dependencies.after(of: index),
-                overlays: dependencies.overlays(of: index), filters: draft.filters.filters)
+                overlays: dependencies.overlays(of: index),
+                filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
+                output: draft.settings.output)
         }
         return Manifest(images: images, priority: priority, qualityOfService: qualityOfService)
     }

@@ -3,21 +3,25 @@ package struct NameTable: Sendable {
     /// Indices by output file. Strings that are equal to Unicode are equal here, for on some file
     /// systems the user will copy the files to they are.
     private var indices: [String: Int] = [:]
-    private let drafts: [ImageDraft]
+    private var drafts: [ImageDraft] = []
+    /// Those that the images have.
+    private let formats: [PictureFormat]
     /// How many more names may be compared with to find one that was meant.
     private var comparisons = 50_000
 
     /// Gives a name to each draft that has none, and adds problems for names given twice.
     package init(naming drafts: inout [ImageDraft], problems: inout ProblemList) {
         indices.reserveCapacity(drafts.count)
+        formats = PictureFormat.allCases.filter { format in
+            drafts.contains { $0.settings.output.format == format }
+        }
         for index in drafts.indices where !drafts[index].name.isEmpty {
-            let name = drafts[index].name
-            let file = Manifest.Image.outputFile(named: name)
-            guard let other = indices[file] else {
-                indices[file] = index
-                continue
+            let draft = drafts[index]
+            if let other = holder(of: draft.name, draft.settings.output.format, among: drafts) {
+                Self.addDuplicate(draft, of: drafts[other], &problems)
+            } else {
+                indices[draft.outputFile] = index
             }
-            Self.addDuplicate(drafts[index], of: drafts[other], &problems)
         }
         // Derived names come last, so that they make way for those given further down.
         var numbers: [String: Int] = [:]
@@ -25,13 +29,14 @@ package struct NameTable: Sendable {
             guard let source = drafts[index].source else { continue }
             let base = ImageName.derived(from: source)
             var name = base
-            while indices[Manifest.Image.outputFile(named: name)] != nil {
+            let format = drafts[index].settings.output.format
+            while holder(of: name, format, among: drafts) != nil {
                 let number = numbers[base, default: 1] + 1
                 numbers[base] = number
                 name = ImageName.numbered(base, number)
             }
-            indices[Manifest.Image.outputFile(named: name)] = index
             drafts[index].name = name
+            indices[drafts[index].outputFile] = index
         }
         self.drafts = drafts
     }
@@ -48,10 +53,27 @@ package struct NameTable: Sendable {
     }
 
     package func index(of name: String) -> Int? {
-        guard let index = indices[Manifest.Image.outputFile(named: name)],
-            drafts[index].name == name
-        else { return nil }
-        return index
+        index(of: name, among: drafts)
+    }
+
+    private func index(of name: String, among drafts: [ImageDraft]) -> Int? {
+        for format in formats {
+            if let index = indices[Manifest.Image.outputFile(named: name, format)],
+                drafts[index].name == name
+            {
+                return index
+            }
+        }
+        return nil
+    }
+
+    /// The image that stands in the way of another with this name: it has the same output, or the same
+    /// name and an output of another format.
+    private func holder(
+        of name: String, _ format: PictureFormat, among drafts: [ImageDraft]
+    ) -> Int? {
+        if let other = indices[Manifest.Image.outputFile(named: name, format)] { return other }
+        return formats.count > 1 ? index(of: name, among: drafts) : nil
     }
 
     /// The name nearest to one that no image has, looked for among the first images only: each

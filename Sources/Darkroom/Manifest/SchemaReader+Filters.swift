@@ -134,9 +134,7 @@ extension SchemaReader {
         case .choice(let words):
             return word(node, among: words, what, at: path).map { .text($0) }
         case .boolean:
-            if let value = node.boolean { return .boolean(value) }
-            wrongType(node, "\(what) must be true or false", at: path)
-            return nil
+            return boolean(node, what, at: path).map { .boolean($0) }
         case .colour:
             guard let text = text(node, what, at: path) else { return nil }
             if Colour(text) != nil { return .text(text) }
@@ -184,7 +182,7 @@ extension SchemaReader {
         return nil
     }
 
-    private mutating func integer(
+    mutating func integer(
         _ node: Document.Node, _ range: ClosedRange<Int>, _ what: String, at path: DocumentPath
     ) -> FilterArgument? {
         let rule = "\(what) must be an integer of \(range.lowerBound) to \(range.upperBound)"

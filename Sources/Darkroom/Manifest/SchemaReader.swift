@@ -49,6 +49,14 @@ package struct SchemaReader: Sendable {
         return nil
     }
 
+    package mutating func boolean(
+        _ node: Document.Node, _ what: String, at path: DocumentPath
+    ) -> Bool? {
+        if let value = node.boolean { return value }
+        wrongType(node, "\(what) must be true or false", at: path)
+        return nil
+    }
+
     package mutating func list(
         _ node: Document.Node, _ what: String, at path: DocumentPath
     ) -> Document.List? {

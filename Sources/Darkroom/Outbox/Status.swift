@@ -169,7 +169,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     package var attempts: Int
     package var milliseconds: Milliseconds
     package var error: Failure?
-    /// What libpng remarked and let pass.
+    /// What the decoder remarked and let pass.
     package var warnings: [String]?
     /// What became of the source's chunks that are not pixels: kept, converted or dropped.
     package var metadata: [String: String]?
@@ -193,6 +193,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
 
     package struct Output: Codable, Sendable, Equatable {
         package var file: String
+        package var format: PictureFormat
         /// Hexadecimal.
         package var sha256: String
         package var bytes: Int
@@ -205,10 +206,11 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         package var channels: Int
 
         package init(
-            file: String, sha256: String, bytes: Int, width: Int, height: Int, depth: Int,
-            channels: Int
+            file: String, format: PictureFormat, sha256: String, bytes: Int, width: Int,
+            height: Int, depth: Int, channels: Int
         ) {
             self.file = file
+            self.format = format
             self.sha256 = sha256
             self.bytes = bytes
             self.width = width

@@ -1,29 +1,55 @@
+/// What a source's file holds beside plain pixels.
+package struct SourceMetadata: Sendable, Equatable {
+    /// What a chunk or segment means to a result.
+    package enum Meaning: Sendable, Equatable {
+        /// It has become part of the pixels: a palette, transparency, how colours are coded.
+        case pixels
+        /// It says what the numbers of the pixels mean.
+        case colour(PNGColour.Item)
+        /// Nothing.
+        case other
+    }
+
+    package let format: PictureFormat
+    /// By the names of the format's chunks or segments.
+    package var meanings: [String: Meaning] = [:]
+}
+
 /// What becomes of a source's chunks that are not plain pixels, so that nothing is lost silently.
 enum MetadataLedger {
-    /// One entry for each kind of chunk met.
+    /// One entry for each kind of chunk or segment met: `kept`, `converted` or `dropped`.
     ///
     /// - Parameters:
-    ///   - sent: The colour chunks given to the writer.
-    ///   - written: The names of those it wrote.
+    ///   - original: What the source says of its colour.
+    ///   - sent: What of it was given to the writer.
+    ///   - written: What of that it wrote.
     static func entries(
-        _ reader: PNGReader, sent: PNGColour, written: Set<String>
+        of source: SourceMetadata, to format: PictureFormat, original: PNGColour, sent: PNGColour,
+        written: Set<PNGColour.Item>
     ) -> [String: String] {
-        var entries: [String: String] = [:]
-        for chunk in reader.chunks where !["IHDR", "IDAT", "IEND"].contains(chunk) {
-            entries[chunk] =
-                switch chunk {
-                case "PLTE": reader.header.hasPalette ? "converted" : "dropped"
-                case "tRNS": reader.hasTransparencyChunk ? "converted" : "dropped"
-                case "pHYs" where written.contains("pHYs"):
-                    sent.density == reader.colour.density ? "kept" : "converted"
-                default: written.contains(chunk) ? "kept" : "dropped"
-                }
+        source.meanings.mapValues { meaning in
+            switch meaning {
+            case .pixels: "converted"
+            case .colour(.density) where written.contains(.density):
+                sent.density == original.density && source.format == format ? "kept" : "converted"
+            case .colour(let item): written.contains(item) ? "kept" : "dropped"
+            case .other: "dropped"
+            }
         }
-        return entries
     }
 }
 
 extension PNGColour {
+    /// The parts, by the names of PNG's chunks.
+    package enum Item: String, Sendable, CaseIterable {
+        case renderingIntent = "sRGB"
+        case gamma = "gAMA"
+        case chromaticities = "cHRM"
+        case density = "pHYs"
+        case codePoints = "cICP"
+        case profile = "iCCP"
+    }
+
     /// What still holds after `filters`, for a result of `layout`.
     ///
     /// Physical size does not outlast a change of scale and turns with the picture. A profile for

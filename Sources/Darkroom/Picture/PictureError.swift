@@ -1,7 +1,7 @@
 /// Why a picture could not be read, filtered or written.
 package struct PictureError: CodedError, Equatable {
     package enum Code: String, Sendable, CaseIterable {
-        /// The bytes do not begin with PNG's signature; the message says what they look like.
+        /// The bytes do not begin as a picture's; the message says what they look like.
         case notAPicture = "not-a-picture"
         /// A picture of a kind this version does not read.
         case unsupportedFormat = "unsupported-format"
@@ -21,6 +21,18 @@ package struct PictureError: CodedError, Equatable {
         case pngInvalid = "png-invalid"
         /// An animation, which is not flattened silently.
         case animated = "png-animated"
+        /// The file ends before the picture does.
+        case jpegTruncated = "jpeg-truncated"
+        /// What comes before the pixels is missing, broken or contradicts itself.
+        case jpegHeader = "jpeg-header"
+        /// The compressed pixels cannot be decompressed, or are too many or too few.
+        case jpegData = "jpeg-data"
+        /// Four colour components, as of CMYK, which are not turned into RGB by guess.
+        case jpegCMYK = "jpeg-cmyk"
+        /// A kind of JPEG that libjpeg does not read: 12 bits, lossless, hierarchical.
+        case jpegUnsupported = "jpeg-unsupported"
+        /// Anything else that libjpeg refuses; the message carries its words.
+        case jpegInvalid = "jpeg-invalid"
         /// More pixels than the limit allows, told from the header before anything is decoded.
         case tooManyPixels = "too-many-pixels"
         /// A filter's rectangle does not lie within the picture, or its result would have no pixels.

@@ -1,3 +1,5 @@
+import SystemPackage
+
 /// What bytes are, told from how they begin, never from a name or a Content-Type.
 package enum PictureKind: Sendable, Equatable, CaseIterable {
     case png
@@ -24,8 +26,28 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         }
     }
 
+    /// Looks at the bytes that follow in a regular file, and leaves it where it was.
+    ///
+    /// - Parameter name: what messages call the file.
+    package init(of file: FileDescriptor, name: String) throws(PictureError) {
+        do {
+            let offset = try file.seek(offset: 0, from: .current)
+            var prefix = [UInt8](repeating: 0, count: Self.prefixLength)
+            let count = try prefix.withUnsafeMutableBytes {
+                try file.read(fromAbsoluteOffset: offset, into: $0)
+            }
+            self.init(prefix: prefix.prefix(count))
+        } catch {
+            throw PictureError(
+                .readFailed, "\(name): reading the first bytes: \(error)", isTransient: true)
+        }
+    }
+
     /// Whether this version reads such pictures.
-    package var isReadable: Bool { self == .png }
+    package var isReadable: Bool { self == .png || self == .jpeg }
+
+    /// What pictures must be, as the end of a sentence that says what one is.
+    package static let rule = "only PNG and JPEG pictures are read"
 
     /// Whether this is a picture at all, be it readable or not.
     package var isPicture: Bool {
@@ -79,7 +101,7 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         if isReadable { return nil }
         return isPicture
             ? PictureError(
-                .unsupportedFormat, "\(name): this is \(words); only PNG pictures are read")
+                .unsupportedFormat, "\(name): this is \(words); \(Self.rule)")
             : PictureError(.notAPicture, "\(name): this is \(words)")
     }
 }

@@ -35,8 +35,3 @@ package final class PictureMemory {
         held -= bytes
     }
 }
-
-extension PNGReader {
-    /// The bytes it holds because the picture is interlaced.
-    var heldBytes: Int { header.isInterlaced ? layout.bytesPerRow * layout.height : 0 }
-}

@@ -10,19 +10,21 @@ package struct PicturePipeline {
     package typealias StageMaker = (Filter, any Stage, StageContext) throws(PictureError) ->
         any Stage
 
-    /// Reads the PNG in `input`, applies `filters` in order, writes a PNG to `output`.
+    /// Reads the picture in `input`, applies `filters` in order, writes the result to `output`.
     ///
     /// - Parameters:
+    ///   - input: A regular file at the picture's beginning.
     ///   - inputName: What messages call the source; its query and credentials already left out.
+    ///   - autoOrient: Whether to turn the picture upright first, as its camera has noted.
     ///   - output: Written from the current offset on; neither synchronised nor closed. What has been
     ///     written when an error is thrown is no picture.
     ///   - cores: One of them is this thread's; those that are idle help to compress.
     ///   - openImage: Opens the output of another image, for `overlay`.
     ///   - checkpoint: False to stop with `PictureError.Code.cancelled`.
     package static func run(
-        input: FileDescriptor, inputName: String, filters: [Filter], output: FileDescriptor,
-        outputName: String, limits: PictureLimits = PictureLimits(),
-        compression: PNGWriter.Compression = .balanced, cores: Cores = .shared,
+        input: FileDescriptor, inputName: String, autoOrient: Bool = true, filters: [Filter],
+        output: FileDescriptor, outputName: String, options: OutputOptions = OutputOptions(),
+        limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
         stage: StageMaker = FilterStage.make,
         checkpoint: () -> Bool = { true }
@@ -32,12 +34,18 @@ package struct PicturePipeline {
         do throws(PictureError) {
             return try withoutActuallyEscaping(checkpoint) { checkpoint throws(PictureError) in
                 // Read.
-                let reader = try PNGReader(
-                    file: input, name: inputName, limits: limits, checkpoint: checkpoint)
+                let reader = try PictureFile.open(
+                    input, name: inputName, limits: limits,
+                    divisor: { width, height, orientation in
+                        ReducedDecoding.divisor(
+                            width: width, height: height,
+                            orientation: autoOrient ? orientation : .topLeft, filters: filters)
+                    }, checkpoint: checkpoint)
 
-                // Filter.
+                // Turn upright, and filter.
+                let filters = (autoOrient ? reader.orientation.filters : []) + filters
                 let memory = PictureMemory(limit: limits.wholePictureBytes)
-                try memory.take(reader.heldBytes, for: "reading an interlaced picture")
+                try memory.take(reader.heldBytes, for: "reading an interlaced or progressive picture")
                 let context = StageContext(
                     limits: limits, memory: memory, openImage: openImage, checkpoint: checkpoint)
                 var last: any Stage = reader
@@ -45,20 +53,48 @@ package struct PicturePipeline {
 
                 // Write.
                 let colour = reader.colour.carried(through: filters, to: last.layout)
-                let written = try PNGWriter.write(
-                    last, to: output, name: outputName, colour: colour, compression: compression,
-                    cores: cores, checkpoint: checkpoint)
+                let written = try write(
+                    last, to: output, name: outputName, colour: colour, options: options,
+                    limits: limits, cores: cores, checkpoint: checkpoint)
 
                 // A filter that needed only a part of the picture has left the rest unread.
                 try reader.drain()
 
+                var metadata = MetadataLedger.entries(
+                    of: reader.metadata, to: options.format, original: reader.colour, sent: colour,
+                    written: written.items)
+                if reader.orientation != .topLeft {
+                    metadata["orientation"] = autoOrient ? "converted" : "dropped"
+                }
+                if options.format == .jpeg {
+                    if last.layout.hasAlpha { metadata["alpha"] = "converted" }
+                    if last.layout.depth > 8 { metadata["depth"] = "converted" }
+                }
                 return PictureReport(
-                    layout: last.layout, output: written, warnings: reader.warnings,
-                    metadata: MetadataLedger.entries(
-                        reader, sent: colour, written: written.chunks))
+                    format: options.format, layout: last.layout, bytes: written.bytes,
+                    sha256: written.sha256, warnings: reader.warnings, metadata: metadata)
             }
         } catch {
             throw error.naming(inputName, or: outputName)
+        }
+    }
+
+    private static func write(
+        _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
+        options: OutputOptions, limits: PictureLimits, cores: Cores, checkpoint: () -> Bool
+    ) throws(PictureError) -> WrittenPicture {
+        switch options.format {
+        case .jpeg:
+            return try JPEGWriter.write(
+                stage, to: file, name: name, colour: colour, options: options, limits: limits,
+                checkpoint: checkpoint)
+        case .png:
+            let output = try PNGWriter.write(
+                stage, to: file, name: name, colour: colour,
+                compression: options.compression, cores: cores, checkpoint: checkpoint)
+            return WrittenPicture(
+                bytes: output.bytes, sha256: output.sha256,
+                items: Set(output.chunks.compactMap(PNGColour.Item.init)))
         }
     }
 }
@@ -71,39 +107,5 @@ extension PictureError {
         var named = self
         named.message = "\(input): \(message)"
         return named
-    }
-}
-
-/// What a picture's way has led to.
-package struct PictureReport: Sendable, Equatable {
-    /// In pixels.
-    package var width: Int
-    package var height: Int
-    /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
-    package var channels: Int
-    /// Bits of a sample, 8 or 16.
-    package var depth: Int
-    /// Of the output.
-    package var bytes: Int
-    /// Of the output, hexadecimal.
-    package var sha256: String
-    /// What libpng remarked on the input and let pass.
-    package var warnings: [String]
-    /// What became of the input's chunks that are not plain pixels, by their names: `kept`,
-    /// `converted` or `dropped`.
-    package var metadata: [String: String]
-
-    init(
-        layout: PixelLayout, output: PNGWriter.Output, warnings: [String],
-        metadata: [String: String]
-    ) {
-        width = layout.width
-        height = layout.height
-        channels = layout.channels
-        depth = layout.depth
-        bytes = output.bytes
-        sha256 = output.sha256
-        self.warnings = warnings
-        self.metadata = metadata
     }
 }

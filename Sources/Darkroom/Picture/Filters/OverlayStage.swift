@@ -25,8 +25,8 @@ final class OverlayStage: Stage {
     ) throws(PictureError) {
         do throws(PictureError) {
             let image = try context.openImage(overlay.from)
-            let reader = try PNGReader(
-                file: image.descriptor.file, name: image.name, limits: context.limits,
+            let reader = try PictureFile.open(
+                image.descriptor.file, name: image.name, limits: context.limits,
                 checkpoint: context.checkpoint)
             let size = reader.layout
             let input = upstream.layout

@@ -1,0 +1,137 @@
+/* libjpeg behind setjmp: libjpeg reports errors by a callback that must not return, which must never
+ * pass a Swift frame. Every function here that can fail sets its own jump and returns a result; none
+ * calls back into Swift, and libjpeg's types stay inside. A reader or writer belongs to one thread at
+ * a time. */
+#ifndef DARKROOM_JPEG_H
+#define DARKROOM_JPEG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    DARKROOM_JPEG_OK = 0,
+    DARKROOM_JPEG_TRUNCATED,   /* the file ends too early */
+    DARKROOM_JPEG_HEADER,      /* what comes before the pixels is missing or wrong */
+    DARKROOM_JPEG_DATA,        /* the compressed pixels are broken, too many or too few */
+    DARKROOM_JPEG_UNSUPPORTED, /* a kind of JPEG that is not read: 12 bits, lossless, hierarchical */
+    DARKROOM_JPEG_CMYK,        /* four colour components */
+    DARKROOM_JPEG_LIMIT,       /* larger than libjpeg takes, or more scans than any encoder makes */
+    DARKROOM_JPEG_IO,          /* read(2) failed, see darkroom_jpeg_reader_errno */
+    DARKROOM_JPEG_MEMORY,      /* malloc failed */
+    DARKROOM_JPEG_INVALID,     /* anything else that libjpeg refuses */
+    DARKROOM_JPEG_MISUSE,      /* called in the wrong order, or for more rows than there are */
+} darkroom_jpeg_result;
+
+/* JFIF's density: how many pixels an inch or a centimetre has. */
+typedef struct {
+    uint8_t unit; /* 0 none: only the ratio means something; 1 inch; 2 centimetre */
+    uint16_t x, y;
+} darkroom_jpeg_density;
+
+/* A picture's header, as it is in the file. */
+typedef struct {
+    uint32_t width, height;
+    uint8_t channels;   /* as rows are handed out: 1 gray, 3 RGB */
+    uint8_t is_whole;   /* read in several passes: progressive, or each component by itself */
+    uint8_t has_density; /* there is a JFIF segment */
+    darkroom_jpeg_density density;
+    uint64_t whole_bytes; /* what reading in several passes takes in memory */
+} darkroom_jpeg_header;
+
+/* ---- Reading ---- */
+
+typedef struct darkroom_jpeg_reader darkroom_jpeg_reader;
+
+/* Makes a reader of the bytes that follow in `fd`, which the caller keeps open and closes. NULL
+ * where there is no memory. A colour profile of more than `largest_profile` bytes is left out with
+ * a warning. */
+darkroom_jpeg_reader *darkroom_jpeg_reader_new(int fd, size_t largest_profile);
+void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader);
+
+/* Reads everything up to the first scan. Allocates nothing that depends on the picture's size. */
+darkroom_jpeg_result darkroom_jpeg_reader_open(
+    darkroom_jpeg_reader *reader, darkroom_jpeg_header *header);
+
+/* Prepares for rows. `divisor` is 1, or 2, 4 or 8 to decode the picture that many times smaller each
+ * way, rounded up; `width` and `height` are told what that makes. */
+darkroom_jpeg_result darkroom_jpeg_reader_start(
+    darkroom_jpeg_reader *reader, unsigned divisor, uint32_t *width, uint32_t *height);
+
+/* Takes in a part of a picture that is read in several passes; to be called until `is_complete` is
+ * set, before the first row. Others are complete at once. */
+darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, int *is_complete);
+
+/* Reads the next `count` rows of `row_bytes` each into `rows`, one after another. */
+darkroom_jpeg_result darkroom_jpeg_reader_rows(
+    darkroom_jpeg_reader *reader, uint8_t *rows, size_t row_bytes, uint32_t count);
+
+/* How many rows the last call of darkroom_jpeg_reader_rows has read, where it failed. */
+uint32_t darkroom_jpeg_reader_last_count(const darkroom_jpeg_reader *reader);
+
+/* Reads what follows the pixels, to the end-of-image marker. Bytes after it are warned of. */
+darkroom_jpeg_result darkroom_jpeg_reader_finish(darkroom_jpeg_reader *reader);
+
+/* What went wrong, libjpeg's words marked as such; "" where nothing did. Lives as long as the
+ * reader. */
+const char *darkroom_jpeg_reader_message(const darkroom_jpeg_reader *reader);
+int darkroom_jpeg_reader_errno(const darkroom_jpeg_reader *reader);
+
+/* What was remarked and let pass: the first few different remarks, NULL beyond them. */
+const char *darkroom_jpeg_reader_warning(const darkroom_jpeg_reader *reader, size_t index);
+
+/* The names of the different segments met so far that hold no pixels, in order of appearance; NULL
+ * beyond the last: JFIF, Exif, XMP, ICC, Adobe, COM, and APP0 to APP15 for others. */
+const char *darkroom_jpeg_reader_segment(const darkroom_jpeg_reader *reader, size_t index);
+
+/* The first Exif segment's TIFF structure; NULL where there is none. Lives as long as the reader. */
+const uint8_t *darkroom_jpeg_reader_exif(const darkroom_jpeg_reader *reader, size_t *count);
+
+/* The colour profile, put together of its segments; NULL where there is none that is whole. Lives as
+ * long as the reader. */
+const uint8_t *darkroom_jpeg_reader_profile(const darkroom_jpeg_reader *reader, size_t *count);
+
+/* ---- Writing ---- */
+
+typedef struct darkroom_jpeg_writer darkroom_jpeg_writer;
+
+/* What is written, and how. */
+typedef struct {
+    uint32_t width, height;
+    uint8_t channels; /* of the rows: 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha */
+    uint8_t depth;    /* of the rows: 8, or 16 in the machine's byte order */
+    uint8_t quality;  /* 1 to 100, by the scale of the Independent JPEG Group */
+    uint8_t full_chroma; /* colour as fine as brightness (4:4:4), or half of it each way (4:2:0) */
+    uint8_t progressive;
+    uint8_t optimised; /* Huffman codes made for the picture */
+    darkroom_jpeg_density density;
+    const uint8_t *profile; /* may be NULL */
+    size_t profile_length;
+} darkroom_jpeg_settings;
+
+/* What a progressive picture, or one with Huffman codes of its own, takes in memory while it is
+ * written. */
+uint64_t darkroom_jpeg_whole_bytes(const darkroom_jpeg_settings *settings);
+
+/* NULL where there is no memory. */
+darkroom_jpeg_writer *darkroom_jpeg_writer_new(void);
+void darkroom_jpeg_writer_free(darkroom_jpeg_writer *writer);
+
+/* Writes all that comes before the pixels. */
+darkroom_jpeg_result darkroom_jpeg_writer_start(
+    darkroom_jpeg_writer *writer, const darkroom_jpeg_settings *settings);
+
+/* Writes the next `count` rows. Transparent ones are laid over white, and 16 bits become 8, rounded
+ * once. */
+darkroom_jpeg_result darkroom_jpeg_writer_rows(
+    darkroom_jpeg_writer *writer, const uint8_t *rows, size_t row_bytes, uint32_t count);
+
+/* Writes all that comes after the last row. */
+darkroom_jpeg_result darkroom_jpeg_writer_finish(darkroom_jpeg_writer *writer);
+
+/* The bytes that the calls since the last darkroom_jpeg_writer_drain have produced. */
+const uint8_t *darkroom_jpeg_writer_output(const darkroom_jpeg_writer *writer, size_t *count);
+void darkroom_jpeg_writer_drain(darkroom_jpeg_writer *writer);
+
+const char *darkroom_jpeg_writer_message(const darkroom_jpeg_writer *writer);
+
+#endif

@@ -1,0 +1,245 @@
+#include "jpeg_trap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_OUTPUT_BYTES = 128 << 10 };
+
+/* All that a writer owns hangs off this block, which is made before the first setjmp. */
+struct darkroom_jpeg_writer {
+    darkroom_jpeg_trap trap;
+    struct jpeg_compress_struct info;
+    struct jpeg_destination_mgr destination;
+    bool is_started;
+    uint8_t channels, depth;
+    size_t row_bytes;
+    uint32_t rows_left;
+    uint8_t *row; /* of 8 bits and without alpha; NULL where that is what rows are */
+    uint8_t *output;
+    size_t capacity;
+};
+
+/* ---- libjpeg's callbacks ---- */
+
+static void init_destination(j_compress_ptr info)
+{
+    (void)info;
+}
+
+/* Makes the output larger. Its rest is full when this is called. */
+static boolean empty_output_buffer(j_compress_ptr info)
+{
+    darkroom_jpeg_writer *writer = info->client_data;
+    size_t count = writer->capacity;
+    size_t capacity = count == 0 ? FIRST_OUTPUT_BYTES : 2 * count;
+    uint8_t *output = realloc(writer->output, capacity);
+    if (output == NULL)
+        darkroom_jpeg_fail(&writer->trap, DARKROOM_JPEG_MEMORY, "no memory for the output");
+    writer->output = output;
+    writer->capacity = capacity;
+    writer->destination.next_output_byte = output + count;
+    writer->destination.free_in_buffer = capacity - count;
+    return TRUE;
+}
+
+static void term_destination(j_compress_ptr info)
+{
+    (void)info;
+}
+
+/* ---- Rows as libjpeg takes them ---- */
+
+/* v · 255 / 65535, rounded. */
+static uint8_t narrowed(uint16_t value)
+{
+    return (uint8_t)((value * 255U + 32767U) / 65535U);
+}
+
+/* Laid over white, rounded: (c·a + 255·(255 − a)) / 255. */
+static uint8_t over_white_8(unsigned colour, unsigned alpha)
+{
+    return (uint8_t)((colour * alpha + 255U * (255U - alpha) + 127U) / 255U);
+}
+
+/* The same at 16 bits, and made 8 bits with the same rounding:
+ * (c·a + 65535·(65535 − a)) / 65535 · 255 / 65535. */
+static uint8_t over_white_16(uint64_t colour, uint64_t alpha)
+{
+    const uint64_t white = 65535;
+    uint64_t sum = colour * alpha + white * (white - alpha);
+    return (uint8_t)((sum * 255 + white * white / 2) / (white * white));
+}
+
+static const uint8_t *converted(const darkroom_jpeg_writer *writer, const uint8_t *from)
+{
+    if (writer->row == NULL)
+        return from;
+    uint8_t *to = writer->row;
+    size_t channels = writer->channels;
+    bool has_alpha = channels == 2 || channels == 4;
+    size_t colours = has_alpha ? channels - 1 : channels;
+    for (size_t x = 0; x < writer->info.image_width; x++) {
+        uint16_t pixel[4];
+        if (writer->depth == 16)
+            memcpy(pixel, from + x * channels * 2, channels * 2);
+        else
+            for (size_t i = 0; i < channels; i++)
+                pixel[i] = from[x * channels + i];
+        for (size_t i = 0; i < colours; i++) {
+            if (!has_alpha)
+                *to++ = narrowed(pixel[i]);
+            else if (writer->depth == 16)
+                *to++ = over_white_16(pixel[i], pixel[colours]);
+            else
+                *to++ = over_white_8(pixel[i], pixel[colours]);
+        }
+    }
+    return writer->row;
+}
+
+/* ---- Entries ---- */
+
+uint64_t darkroom_jpeg_whole_bytes(const darkroom_jpeg_settings *settings)
+{
+    /* Blocks of 8 × 8 coefficients; with coarse colour, 16 × 16 pixels are four blocks and two. */
+    bool is_gray = settings->channels <= 2;
+    bool is_fine = is_gray || settings->full_chroma;
+    uint64_t side = is_fine ? 8 : 16;
+    uint64_t units = ((settings->width + side - 1) / side) * ((settings->height + side - 1) / side);
+    return units * (is_gray ? 1 : is_fine ? 3 : 6) * sizeof(JBLOCK);
+}
+
+darkroom_jpeg_writer *darkroom_jpeg_writer_new(void)
+{
+    darkroom_jpeg_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return NULL;
+    writer->info.err = darkroom_jpeg_trap_start(&writer->trap);
+    writer->trap.phase = DARKROOM_JPEG_INVALID;
+    if (setjmp(writer->trap.jump) != 0) {
+        darkroom_jpeg_writer_free(writer);
+        return NULL;
+    }
+    writer->info.client_data = writer; /* kept by the next call */
+    jpeg_create_compress(&writer->info);
+    writer->destination.init_destination = init_destination;
+    writer->destination.empty_output_buffer = empty_output_buffer;
+    writer->destination.term_destination = term_destination;
+    writer->info.dest = &writer->destination;
+    empty_output_buffer(&writer->info);
+    return writer;
+}
+
+void darkroom_jpeg_writer_free(darkroom_jpeg_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    if (setjmp(writer->trap.jump) == 0)
+        jpeg_destroy_compress(&writer->info);
+    free(writer->row);
+    free(writer->output);
+    free(writer);
+}
+
+static void set_parameters(darkroom_jpeg_writer *writer, const darkroom_jpeg_settings *settings)
+{
+    struct jpeg_compress_struct *info = &writer->info;
+    bool is_gray = settings->channels <= 2;
+    info->image_width = settings->width;
+    info->image_height = settings->height;
+    info->input_components = is_gray ? 1 : 3;
+    info->in_color_space = is_gray ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(info);
+    jpeg_set_quality(info, settings->quality, TRUE);
+    info->dct_method = JDCT_ISLOW;
+    info->optimize_coding = settings->optimised != 0;
+    int factor = is_gray || settings->full_chroma ? 1 : 2;
+    info->comp_info[0].h_samp_factor = factor;
+    info->comp_info[0].v_samp_factor = factor;
+    info->density_unit = settings->density.unit;
+    info->X_density = settings->density.x;
+    info->Y_density = settings->density.y;
+    if (settings->progressive)
+        jpeg_simple_progression(info);
+}
+
+darkroom_jpeg_result darkroom_jpeg_writer_start(
+    darkroom_jpeg_writer *writer, const darkroom_jpeg_settings *settings)
+{
+    darkroom_jpeg_trap *trap = &writer->trap;
+    if (trap->result != DARKROOM_JPEG_OK)
+        return trap->result;
+    uint8_t channels = settings->channels, depth = settings->depth;
+    if (writer->is_started || channels < 1 || channels > 4 || (depth != 8 && depth != 16)
+        || settings->quality < 1 || settings->quality > 100)
+        return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "not to be started so");
+    if (setjmp(trap->jump) != 0)
+        return trap->result;
+    set_parameters(writer, settings);
+    size_t components = (size_t)writer->info.input_components;
+    if (depth == 16 || components != channels) {
+        writer->row = malloc(settings->width * components);
+        if (writer->row == NULL)
+            darkroom_jpeg_fail(trap, DARKROOM_JPEG_MEMORY, "no memory for a row");
+    }
+    jpeg_start_compress(&writer->info, TRUE);
+    if (settings->profile != NULL)
+        jpeg_write_icc_profile(
+            &writer->info, settings->profile, (unsigned)settings->profile_length);
+    writer->channels = channels;
+    writer->depth = depth;
+    writer->row_bytes = (size_t)settings->width * channels * (depth / 8U);
+    writer->rows_left = settings->height;
+    writer->is_started = true;
+    return DARKROOM_JPEG_OK;
+}
+
+darkroom_jpeg_result darkroom_jpeg_writer_rows(
+    darkroom_jpeg_writer *writer, const uint8_t *rows, size_t row_bytes, uint32_t count)
+{
+    darkroom_jpeg_trap *trap = &writer->trap;
+    if (trap->result != DARKROOM_JPEG_OK)
+        return trap->result;
+    if (!writer->is_started || count > writer->rows_left || row_bytes != writer->row_bytes)
+        return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "no such rows");
+    if (setjmp(trap->jump) != 0)
+        return trap->result;
+    for (uint32_t i = 0; i < count; i++) {
+        /* libjpeg's rows are not const, but it does not write to them. */
+        JSAMPROW row = (JSAMPROW)converted(writer, rows + i * row_bytes);
+        jpeg_write_scanlines(&writer->info, &row, 1);
+        writer->rows_left--;
+    }
+    return DARKROOM_JPEG_OK;
+}
+
+darkroom_jpeg_result darkroom_jpeg_writer_finish(darkroom_jpeg_writer *writer)
+{
+    darkroom_jpeg_trap *trap = &writer->trap;
+    if (trap->result != DARKROOM_JPEG_OK)
+        return trap->result;
+    if (!writer->is_started || writer->rows_left != 0)
+        return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "there are rows left");
+    if (setjmp(trap->jump) != 0)
+        return trap->result;
+    jpeg_finish_compress(&writer->info);
+    writer->is_started = false;
+    return DARKROOM_JPEG_OK;
+}
+
+const uint8_t *darkroom_jpeg_writer_output(const darkroom_jpeg_writer *writer, size_t *count)
+{
+    *count = writer->capacity - writer->destination.free_in_buffer;
+    return writer->output;
+}
+
+void darkroom_jpeg_writer_drain(darkroom_jpeg_writer *writer)
+{
+    writer->destination.next_output_byte = writer->output;
+    writer->destination.free_in_buffer = writer->capacity;
+}
+
+const char *darkroom_jpeg_writer_message(const darkroom_jpeg_writer *writer)
+{
+    return writer->trap.message;
+}

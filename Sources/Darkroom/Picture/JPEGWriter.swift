@@ -1,0 +1,148 @@
+import CShims
+import SystemPackage
+
+/// The end of the pipeline: pulls a stage's bands and writes them as a JPEG file.
+///
+/// 16 bits become 8, rounded; what is transparent is laid over white. Below quality 90 colour is stored at
+/// half the resolution each way (4:2:0), from there at the full one (4:4:4). Huffman codes are made for
+/// the picture where that takes no more than `optimisedBytes` of memory, and JPEG's standard ones are
+/// taken for larger pictures, which are written as their rows come.
+package final class JPEGWriter {
+    /// The most that may be held of a picture for the sake of some 3 to 10 % of its file: 22 megapixels
+    /// at 4:2:0, 11 at 4:4:4.
+    package static let optimisedBytes = 64 << 20
+    /// The largest side, in pixels, that libjpeg writes.
+    package static let largestSide = 65_500
+
+    private let writer: OpaquePointer
+    private let name: String
+    private var output: OutputFile
+
+    private init(file: FileDescriptor, name: String) throws(PictureError) {
+        guard let writer = darkroom_jpeg_writer_new() else {
+            throw PictureError(
+                .outOfMemory, "\(name): no memory for writing a JPEG", isTransient: true)
+        }
+        self.writer = writer
+        self.name = name
+        output = OutputFile(file, name: name)
+    }
+
+    deinit { darkroom_jpeg_writer_free(writer) }
+
+    /// Writes all that `stage` gives.
+    ///
+    /// - Parameters:
+    ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
+    ///   - name: What messages call the file.
+    ///   - colour: Of it, the profile and the density can be written.
+    ///   - checkpoint: Asked before each band; false ends writing with `PictureError.Code.cancelled`.
+    /// - Throws: `tooManyPixels` where a side is longer than JPEG allows, or a progressive picture larger
+    ///   than may be held at once, before anything is pulled or written.
+    package static func write(
+        _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
+        options: OutputOptions = OutputOptions(format: .jpeg),
+        limits: PictureLimits = PictureLimits(), checkpoint: () -> Bool = { true }
+    ) throws(PictureError) -> WrittenPicture {
+        let layout = stage.layout
+        var settings = try Self.settings(layout, name: name, options: options, limits: limits)
+        let items = settings.add(density: colour.density)
+        let writer = try JPEGWriter(file: file, name: name)
+        try writer.start(&settings, profile: colour.profile)
+        while true {
+            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
+            guard let band = try stage.nextBand() else { break }
+            try writer.write(band, layout)
+        }
+        try writer.check(darkroom_jpeg_writer_finish(writer.writer), step: "writing the end")
+        try writer.flush()
+        return WrittenPicture(
+            bytes: writer.output.bytes, sha256: writer.output.sha256,
+            items: items.union(colour.profile == nil ? [] : [.profile]))
+    }
+
+    private static func settings(
+        _ layout: PixelLayout, name: String, options: OutputOptions, limits: PictureLimits
+    ) throws(PictureError) -> darkroom_jpeg_settings {
+        if max(layout.width, layout.height) > largestSide {
+            throw PictureError(
+                .tooManyPixels,
+                "\(name): writing the header: \(layout.width) × \(layout.height) pixels; a side of a"
+                    + " JPEG may have at most \(largestSide)")
+        }
+        var settings = darkroom_jpeg_settings()
+        settings.width = UInt32(layout.width)
+        settings.height = UInt32(layout.height)
+        settings.channels = UInt8(layout.channels)
+        settings.depth = UInt8(layout.depth)
+        settings.quality = UInt8(options.quality)
+        settings.full_chroma = options.quality >= 90 ? 1 : 0
+        settings.progressive = options.progressive ? 1 : 0
+        let bytes = darkroom_jpeg_whole_bytes(&settings)
+        settings.optimised = bytes <= optimisedBytes ? 1 : 0
+        if options.progressive, bytes > limits.wholePictureBytes {
+            throw PictureError(
+                .tooManyPixels,
+                "\(name): writing a progressive picture: the \(layout.width) × \(layout.height) pixels"
+                    + " would take \(bytes) bytes in memory at once, more than the limit of"
+                    + " \(limits.wholePictureBytes)")
+        }
+        return settings
+    }
+
+    private func start(
+        _ settings: inout darkroom_jpeg_settings, profile: PNGColour.Profile?
+    ) throws(PictureError) {
+        let result =
+            (profile?.bytes ?? []).withUnsafeBufferPointer { bytes in
+                settings.profile = bytes.isEmpty ? nil : bytes.baseAddress
+                settings.profile_length = bytes.count
+                return darkroom_jpeg_writer_start(writer, &settings)
+            }
+        try check(result, step: "writing the header")
+    }
+
+    private func write(_ band: Band, _ layout: PixelLayout) throws(PictureError) {
+        let result = darkroom_jpeg_writer_rows(
+            writer, band.start.assumingMemoryBound(to: UInt8.self), layout.bytesPerRow,
+            UInt32(band.rows.count))
+        try check(
+            result, step: "writing rows \(band.rows.lowerBound + 1) to \(band.rows.upperBound)")
+        try flush()
+    }
+
+    /// Writes out what libjpeg has produced.
+    private func flush() throws(PictureError) {
+        var available = 0
+        let start = darkroom_jpeg_writer_output(writer, &available)
+        try output.write(UnsafeRawBufferPointer(start: start, count: available))
+        darkroom_jpeg_writer_drain(writer)
+    }
+
+    private func check(_ result: darkroom_jpeg_result, step: String) throws(PictureError) {
+        switch result {
+        case DARKROOM_JPEG_OK: return
+        case DARKROOM_JPEG_MISUSE:
+            preconditionFailure("a stage gave other rows than its layout promises")
+        default:
+            let words = String(cString: darkroom_jpeg_writer_message(writer))
+            let isMemory = result == DARKROOM_JPEG_MEMORY
+            throw PictureError(
+                isMemory ? .outOfMemory : .writeFailed, "\(name): \(step): \(words)",
+                isTransient: isMemory)
+        }
+    }
+}
+
+extension darkroom_jpeg_settings {
+    /// Takes the density over where JFIF can say it; returns what it has taken.
+    fileprivate mutating func add(density: PNGColour.Density?) -> Set<PNGColour.Item> {
+        guard let jfif = density?.jfif else {
+            // JFIF's way to say nothing: square pixels of no size.
+            self.density = darkroom_jpeg_density(unit: 0, x: 1, y: 1)
+            return []
+        }
+        self.density = jfif
+        return [.density]
+    }
+}

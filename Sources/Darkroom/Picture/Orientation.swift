@@ -1,0 +1,108 @@
+/// Which way up a picture is, as its camera noted it: the tag 274 of Exif and TIFF. The names say where
+/// the stored rows begin in the picture as it should be seen, and where the stored columns do.
+package enum Orientation: Int, Sendable, CaseIterable {
+    case topLeft = 1
+    case topRight, bottomRight, bottomLeft, leftTop, rightTop, rightBottom, leftBottom
+
+    /// What puts the stored pixels upright.
+    package var filters: [Filter] {
+        switch self {
+        case .topLeft: []
+        case .topRight: [.flop]
+        case .bottomRight: [.rotate(.half)]
+        case .bottomLeft: [.flip]
+        // Mirrored at the diagonal from the top left: a quarter turn, then left for right.
+        case .leftTop: [.rotate(.quarter), .flop]
+        case .rightTop: [.rotate(.quarter)]
+        // Mirrored at the other diagonal.
+        case .rightBottom: [.rotate(.threeQuarters), .flop]
+        case .leftBottom: [.rotate(.threeQuarters)]
+        }
+    }
+
+    /// Whether width and height change places.
+    package var isTransposed: Bool { rawValue >= 5 }
+}
+
+/// The orientation in a TIFF structure, which is what Exif is: a header, then a directory of entries of
+/// 12 bytes each. (TIFF 6.0, section 2; Exif 2.32, section 4.6.4.)
+package enum ExifOrientation: Equatable {
+    case none
+    case found(Orientation)
+    /// Of no use; says why, as a sentence.
+    case damaged(String)
+
+    /// Reads nothing outside of `bytes`, and nothing but the first directory.
+    package init(tiff bytes: [UInt8]) {
+        guard let reader = TIFFReader(bytes) else {
+            self = .damaged("Exif does not begin as a TIFF structure")
+            return
+        }
+        guard let start = reader.long(at: 4).map({ Int($0) }), start >= 8,
+            let count = reader.short(at: start)
+        else {
+            self = .damaged("Exif has no first directory")
+            return
+        }
+        self = .none
+        for index in 0..<Int(count) {
+            guard let entry = reader.entry(at: start + 2 + index * 12) else {
+                self = .damaged("Exif ends within its first directory")
+                return
+            }
+            guard entry.tag == 0x0112 else { continue }
+            if let orientation = entry.number.flatMap({ Orientation(rawValue: $0) }) {
+                self = .found(orientation)
+            } else {
+                self = .damaged("Exif gives an orientation that is none of 1 to 8")
+            }
+            return
+        }
+    }
+}
+
+/// Numbers in a TIFF structure; nil where they would lie outside of it.
+private struct TIFFReader {
+    private let bytes: [UInt8]
+    private let isBigEndian: Bool
+
+    /// nil for anything that does not begin with TIFF's signature.
+    init?(_ bytes: [UInt8]) {
+        switch bytes.prefix(4) {
+        case [0x49, 0x49, 42, 0]: isBigEndian = false
+        case [0x4D, 0x4D, 0, 42]: isBigEndian = true
+        default: return nil
+        }
+        self.bytes = bytes
+    }
+
+    func short(at place: Int) -> UInt16? { number(at: place, UInt16.self) }
+
+    func long(at place: Int) -> UInt32? { number(at: place, UInt32.self) }
+
+    private func number<Number: FixedWidthInteger>(at place: Int, _: Number.Type) -> Number? {
+        let end = place + Number.bitWidth / 8
+        guard place >= 0, end <= bytes.count else { return nil }
+        let part = bytes[place..<end]
+        return (isBigEndian ? Array(part) : part.reversed()).reduce(0) { $0 << 8 | Number($1) }
+    }
+
+    /// An entry of a directory.
+    struct Entry {
+        let tag: UInt16
+        /// nil where the value is no single SHORT or LONG.
+        let number: Int?
+    }
+
+    func entry(at place: Int) -> Entry? {
+        guard let tag = short(at: place), let type = short(at: place + 2),
+            let count = long(at: place + 4), let long = long(at: place + 8),
+            let short = short(at: place + 8)
+        else { return nil }
+        switch (type, count) {
+        case (3, 1): return Entry(tag: tag, number: Int(short))
+        case (4, 1): return Entry(tag: tag, number: Int(long))
+        default: return Entry(tag: tag, number: nil)
+        }
+    }
+}

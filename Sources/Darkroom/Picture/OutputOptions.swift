@@ -1,0 +1,35 @@
+/// How an image's result is written: a manifest's `output`.
+package struct OutputOptions: Sendable, Equatable {
+    package var format: PictureFormat
+    /// Of a JPEG: 1 to 100, by the scale of the Independent JPEG Group.
+    package var quality: Int
+    /// Of a JPEG: whether it is built up in scans, from coarse to fine.
+    package var progressive: Bool
+    /// Of a PNG.
+    package var compression: PNGWriter.Compression
+
+    package init(
+        format: PictureFormat = .png, quality: Int = 85, progressive: Bool = false,
+        compression: PNGWriter.Compression = .balanced
+    ) {
+        self.format = format
+        self.quality = quality
+        self.progressive = progressive
+        self.compression = compression
+    }
+
+    package static let qualities = 1...100
+}
+
+/// The formats of results.
+package enum PictureFormat: String, Codable, Sendable, CaseIterable {
+    case png, jpeg
+
+    /// What the names of such files end in, in lower case; the first is given to those that have none.
+    package var endings: [String] {
+        switch self {
+        case .png: [".png"]
+        case .jpeg: [".jpg", ".jpeg"]
+        }
+    }
+}

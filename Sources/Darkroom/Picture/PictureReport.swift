@@ -1,0 +1,36 @@
+/// What a picture's way has led to.
+package struct PictureReport: Sendable, Equatable {
+    package var format: PictureFormat
+    /// In pixels.
+    package var width: Int
+    package var height: Int
+    /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
+    package var channels: Int
+    /// Bits of a sample, 8 or 16.
+    package var depth: Int
+    /// Of the output.
+    package var bytes: Int
+    /// Of the output, hexadecimal.
+    package var sha256: String
+    /// What was remarked on the input and let pass.
+    package var warnings: [String]
+    /// What became of the input's chunks that are not plain pixels, by their names: `kept`,
+    /// `converted` or `dropped`. So are alpha, depth and orientation listed where they are lost.
+    package var metadata: [String: String]
+
+    /// - Parameter layout: of the rows that were written; a JPEG has 8 bits and no alpha of them.
+    init(
+        format: PictureFormat, layout: PixelLayout, bytes: Int, sha256: String, warnings: [String],
+        metadata: [String: String]
+    ) {
+        self.format = format
+        width = layout.width
+        height = layout.height
+        channels = format == .jpeg ? layout.colourChannels : layout.channels
+        depth = format == .jpeg ? 8 : layout.depth
+        self.bytes = bytes
+        self.sha256 = sha256
+        self.warnings = warnings
+        self.metadata = metadata
+    }
+}
