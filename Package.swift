@@ -82,6 +82,15 @@ let package = Package(
         .executableTarget(
             name: "exact", dependencies: ["Darkroom", "CPixels"], path: "Tests/Exact",
             swiftSettings: strict),
+        // Measures Darkroom beside its peers; see Tests/bench.sh.
+        .executableTarget(
+            name: "benchmark",
+            dependencies: [
+                "Darkroom", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Tests/Benchmark", exclude: ["peers.c"], swiftSettings: strict),
         .testTarget(
             name: "DarkroomTests", dependencies: ["Darkroom", "TestSupport"],
             swiftSettings: strict),

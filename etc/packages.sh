@@ -35,6 +35,12 @@ missing_test_packages() {
     have mount || echo mount
 }
 
+# Prints the packages that the benchmark needs to have peers.
+missing_benchmark_packages() {
+    PATH=$PATH:/sbin ldconfig -p 2>/dev/null | grep -q 'libvips\.so\.42' || echo libvips42
+    have convert || echo imagemagick
+}
+
 # Installs the packages named on standard input, one a line; says so and returns 1 if it cannot.
 install_packages() {
     local packages output status as_root=()

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Measures Darkroom beside libvips, ImageMagick and libpng: bash Tests/bench.sh [--pictures FOLDER] [--large]
+#
+# Installs what is missing, builds a release, and prints a table for each job: medians, ratios, bytes
+# and peak memory. bash Tests/bench.sh --help has the options. A quiet machine gives steadier figures;
+# the programs take turns, so that the ratios mean something on any.
+set -u -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=../etc/packages.sh
+. etc/packages.sh
+
+{ missing_build_packages; missing_benchmark_packages; } | install_packages || exit 1
+require_swift || exit 1
+swift build -c release --product darkroomd --quiet || exit 1
+swift build -c release --product benchmark --quiet || exit 1
+products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
+clang=$(dirname "$(command -v swift)")/clang
+[ -x "$clang" ] || clang=cc
+"$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1
+exec "$products/benchmark" "$@"
