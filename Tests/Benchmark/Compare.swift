@@ -32,16 +32,17 @@ struct Compare: AsyncParsableCommand {
     var jobs: [Job] = []
 
     func run() async throws {
-        print(
-            """
-            Times are medians of \(rounds) rounds in turn, on \(ProcessInfo.processInfo.activeProcessorCount) \
-            cores. Of Darkroom: milliseconds, output in kB, peak memory in MiB. Of the others: how many times \
-            Darkroom's time they take, how much larger or smaller Darkroom's output is than theirs, their peak \
-            memory in MiB.
-
-            """)
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        print("Medians of \(rounds) rounds in turn on \(cores) cores.")
+        print("Of Darkroom: milliseconds, output in kB, peak memory in MiB.")
+        print("Of the others: how many times Darkroom's time they take, how much larger or smaller")
+        print("Darkroom's output is than theirs, their peak memory in MiB.")
+        print()
         let pictures = try Pictures(folder: pictures, scratch: scratch)
-        let peers: [Program] = [.vips(nil)] + vips.map { .vips($0) } + [.magick, .libpng]
+        let libraries: [String?] = [nil] + vips
+        let peers: [Program] =
+            libraries.flatMap { [.vips($0, filtered: false), .vips($0, filtered: true)] }
+            + [.magick, .libpng]
         if !onlyLarge {
             for job in jobs.isEmpty ? Job.allCases : jobs {
                 try compare(job, pictures.files, peers)

@@ -3,8 +3,9 @@ import Foundation
 /// Who does a job.
 enum Program: Hashable {
     case darkroom
-    /// A libvips: nil for the system's, or the path of a library.
-    case vips(String?)
+    /// A libvips: nil for the system's, or the path of a library. By default it uses no row filters;
+    /// `filtered` has it use all, for results that are about as small as the others'.
+    case vips(String?, filtered: Bool)
     case magick
     case libpng
 
@@ -28,10 +29,7 @@ enum Program: Hashable {
             times = Self.times(execution)
         case .vips, .libpng:
             execution = try Execution(
-                [
-                    Self.peers, self == .libpng ? "libpng" : "vips", job.peerName, input, output,
-                    "\(repeats)",
-                ],
+                [Self.peers, word, job.peerName, input, output, "\(repeats)"],
                 environment: environment)
             times = Self.times(execution)
         case .magick:
@@ -50,8 +48,17 @@ enum Program: Hashable {
         execution.output.split(separator: "\n").compactMap { Double($0).map { $0 / 1e6 } }
     }
 
+    /// What `peers` calls it.
+    private var word: String {
+        switch self {
+        case .vips(_, filtered: true): "vips-filtered"
+        case .vips: "vips"
+        default: "libpng"
+        }
+    }
+
     private var environment: [String: String] {
-        if case .vips(let library?) = self { return ["PEERS_VIPS": library] }
+        if case .vips(let library?, _) = self { return ["PEERS_VIPS": library] }
         return [:]
     }
 
@@ -62,6 +69,7 @@ enum Program: Hashable {
             "libvips "
                 + (try Execution([Self.peers, "vips", "version"], environment: environment).output)
                 .trimmingCharacters(in: .whitespacesAndNewlines)
+                + (self.word == "vips" ? "" : ", filtered")
         case .magick: "ImageMagick"
         case .libpng: "libpng"
         }
