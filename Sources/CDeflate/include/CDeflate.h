@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "darkroom_deflate.h"
 #include "darkroom_strip.h"
 
 /* The Adler-32 checksum (RFC 1950) of `count` more bytes; it begins as 1. */
