@@ -15,6 +15,8 @@ enum {
     /* What a block is written past the end of its room at most. */
     BLOCK_SLACK = 8,
     STORED_LIMIT = 65535,
+    /* What all blocks but the last have at least, so that there is a bound for what they add. */
+    LEAST_BLOCK_BYTES = 32 << 10,
 };
 
 /* Where bits go. */

@@ -17,7 +17,7 @@
 enum {
     /* A block ends with the row or part of a row that reaches this. Small, because the costs follow
      * the picture by blocks. */
-    BLOCK_BYTES = 32 << 10,
+    BLOCK_BYTES = LEAST_BLOCK_BYTES,
     /* Pixels over which the cheapest way is looked for at once. */
     PART = 1024,
     HASH_BITS_1 = 14,
@@ -52,7 +52,7 @@ typedef struct {
     uint32_t literal_counts[LITERALS];
     uint32_t length_counts[LONGEST_MATCH + 1];
     uint32_t distance_counts[DISTANCE_SYMBOLS];
-    darkroom_sequence sequences[(BLOCK_BYTES + PART * 8) / SHORTEST_MATCH + 1];
+    darkroom_sequence sequences[(BLOCK_BYTES + PART * 4) / SHORTEST_MATCH + 1];
 } search;
 
 /* ---- Costs ----------------------------------------------------------------------------------- */

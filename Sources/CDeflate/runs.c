@@ -99,7 +99,7 @@ size_t darkroom_deflate_room(size_t count)
 {
     /* Five bytes for each block that is stored and the empty one in the end, and one for what each
      * leaves of a byte. */
-    return count + 6 * (count / BLOCK_BYTES + 2) + BLOCK_SLACK;
+    return count + 6 * (count / LEAST_BLOCK_BYTES + 2) + BLOCK_SLACK;
 }
 
 size_t darkroom_deflate_scratch(size_t count)
