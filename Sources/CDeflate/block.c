@@ -370,7 +370,8 @@ void darkroom_block(
             kind = 1;
         }
     }
-    if (bits >= 8 * (uint64_t)darkroom_stored_bytes(count) - 3) {
+    const size_t stored = count + 5 * ((count + STORED_LIMIT - 1) / STORED_LIMIT);
+    if (bits >= 8 * (uint64_t)stored - 3) {
         put_stored(out, bytes, count);
         return;
     }

@@ -15,6 +15,8 @@ enum {
     /* What a block is written past the end of its room at most. */
     BLOCK_SLACK = 8,
     STORED_LIMIT = 65535,
+    /* What all blocks but the last have at least, so that there is a bound for what they add. */
+    LEAST_BLOCK_BYTES = 32 << 10,
 };
 
 /* Where bits go. */
@@ -27,8 +29,7 @@ typedef struct {
 /*
  * Writes `count` bytes as a block, not the last one: `sequences` cover the first of them, the rest
  * are literals. Codes are made for the block, or RFC 1951's fixed ones taken, or the bytes stored,
- * whatever is shortest; so it is never longer than darkroom_stored_bytes(count) and a byte.
- * Empty is not a block.
+ * whatever is shortest. Stored they take five bytes more for each STORED_LIMIT or part of it.
  */
 void darkroom_block(
     darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
@@ -36,11 +37,5 @@ void darkroom_block(
 
 /* An empty stored block, which ends on a byte's boundary. */
 void darkroom_align(darkroom_bits *out);
-
-/* How long `count` bytes are in stored blocks. */
-INLINE size_t darkroom_stored_bytes(size_t count)
-{
-    return count + 5 * (count / STORED_LIMIT + 1);
-}
 
 #endif

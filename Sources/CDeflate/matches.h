@@ -27,18 +27,4 @@ size_t darkroom_match(
     darkroom_matcher *matcher, int level, const uint8_t *bytes, size_t count, uint8_t *out,
     size_t room);
 
-/*
- * Whether it pays to look for matches in filtered rows, told from a few thousand of their bytes.
- * `stride` is a row with its filter's number.
- */
-typedef enum {
-    DARKROOM_NO_MATCHES,
-    /* The channels depend on each other, as in a photograph toned with one colour. */
-    DARKROOM_TONED,
-    /* Much repeats itself, as in a drawing. */
-    DARKROOM_DRAWN,
-} darkroom_content;
-darkroom_content darkroom_look(
-    const uint8_t *bytes, size_t stride, size_t rows, int pixel_bytes, int depth);
-
 #endif

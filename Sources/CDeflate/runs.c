@@ -1,8 +1,18 @@
 /* Matches at distance 1: for rows of photographs, of which a search finds nothing more. */
-#include "runs.h"
+#include "block.h"
+#include "darkroom_deflate.h"
 
 #include <darkroom_cpu.h>
 #include <string.h>
+
+enum {
+    /* The shortest run taken: bytes of filtered rows that repeat are mostly zeros, of two or three
+     * bits each, and so many of them cost more than a match. */
+    SHORTEST_RUN = 5,
+    /* Symbols change their frequencies from place to place; a code costs some 90 bytes. Small
+     * enough to be stored in one piece. */
+    BLOCK_BYTES = 60 << 10,
+};
 
 /* The first place from `at` to `end` where RUN bytes equal the one before them; `end` where there
  * is none. */
@@ -63,7 +73,8 @@ static size_t run_end(const uint8_t *bytes, size_t at, size_t end)
     return at;
 }
 
-size_t darkroom_find_runs(
+/* Finds the runs in the bytes from `start` to `end`; those before are known to the decoder. */
+static size_t find_runs(
     const uint8_t *bytes, size_t start, size_t end, darkroom_sequence *sequences)
 {
     size_t count = 0;
@@ -82,4 +93,30 @@ size_t darkroom_find_runs(
         at = stop;
     }
     return count;
+}
+
+size_t darkroom_deflate_room(size_t count)
+{
+    /* Five bytes for each block that is stored and the empty one in the end, and one for what each
+     * leaves of a byte. */
+    return count + 6 * (count / LEAST_BLOCK_BYTES + 2) + BLOCK_SLACK;
+}
+
+size_t darkroom_deflate_scratch(size_t count)
+{
+    const size_t block = count < BLOCK_BYTES ? count : BLOCK_BYTES;
+    return (block / SHORTEST_MATCH + 1) * sizeof(darkroom_sequence);
+}
+
+size_t darkroom_deflate_runs(
+    const uint8_t *bytes, size_t count, void *scratch, uint8_t *out)
+{
+    darkroom_bits bits = {.at = out};
+    for (size_t start = 0; start < count; start += BLOCK_BYTES) {
+        const size_t end = count - start < BLOCK_BYTES ? count : start + BLOCK_BYTES;
+        const size_t runs = find_runs(bytes, start, end, scratch);
+        darkroom_block(&bits, bytes + start, end - start, scratch, runs);
+    }
+    darkroom_align(&bits);
+    return (size_t)(bits.at - out);
 }

@@ -1,7 +1,6 @@
 #include "CDeflate.h"
-#include "block.h"
+#include "content.h"
 #include "matches.h"
-#include "runs.h"
 
 #include <png_choose.h>
 #include <stdlib.h>
@@ -10,14 +9,12 @@
 enum {
     /* What a strip holds of filtered rows, about: enough that its codes' headers and what its
      * matches miss of the strip above do not count, and little enough to stay in a core's cache. */
-    STRIP_BYTES = 256 << 10,
-    LEAST_STRIP_BYTES = 96 << 10,
+    STRIP_BYTES = 512 << 10,
+    LEAST_STRIP_BYTES = 128 << 10,
     /* Without a strip above to look into, a larger one finds more. */
     SMALL_STRIP_BYTES = 1 << 20,
     /* Strips a picture is divided into, so that several cores get something of it. */
-    SHARES = 8,
-    /* Symbols change their frequencies from place to place; a code costs some 90 bytes. */
-    BLOCK_BYTES = 64 << 10,
+    SHARES = 6,
     /* Around a chunk's data: length and name before it, CRC after it. */
     CHUNK_HEAD = 8,
     CHUNK_TAIL = 4,
@@ -36,7 +33,7 @@ struct darkroom_strip {
     size_t chunk_room; /* of its data */
     size_t chunk_bytes;
     uint8_t *trial; /* where a second way is tried out, of the same room; made when needed */
-    darkroom_sequence *sequences;
+    void *scratch, *pixel_scratch; /* the latter made when needed */
     darkroom_matcher matcher;
     uint32_t adler;
 };
@@ -74,16 +71,14 @@ darkroom_strip *darkroom_strip_new(
     strip->depth = depth;
     strip->effort = effort;
     const size_t bytes = (row_bytes + 1) * rows;
-    strip->chunk_room = ZLIB_HEAD + darkroom_stored_bytes(bytes) + 5 * (bytes / BLOCK_BYTES + 1)
-        + 5 + BLOCK_SLACK + STREAM_END;
+    strip->chunk_room = ZLIB_HEAD + darkroom_deflate_room(bytes) + STREAM_END;
     /* calloc, because vectors read what lies between the rows. */
     strip->pixels = calloc(1, strip->stride * (rows + 1) + DARKROOM_PNG_OVERHANG);
     strip->filtered = malloc(bytes + DARKROOM_PNG_OVERHANG);
     strip->chunk = malloc(CHUNK_HEAD + strip->chunk_room + CHUNK_TAIL);
-    const size_t block = bytes < BLOCK_BYTES ? bytes : BLOCK_BYTES;
-    strip->sequences = malloc((block / SHORTEST_MATCH + 1) * sizeof *strip->sequences);
+    strip->scratch = malloc(darkroom_deflate_scratch(bytes));
     if (strip->pixels == NULL || strip->filtered == NULL || strip->chunk == NULL
-        || strip->sequences == NULL) {
+        || strip->scratch == NULL) {
         darkroom_strip_free(strip);
         return NULL;
     }
@@ -99,7 +94,8 @@ void darkroom_strip_free(darkroom_strip *strip)
     free(strip->filtered);
     free(strip->chunk);
     free(strip->trial);
-    free(strip->sequences);
+    free(strip->scratch);
+    free(strip->pixel_scratch);
     free(strip);
 }
 
@@ -131,52 +127,78 @@ static size_t filtered_bytes(const darkroom_strip *strip)
     return (strip->row_bytes + 1) * strip->rows;
 }
 
-/* Huffman codes and runs; returns how many bytes they take. */
-static size_t encode_runs(const darkroom_strip *strip, uint8_t *out)
+/* Takes the trial for the chunk's data, of which there are `*length`, where it is shorter. */
+static int take_shorter(darkroom_strip *strip, size_t count, uint8_t *data, size_t *length)
 {
-    darkroom_bits bits = {.at = out};
-    const size_t count = filtered_bytes(strip);
-    for (size_t start = 0; start < count; start += BLOCK_BYTES) {
-        const size_t end = count - start < BLOCK_BYTES ? count : start + BLOCK_BYTES;
-        const size_t runs = darkroom_find_runs(strip->filtered, start, end, strip->sequences);
-        darkroom_block(&bits, strip->filtered + start, end - start, strip->sequences, runs);
-    }
-    darkroom_align(&bits);
-    return (size_t)(bits.at - out);
+    if (count == 0 || count >= *length)
+        return 0;
+    memcpy(data, strip->trial, count);
+    *length = count;
+    return 1;
 }
 
-/* Tries matches of one of libdeflate's levels and takes them for the chunk's data, which are
- * `*length` bytes, where they are shorter. 0 where there is no memory. */
+/* Looks for matches with one of libdeflate's levels. 0 where there is no memory. */
 static int try_matches(darkroom_strip *strip, int level, uint8_t *data, size_t *length)
 {
-    if (strip->trial == NULL)
-        strip->trial = malloc(strip->chunk_room);
-    if (strip->trial == NULL)
-        return 0;
     const size_t count = darkroom_match(
         &strip->matcher, level, strip->filtered, filtered_bytes(strip), strip->trial, *length);
     if (count == SIZE_MAX)
         return 0;
-    if (count != 0 && count < *length) {
-        memcpy(data, strip->trial, count);
-        *length = count;
-    }
+    if (take_shorter(strip, count, data, length))
+        strip->adler = darkroom_adler32(1, strip->filtered, filtered_bytes(strip));
     return 1;
 }
 
-/* The levels of libdeflate's that are tried, -1 for none. */
-static int level_for(const darkroom_strip *strip)
+/* The same with rows as they are: what repeats in a drawing need not do so in its differences. */
+static int try_unfiltered(darkroom_strip *strip, int level, uint8_t *data, size_t *length)
 {
-    if (strip->effort == DARKROOM_DEFLATE_SMALL)
-        return 11;
-    const darkroom_content content = darkroom_look(
-        strip->filtered, strip->row_bytes + 1, strip->rows, strip->pixel_bytes, strip->depth);
-    const int is_fast = strip->effort == DARKROOM_DEFLATE_FAST;
-    switch (content) {
-    case DARKROOM_NO_MATCHES: return -1;
-    case DARKROOM_TONED: return is_fast ? -1 : 5;
-    default: return is_fast ? 1 : 7;
+    uint8_t *line = strip->filtered;
+    for (size_t row = 0; row < strip->rows; row++, line += strip->row_bytes + 1) {
+        line[0] = 0;
+        memcpy(line + 1, pixel_row(strip, row), strip->row_bytes);
     }
+    return try_matches(strip, level, data, length);
+}
+
+/* Looks for matches of whole pixels. 0 where there is no memory. */
+static int try_pixels(darkroom_strip *strip, uint8_t *data, size_t *length)
+{
+    if (strip->pixel_scratch == NULL)
+        strip->pixel_scratch = malloc(darkroom_deflate_pixels_scratch());
+    if (strip->pixel_scratch == NULL)
+        return 0;
+    const size_t count = darkroom_deflate_pixels(
+        strip->filtered, strip->row_bytes + 1, strip->rows, strip->pixel_bytes,
+        strip->pixel_scratch, strip->trial);
+    take_shorter(strip, count, data, length);
+    return 1;
+}
+
+/* Tries what else may be shorter than the runs that the chunk's data are so far. 0 where there is no
+ * memory. */
+static int try_more(darkroom_strip *strip, uint8_t *data, size_t *length)
+{
+    const darkroom_content content = darkroom_look(
+        strip->filtered, strip->row_bytes + 1, strip->rows, strip->pixel_bytes, strip->depth,
+        *length);
+    const darkroom_effort effort = strip->effort;
+    const int is_worth_it = content == DARKROOM_DRAWN
+        || (content == DARKROOM_TONED && effort == DARKROOM_DEFLATE_BALANCED);
+    if (!is_worth_it && effort != DARKROOM_DEFLATE_SMALL)
+        return 1;
+    if (strip->trial == NULL)
+        strip->trial = malloc(strip->chunk_room);
+    if (strip->trial == NULL)
+        return 0;
+    /* Some strips of toned photographs repeat as much as drawings do: the shorter is taken. */
+    if (effort != DARKROOM_DEFLATE_FAST && strip->depth == 8 && strip->pixel_bytes >= 3
+        && !try_pixels(strip, data, length))
+        return 0;
+    if (effort == DARKROOM_DEFLATE_BALANCED && content == DARKROOM_TONED)
+        return 1;
+    static const int levels[3] = {1, 7, 11};
+    return try_matches(strip, levels[effort], data, length)
+        && (content != DARKROOM_DRAWN || try_unfiltered(strip, levels[effort], data, length));
 }
 
 static void put_big_endian(uint8_t *bytes, size_t value)
@@ -210,9 +232,9 @@ int darkroom_strip_encode(darkroom_strip *strip)
         pixel_row(strip, 0), strip->stride, strip->row_bytes, strip->pixel_bytes, strip->rows,
         strip->filtered);
     strip->adler = darkroom_adler32(1, strip->filtered, filtered_bytes(strip));
-    size_t length = encode_runs(strip, data);
-    const int level = level_for(strip);
-    if (level >= 0 && !try_matches(strip, level, data, &length))
+    size_t length =
+        darkroom_deflate_runs(strip->filtered, filtered_bytes(strip), strip->scratch, data);
+    if (!try_more(strip, data, &length))
         return 0;
     strip->chunk_bytes = frame(strip->chunk, length + (strip->is_first ? ZLIB_HEAD : 0));
     return 1;

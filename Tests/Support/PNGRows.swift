@@ -73,8 +73,8 @@ extension PNGMaker {
 }
 
 /// What PNG's row filters subtract.
-enum PNGPrediction {
-    static func value(type: UInt8, left: UInt8, above: UInt8, corner: UInt8) -> UInt8 {
+package enum PNGPrediction {
+    package static func value(type: UInt8, left: UInt8, above: UInt8, corner: UInt8) -> UInt8 {
         switch type {
         case 1: left
         case 2: above

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "darkroom_inflate.h"
+#include "darkroom_deflate.h"
 #include "darkroom_strip.h"
 
 /* The Adler-32 checksum (RFC 1950) of `count` more bytes; it begins as 1. */

@@ -38,4 +38,7 @@ package final class Cores: Sendable {
     /// Whether a picture has begun since that has no core of its own, so that who has borrowed one
     /// is to give it back.
     package var isShort: Bool { busy.load(ordering: .relaxed) > count }
+
+    /// How many could be borrowed now.
+    package var idle: Int { max(0, count - busy.load(ordering: .relaxed)) }
 }

@@ -21,12 +21,12 @@ import Testing
 
     static func write(
         _ picture: ReferencePicture, colour: PNGColour = PNGColour(),
-        compression: PNGWriter.Compression = .balanced
+        compression: PNGWriter.Compression = .balanced, cores: Int = 2
     ) throws -> (file: [UInt8], output: PNGWriter.Output) {
         let target = try UnnamedFile()
         let output = try PNGWriter.write(
             ArrayStage(picture), to: target.descriptor, name: "out.png", colour: colour,
-            compression: compression)
+            compression: compression, cores: Cores(count: cores))
         return (try target.contents(), output)
     }
 
@@ -38,7 +38,9 @@ import Testing
                     width: width, height: height, channels: channels, depth: depth)
                 let (file, output) = try Self.write(picture, compression: compression)
                 #expect(try PNGDecoder.decode(file) == picture)
-                #expect(try PNGReader.pixels(of: file).picture == picture)
+                let (read, reader) = try PNGReader.pixels(of: file)
+                #expect(read == picture)
+                #expect(reader.warnings.isEmpty)
                 #expect(output.bytes == file.count)
                 #expect(output.sha256 == SHA256Digest.hex(of: file))
             }
@@ -49,6 +51,19 @@ import Testing
         let picture = Starfield(width: 300, height: 200, seed: 5).picture(depth: 16, alpha: true)
         let (file, _) = try Self.write(picture)
         #expect(try PNGDecoder.decode(file) == picture)
+    }
+
+    @Test func aRowMayBeLargerThanAStrip() throws {
+        var picture = ReferencePicture(
+            layout: PixelLayout(width: 1_000_000, height: 2, channels: 4, depth: 16),
+            samples: [UInt16](repeating: 0x1234, count: 8_000_000))
+        for index in stride(from: 0, to: 8_000_000, by: 99_991) { picture.samples[index] = 7 }
+        let (file, _) = try Self.write(picture)
+        let isSame = try PNGReader.pixels(of: file).reader.layout == picture.layout
+        #expect(isSame)
+        let bytes = try PNGReader.pixels(of: file).picture.bytes
+        #expect(bytes == picture.bytes)
+        #expect(PNGChunk.all(in: file)?.filter { $0.type == "IDAT" }.count == 2)
     }
 
     @Test func aFullDiskIsTransient() throws {

@@ -1,0 +1,34 @@
+/* Deflate (RFC 1951) for bytes that predictions have left over. */
+#ifndef DARKROOM_DEFLATE_H
+#define DARKROOM_DEFLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What `out` has room for, whatever the `count` bytes are. */
+size_t darkroom_deflate_room(size_t count);
+
+/* The bytes of scratch memory that deflating `count` bytes needs. */
+size_t darkroom_deflate_scratch(size_t count);
+
+/*
+ * Compresses `count` bytes, at least one, with Huffman codes and runs of equal bytes. The blocks
+ * end on a byte's boundary, and none is the last one, so the results of several calls may follow
+ * each other. `scratch` is aligned as malloc does it. Returns how many bytes were written.
+ */
+size_t darkroom_deflate_runs(
+    const uint8_t *bytes, size_t count, void *scratch, uint8_t *out);
+
+/*
+ * The same for the filtered rows of a picture with pixels of 3 or 4 bytes, with matches of whole
+ * pixels as well: worth it where the channels depend on each other. There are `rows` rows, each its
+ * filter's number and then pixels, `stride` bytes altogether; all of them are less than 4 GiB.
+ * Up to 8 bytes after the last are read, to no effect. `scratch` has
+ * darkroom_deflate_pixels_scratch bytes.
+ */
+size_t darkroom_deflate_pixels(
+    const uint8_t *bytes, size_t stride, size_t rows, int pixel_bytes, void *scratch,
+    uint8_t *out);
+size_t darkroom_deflate_pixels_scratch(void);
+
+#endif

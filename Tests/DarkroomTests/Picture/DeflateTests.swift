@@ -1,0 +1,190 @@
+import CDeflate
+import CPixels
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// What is deflated, inflated by a decoder that shares nothing with the writer.
+@Suite(.serialized) struct DeflateTests {
+    static func deflate(_ bytes: [UInt8]) -> [UInt8] {
+        let room = darkroom_deflate_room(bytes.count)
+        let scratch = UnsafeMutableRawPointer.allocate(
+            byteCount: darkroom_deflate_scratch(bytes.count), alignment: 16)
+        defer { scratch.deallocate() }
+        return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            count = darkroom_deflate_runs(bytes, bytes.count, scratch, buffer.baseAddress)
+        }
+    }
+
+    /// Pieces as the zlib stream they are with a head and an end.
+    static func inflate(_ pieces: [[UInt8]], of bytes: [UInt8]) throws -> [UInt8] {
+        let adler = darkroom_adler32(1, bytes, bytes.count)
+        let end = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: adler >> $0) }
+        return try Inflater.zlib([0x78, 0x9c] + pieces.joined() + [3, 0] + end)
+    }
+
+    /// Deflated with each instruction set to the same bytes, and inflated again.
+    static func survives(_ bytes: [UInt8], _ name: String) throws {
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+        let fast = deflate(bytes)
+        darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
+        let plain = deflate(bytes)
+        #expect(fast == plain, "\(name)")
+        let isSame = try inflate([fast], of: bytes) == bytes
+        #expect(isSame, "\(name)")
+        #expect(fast.count <= bytes.count + 5 * (bytes.count / 65535 + 3), "\(name)")
+    }
+
+    static func noise(_ count: Int, values: UInt64 = 256, seed: UInt64 = 1) -> [UInt8] {
+        var random = SplitMix64(seed: seed)
+        return (0..<count).map { _ in UInt8(random.next() % values) }
+    }
+
+    @Test func runsOfEveryLength() throws {
+        for length in [1, 2, 3, 4, 5, 6, 7, 8, 31, 32, 33, 257, 258, 259, 260, 261, 515, 516, 517] {
+            try Self.survives([UInt8](repeating: 9, count: length), "\(length) alone")
+            let noise = Self.noise(100, seed: UInt64(length))
+            try Self.survives(
+                noise + [UInt8](repeating: 9, count: length) + noise, "\(length) in noise")
+        }
+        // All lengths next to each other, so that runs begin and end everywhere in a vector.
+        try Self.survives(
+            (1...300).flatMap { [UInt8](repeating: UInt8($0 & 1), count: $0) }, "all lengths")
+    }
+
+    @Test func fewSymbols() throws {
+        for count in [1, 2, 3, 10, 1000] {
+            for values: UInt64 in [1, 2, 3] {
+                try Self.survives(Self.noise(count, values: values), "\(count) of \(values)")
+            }
+        }
+        try Self.survives((0..<1000).map { UInt8($0 & 1) * 255 }, "two in turn")
+    }
+
+    /// Nothing is to be gained, and next to nothing lost.
+    @Test func noiseIsStored() throws {
+        for count in [1, 100, 61439, 61440, 61441, 65535, 65536, 70000, 200_000] {
+            try Self.survives(Self.noise(count), "\(count)")
+        }
+        let bytes = Self.noise(200_000)
+        #expect(Self.deflate(bytes).count > bytes.count)
+    }
+
+    /// With frequencies that are Fibonacci's numbers a Huffman code is as deep as it has symbols;
+    /// here 22 bits, of which deflate allows 15.
+    @Test func deepCodesAreLimited() throws {
+        var bytes: [UInt8] = []
+        var (last, next) = (1, 1)
+        for symbol in 0..<22 {
+            // Not as runs: each is followed by another one.
+            bytes += [UInt8](repeating: UInt8(symbol * 11), count: last)
+            (last, next) = (next, last + next)
+        }
+        var random = SplitMix64(seed: 4)
+        bytes.shuffle(using: &random)
+        try Self.survives(bytes, "Fibonacci")
+        // Its entropy is 2.4 bits a symbol.
+        #expect(Self.deflate(bytes).count < bytes.count * 33 / 100)
+    }
+
+    /// Symbols in all places of the alphabet, with gaps of all lengths between them, for the header.
+    @Test func sparseAlphabets() throws {
+        for step in 1...40 {
+            let symbols = Array(stride(from: step % 7, to: 256, by: step))
+            var random = SplitMix64(seed: UInt64(step))
+            let bytes = (0..<5000).map { _ in
+                UInt8(symbols[Int(random.next() % UInt64(symbols.count))])
+            }
+            try Self.survives(bytes, "every \(step)")
+        }
+    }
+
+    @Test func smallPiecesMakeOneStream() throws {
+        var pieces: [[UInt8]] = []
+        var bytes: [UInt8] = []
+        for count in 1...60 {
+            let piece = Self.noise(count * count, values: UInt64(count), seed: UInt64(count))
+            pieces.append(Self.deflate(piece))
+            bytes += piece
+        }
+        let isSame = try Self.inflate(pieces, of: bytes) == bytes
+        #expect(isSame)
+    }
+
+    /// As smooth rows leave them: small numbers around zero.
+    @Test func residualsOfPhotographs() throws {
+        var random = SplitMix64(seed: 8)
+        let bytes = (0..<300_000).map { _ in
+            let bits = random.next()
+            return UInt8(truncatingIfNeeded: bits.trailingZeroBitCount &- (bits >> 63 == 0 ? 0 : 3))
+        }
+        try Self.survives(bytes, "residuals")
+        #expect(Self.deflate(bytes).count < bytes.count * 45 / 100)
+    }
+
+    /// Rows of pixels of which the first channel tells the others, filtered by Sub, say.
+    static func tonedRows(
+        width: Int, height: Int, pixelBytes: Int, values: UInt64, seed: UInt64 = 5
+    ) -> [UInt8] {
+        var random = SplitMix64(seed: seed)
+        var bytes: [UInt8] = []
+        for _ in 0..<height {
+            bytes.append(1)
+            for _ in 0..<width {
+                let bits = random.next()
+                let first = UInt8(bits % values)
+                bytes += [first, first &- UInt8(bits >> 60 & 1), first / 2, 0].prefix(pixelBytes)
+            }
+        }
+        return bytes
+    }
+
+    static func deflatePixels(_ bytes: [UInt8], height: Int, pixelBytes: Int) -> [UInt8] {
+        let scratch = UnsafeMutableRawPointer.allocate(
+            byteCount: darkroom_deflate_pixels_scratch(), alignment: 16)
+        defer { scratch.deallocate() }
+        let padded = bytes + [UInt8](repeating: 0, count: 8)
+        let room = darkroom_deflate_room(bytes.count)
+        return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            count = darkroom_deflate_pixels(
+                padded, bytes.count / height, height, Int32(pixelBytes), scratch,
+                buffer.baseAddress)
+        }
+    }
+
+    @Test(arguments: [3, 4])
+    func pixelsOfAllWidths(pixelBytes: Int) throws {
+        for width in [1, 2, 3, 4, 31, 32, 85, 86, 87, 100, 1023, 1024, 1025, 2049] {
+            for values: UInt64 in [1, 2, 30, 256] {
+                let height = max(2, 6000 / width)
+                let bytes = Self.tonedRows(
+                    width: width, height: height, pixelBytes: pixelBytes, values: values)
+                let deflated = Self.deflatePixels(bytes, height: height, pixelBytes: pixelBytes)
+                let isSame = try Self.inflate([deflated], of: bytes) == bytes
+                #expect(isSame, "\(width) pixels, \(values) values")
+            }
+        }
+    }
+
+    /// Copies of pixels further back than deflate reaches are not taken for matches, and more than
+    /// one block is made.
+    @Test func pixelsBeyondTheWindow() throws {
+        var random = SplitMix64(seed: 3)
+        let row = [1] + (0..<3 * 11_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        for height in [2, 3, 7] {
+            let bytes = [[UInt8]](repeating: row, count: height).flatMap { $0 }
+            let deflated = Self.deflatePixels(bytes, height: height, pixelBytes: 3)
+            let isSame = try Self.inflate([deflated], of: bytes) == bytes
+            #expect(isSame)
+        }
+    }
+
+    /// What the search for pixels is for.
+    @Test func matchesOfPixelsPayWhereChannelsDepend() {
+        let bytes = Self.tonedRows(width: 400, height: 200, pixelBytes: 3, values: 24)
+        let runs = Self.deflate(bytes).count
+        let pixels = Self.deflatePixels(bytes, height: 200, pixelBytes: 3).count
+        #expect(pixels < runs * 85 / 100)
+    }
+}
