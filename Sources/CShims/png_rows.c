@@ -157,6 +157,12 @@ static bool has_ended(const darkroom_png_rows *rows)
     return rows->state == DARKROOM_INFLATE_END || rows->state == DARKROOM_INFLATE_SURPLUS;
 }
 
+static bool is_damaged(const darkroom_png_rows *rows)
+{
+    return rows->state == DARKROOM_INFLATE_HEADER || rows->state == DARKROOM_INFLATE_DAMAGED
+        || rows->state == DARKROOM_INFLATE_CHECKSUM;
+}
+
 /* Decompresses up to `room` bytes behind those in the buffer, and notes where that is not possible.
  * Answers how many. */
 static size_t decompress(darkroom_png_rows *rows, size_t room)
@@ -244,7 +250,10 @@ static uint32_t available(darkroom_png_rows *rows, uint32_t wanted)
     const size_t line = rows->packed_bytes + 1;
     while (rows->filled - rows->next < wanted * line && rows->stop == DARKROOM_PNG_OK)
         fill(rows);
-    const size_t whole = (rows->filled - rows->next) / line;
+    size_t whole = (rows->filled - rows->next) / line;
+    /* Damage directly behind a row is found together with it, as it is by zlib. */
+    if (is_damaged(rows) && whole > 0 && whole * line == rows->filled - rows->next)
+        whole--;
     return whole < wanted ? (uint32_t)whole : wanted;
 }
 

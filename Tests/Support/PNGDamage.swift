@@ -32,8 +32,13 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         }
     }
 
-    /// A file with this damage, otherwise as `maker` makes it. The maker's picture needs a palette
-    /// and enough data for three IDATs.
+    /// Whether it needs a picture with a palette.
+    package var isOfThePalette: Bool {
+        [.crcOfPalette, .missingPalette, .emptyPalette].contains(self)
+    }
+
+    /// A file with this damage, otherwise as `maker` makes it. The maker's picture needs enough
+    /// data for three IDATs.
     package func file(from maker: PNGMaker) -> [UInt8] {
         switch self {
         case .wrongAdler, .missingAdler, .changedPixel, .badBlock, .notDeflate, .tooFewRows,
