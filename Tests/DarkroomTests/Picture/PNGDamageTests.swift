@@ -153,7 +153,8 @@ import Testing
     }
 
     @Test func wordsOfLibpngAreMarked() throws {
-        for (decoder, words) in [(PNGReader.Decoder.automatic, "Adler-32"), (.reference, "libpng")] {
+        for (decoder, words) in [(PNGReader.Decoder.automatic, "Adler-32"), (.reference, "libpng")]
+        {
             let file = PNGDamage.wrongAdler.file(from: Self.maker())
             let error = try #require(Self.failure(of: file, decoder: decoder))
             #expect(
