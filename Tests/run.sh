@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds Darkroom and runs its tests: bash Tests/run.sh [lint|unit|e2e|tsan|systemd]...
+# Builds Darkroom and runs its tests: bash Tests/run.sh [lint|unit|e2e|tsan|fuzz|systemd]...
 #
-# Without arguments, everything. Missing Debian packages are installed first, with sudo where this
+# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 30 by itself. Missing Debian packages are installed first, with sudo where this
 # is not root. The last line sums up: N passed, N failed, N skipped. Exits 1 if anything failed.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -17,11 +17,11 @@ passed=0 failed=0 skipped=0
 
 main() {
     local parts=("$@") part
-    [ $# -gt 0 ] || parts=(lint unit e2e tsan systemd)
+    [ $# -gt 0 ] || parts=(lint unit e2e tsan fuzz systemd)
     for part in "${parts[@]}"; do
         case $part in
-            lint | unit | e2e | tsan | systemd) ;;
-            *) echo "usage: bash Tests/run.sh [lint|unit|e2e|tsan|systemd]..." >&2; exit 64 ;;
+            lint | unit | e2e | tsan | fuzz | systemd) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|e2e|tsan|fuzz|systemd]..." >&2; exit 64 ;;
         esac
     done
     prepare || { failed=1; sum_up; }
@@ -117,6 +117,39 @@ run_under_sanitizer() {
 }
 
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
+
+# Each C file of Tests/fuzz is a program that throws made-up inputs at the C parts, built for the
+# purpose with the sanitizers. An input that breaks one is left in .build/fuzz, as is all that it has
+# learned (corpus/), from where the next run goes on.
+part_fuzz() {
+    local work=.build/fuzz source name before=$failed
+    local flags=(-std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-sanitize-recover=undefined
+        -ISources/CShims -ISources/CShims/include -ISources/CPixels -ISources/CPixels/include
+        -ISources/CDeflate/include)
+    rm -rf "$work/objects"
+    mkdir -p "$work/objects"
+    build fuzz "the C parts, with sanitizers" fuzz_objects || return
+    for source in Tests/fuzz/*.c; do
+        name=$(basename "$source" .c)
+        build fuzz "$source" clang_of_swift "${flags[@]}" -fsanitize=fuzzer,address,undefined \
+            "$source" "$work"/objects/*.o -o "$work/$name" -lpng16 -lz -ljpeg -ldeflate -lisal ||
+            continue
+        mkdir -p "$work/corpus/$name"
+        check "fuzz-$name" "$source" "$work/$name" -max_total_time="${FUZZ_SECONDS:-30}" \
+            -max_len=20000 -timeout=20 -artifact_prefix="$work/$name-" "$work/corpus/$name" &&
+            say fuzz "$name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) .*/\1 inputs in \2 s/p' \
+                "$LOGS/fuzz-$name.log")"
+    done
+    [ "$failed" -ne "$before" ] || say fuzz "nothing was found"
+}
+
+fuzz_objects() {
+    local source
+    for source in Sources/CShims/*.c Sources/CPixels/*.c Sources/CDeflate/*.c; do
+        clang_of_swift "${flags[@]}" -fsanitize=fuzzer-no-link,address,undefined -c "$source" \
+            -o "$work/objects/$(basename "$source" .c).o" || return
+    done
+}
 
 # The toolchain's own, for it need not be the one in PATH.
 clang_of_swift() {

@@ -102,6 +102,9 @@ darkroom_png_reader *darkroom_png_reader_new(
     /* The caller checks width and height against limits of its own before a row is allocated. */
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(png, largest_ancillary);
+    /* Some encoders announce a smaller window than they use. zlib would notice or not depending on
+     * how the data are cut into pieces; with the largest window such files are read. */
+    png_set_option(png, PNG_MAXIMUM_INFLATE_WINDOW, PNG_OPTION_ON);
     png_set_benign_errors(png, 1);
 
     /* Skipped as they stream past: nothing of them is wanted, and a parser not run is safe. */

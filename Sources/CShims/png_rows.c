@@ -152,9 +152,10 @@ static darkroom_png_result fetch(darkroom_png_rows *rows)
     return result;
 }
 
-static bool has_ended(const darkroom_png_rows *rows)
+static bool is_damaged(const darkroom_png_rows *rows)
 {
-    return rows->state == DARKROOM_INFLATE_END || rows->state == DARKROOM_INFLATE_SURPLUS;
+    return rows->state == DARKROOM_INFLATE_HEADER || rows->state == DARKROOM_INFLATE_DAMAGED
+        || rows->state == DARKROOM_INFLATE_CHECKSUM || rows->state == DARKROOM_INFLATE_SURPLUS;
 }
 
 /* Decompresses up to `room` bytes behind those in the buffer, and notes where that is not possible.
@@ -177,10 +178,12 @@ static size_t decompress(darkroom_png_rows *rows, size_t room)
     case DARKROOM_INFLATE_CHECKSUM:
         stop(rows, DARKROOM_PNG_ADLER, "incorrect data check (Adler-32)");
         break;
+    case DARKROOM_INFLATE_SURPLUS:
+        stop(rows, DARKROOM_PNG_DATA, "extra compressed data");
+        break;
     case DARKROOM_INFLATE_MORE:
     case DARKROOM_INFLATE_ROOM:
     case DARKROOM_INFLATE_END:
-    case DARKROOM_INFLATE_SURPLUS:
         break;
     }
     return made;
@@ -211,7 +214,7 @@ static void fill(darkroom_png_rows *rows)
     const size_t made = decompress(rows, room);
     rows->filled += made;
     rows->to_make -= made;
-    const bool is_all = has_ended(rows)
+    const bool is_all = rows->state == DARKROOM_INFLATE_END
         || (rows->state == DARKROOM_INFLATE_MORE && rows->is_data_complete);
     if (is_all && rows->to_make > 0)
         too_few(rows);
@@ -221,7 +224,7 @@ static void fill(darkroom_png_rows *rows)
  * in later pieces the source finds.) */
 static darkroom_png_result end(darkroom_png_rows *rows)
 {
-    while (rows->stop == DARKROOM_PNG_OK && !has_ended(rows)) {
+    while (rows->stop == DARKROOM_PNG_OK && rows->state != DARKROOM_INFLATE_END) {
         if (fetch(rows) != DARKROOM_PNG_OK)
             return rows->stop;
         /* One byte more than there should be is enough, and goes where nobody looks at it. */
@@ -231,8 +234,6 @@ static darkroom_png_result end(darkroom_png_rows *rows)
         if (rows->state == DARKROOM_INFLATE_MORE && rows->is_data_complete)
             return too_few(rows);
     }
-    if (rows->state == DARKROOM_INFLATE_SURPLUS)
-        return stop(rows, DARKROOM_PNG_DATA, "extra compressed data");
     return rows->stop;
 }
 
@@ -244,7 +245,10 @@ static uint32_t available(darkroom_png_rows *rows, uint32_t wanted)
     const size_t line = rows->packed_bytes + 1;
     while (rows->filled - rows->next < wanted * line && rows->stop == DARKROOM_PNG_OK)
         fill(rows);
-    const size_t whole = (rows->filled - rows->next) / line;
+    size_t whole = (rows->filled - rows->next) / line;
+    /* Damage directly behind a row is found together with it, as it is by zlib. */
+    if (is_damaged(rows) && whole > 0 && whole * line == rows->filled - rows->next)
+        whole--;
     return whole < wanted ? (uint32_t)whole : wanted;
 }
 

@@ -8,7 +8,8 @@ package enum PNGDamage: String, Sendable, CaseIterable {
     case tooFewRows, tooManyRows, missingLastByteOfRows
     case bytesAfterStream, dataChunkAfterStream, dataChunkAfterOthers, missingSecondDataChunk
     case missingHeader, missingPalette, emptyPalette, missingData, missingEnd
-    case zeroWidth, zeroHeight, hugeWidth, badDepth, badColourType, badCompression, badInterlace
+    case zeroWidth, zeroHeight, impossibleHeight, hugeWidth, badDepth, badColourType,
+        badCompression, badInterlace
     case shortHeader, unknownCriticalChunk, filterNumberFive, chunkInsideData, emptyFile
     case signatureAlone, lineEndsConverted
 
@@ -18,12 +19,14 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         case .crcOfHeader, .crcOfPalette, .crcOfData, .crcOfLastData, .crcOfEnd: .pngCRC
         case .wrongAdler, .changedPixel: .pngAdler
         case .missingEnd, .signatureAlone: .pngTruncated
-        case .missingHeader, .missingPalette, .emptyPalette, .zeroWidth, .zeroHeight, .badDepth,
-            .badColourType, .badCompression, .badInterlace, .shortHeader:
+        case .missingHeader, .missingPalette, .emptyPalette, .badDepth, .badColourType,
+            .badCompression, .badInterlace, .shortHeader:
             .pngHeader
+        case .zeroWidth, .zeroHeight, .impossibleHeight: .pngDimensions
         case .hugeWidth: .tooManyPixels
         case .unknownCriticalChunk: .pngInvalid
-        case .emptyFile, .lineEndsConverted: .notAPicture
+        case .emptyFile: .notAPicture
+        case .lineEndsConverted: .pngSignature
         case .missingAdler, .badBlock, .notDeflate, .tooFewRows, .tooManyRows,
             .missingLastByteOfRows, .bytesAfterStream, .dataChunkAfterStream,
             .dataChunkAfterOthers, .missingSecondDataChunk, .missingData, .filterNumberFive,
@@ -32,8 +35,13 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         }
     }
 
-    /// A file with this damage, otherwise as `maker` makes it. The maker's picture needs a palette
-    /// and enough data for three IDATs.
+    /// Whether it needs a picture with a palette.
+    package var isOfThePalette: Bool {
+        [.crcOfPalette, .missingPalette, .emptyPalette].contains(self)
+    }
+
+    /// A file with this damage, otherwise as `maker` makes it. The maker's picture needs enough
+    /// data for three IDATs.
     package func file(from maker: PNGMaker) -> [UInt8] {
         switch self {
         case .wrongAdler, .missingAdler, .changedPixel, .badBlock, .notDeflate, .tooFewRows,
@@ -105,6 +113,7 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         case .missingEnd: chunks.removeLast()
         case .zeroWidth: chunks[0].data.replaceSubrange(0..<4, with: [0, 0, 0, 0])
         case .zeroHeight: chunks[0].data.replaceSubrange(4..<8, with: [0, 0, 0, 0])
+        case .impossibleHeight: chunks[0].data[4] = 0x80
         case .hugeWidth: chunks[0].data.replaceSubrange(0..<4, with: [0x7F, 0xFF, 0xFF, 0xFF])
         case .badDepth: chunks[0].data[8] = 3
         case .badColourType: chunks[0].data[9] = 5

@@ -36,10 +36,30 @@ final class PNGFile {
         return bytes
     }
 
-    func open() throws(PictureError) -> darkroom_png_header {
+    /// Reads all that comes before the pixels.
+    ///
+    /// - Parameter prefix: The first bytes, to tell impossible dimensions from other errors.
+    func open(prefix: [UInt8]) throws(PictureError) -> darkroom_png_header {
         var header = darkroom_png_header()
-        try check(darkroom_png_reader_open(reader, &header), step: "reading the header")
+        let result = darkroom_png_reader_open(reader, &header)
+        let step = "reading the header"
+        if result == DARKROOM_PNG_HEADER || result == DARKROOM_PNG_INVALID,
+            let words = Self.impossibleDimensions(prefix)
+        {
+            throw PictureError(.pngDimensions, "\(name): \(step): \(words)")
+        }
+        try check(result, step: step)
         return header
+    }
+
+    /// What is wrong with the dimensions in IHDR, which must be a PNG's first chunk.
+    private static func impossibleDimensions(_ prefix: [UInt8]) -> String? {
+        guard prefix.count >= 24, prefix[12..<16].elementsEqual("IHDR".utf8) else { return nil }
+        let sides = [16, 20].map { start in
+            prefix[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+        }
+        if sides.allSatisfy((1...Int(Int32.max)).contains) { return nil }
+        return "\(sides[0]) × \(sides[1]) pixels; a side of a PNG has 1 to \(Int32.max)"
     }
 
     func start(_ decoder: PNGReader.Decoder) throws(PictureError) {
@@ -114,7 +134,7 @@ final class PNGFile {
 
     private static func code(for result: darkroom_png_result) -> PictureError.Code {
         switch result {
-        case DARKROOM_PNG_SIGNATURE: .notAPicture
+        case DARKROOM_PNG_SIGNATURE: .pngSignature
         case DARKROOM_PNG_CRC: .pngCRC
         case DARKROOM_PNG_ADLER: .pngAdler
         case DARKROOM_PNG_HEADER: .pngHeader

@@ -59,9 +59,9 @@ package final class PNGReader: Stage {
         decoder: Decoder = .automatic, checkpoint: @escaping () -> Bool = { true }
     ) throws(PictureError) {
         let file = try PNGFile(descriptor, name: name, limits: limits)
-        let kind = PictureKind(prefix: try file.prefix(PictureKind.prefixLength))
-        if let refusal = kind.refusal(of: name) { throw refusal }
-        let raw = try file.open()
+        let prefix = try file.prefix(PictureKind.prefixLength)
+        if let refusal = PictureKind(prefix: prefix).refusal(of: name) { throw refusal }
+        let raw = try file.open(prefix: prefix)
         try limits.check(
             width: Int(raw.width), height: Int(raw.height), place: "\(name): reading the header")
         layout = PixelLayout(

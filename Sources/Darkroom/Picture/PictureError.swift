@@ -5,6 +5,10 @@ package struct PictureError: CodedError, Equatable {
         case notAPicture = "not-a-picture"
         /// A picture of a kind this version does not read.
         case unsupportedFormat = "unsupported-format"
+        /// A PNG whose signature was changed on the way, as by a transfer as text.
+        case pngSignature = "png-signature"
+        /// A PNG without rows or columns, or with more than 2³¹ − 1 of them.
+        case pngDimensions = "png-dimensions"
         /// A chunk's checksum does not match its bytes.
         case pngCRC = "png-crc"
         /// The file ends before the picture does.

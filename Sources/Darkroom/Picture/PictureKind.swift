@@ -3,6 +3,8 @@ import SystemPackage
 /// What bytes are, told from how they begin, never from a name or a Content-Type.
 package enum PictureKind: Sendable, Equatable, CaseIterable {
     case png
+    /// PNG's name, but not its line ends: changed on the way by something that took it for text.
+    case mangledPNG
     case jpeg, gif, webp, tiff, bmp, avif, heic, jpeg2000, jpegXL, icon, photoshop, openEXR, fits
     case mng, jng
     case svg, pdf, postscript
@@ -19,7 +21,9 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         let bytes = Array(prefix.prefix(256))
         if bytes.isEmpty {
             self = .empty
-        } else if let kind = Self.magic(of: bytes) ?? Self.container(of: bytes) {
+        } else if let kind = Self.magic(of: bytes) ?? Self.mangled(bytes)
+            ?? Self.container(of: bytes)
+        {
             self = kind
         } else {
             self = Self.textual(bytes)
@@ -52,7 +56,8 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
     /// Whether this is a picture at all, be it readable or not.
     package var isPicture: Bool {
         switch self {
-        case .png, .jpeg, .gif, .webp, .tiff, .bmp, .avif, .heic, .jpeg2000, .jpegXL, .icon,
+        case .png, .mangledPNG, .jpeg, .gif, .webp, .tiff, .bmp, .avif, .heic, .jpeg2000, .jpegXL,
+            .icon,
             .photoshop, .openEXR, .fits, .mng, .jng, .svg, .pdf, .postscript:
             true
         case .html, .xml, .json, .text, .gzip, .zip, .bzip2, .xz, .zstandard, .empty, .unknown:
@@ -64,6 +69,8 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
     package var words: String {
         switch self {
         case .png: "a PNG picture"
+        case .mangledPNG:
+            "a PNG picture whose first bytes were changed on the way, as by a transfer as text"
         case .jpeg: "a JPEG picture"
         case .gif: "a GIF picture"
         case .webp: "a WebP picture"
@@ -99,6 +106,7 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
     /// Why a file of this kind cannot be read, or nil where it can be tried.
     package func refusal(of name: String) -> PictureError? {
         if isReadable { return nil }
+        if self == .mangledPNG { return PictureError(.pngSignature, "\(name): this is \(words)") }
         return isPicture
             ? PictureError(
                 .unsupportedFormat, "\(name): this is \(words); \(Self.rule)")
@@ -153,6 +161,14 @@ extension PictureKind {
 
     private static func magic(of bytes: [UInt8]) -> PictureKind? {
         magics.first { bytes.starts(with: $0.bytes) }?.kind
+    }
+
+    /// PNG's signature begins with a byte above 127 and has both line ends, so that this shows: they
+    /// are other ones here, or the byte has lost its upper bit or become UTF-8.
+    private static func mangled(_ bytes: [UInt8]) -> PictureKind? {
+        let starts: [[UInt8]] = [[0x89], [0x09], [0xC2, 0x89], [0xEF, 0xBF, 0xBD]]
+        let isNamed = starts.contains { bytes.starts(with: $0 + Array("PNG".utf8)) }
+        return isNamed && bytes.count >= 8 ? .mangledPNG : nil
     }
 
     /// Kinds told by words that stand behind a length.

@@ -16,19 +16,39 @@ import Testing
     }
 
     static func failure(
-        of file: [UInt8], name: String = "x.png", limits: PictureLimits = PictureLimits()
+        of file: [UInt8], name: String = "x.png", limits: PictureLimits = PictureLimits(),
+        decoder: PNGReader.Decoder = .automatic
     ) -> PictureError? {
         #expect(throws: PictureError.self) {
-            try PNGReader.pixels(of: file, name: name, limits: limits)
+            try PNGReader.pixels(of: file, name: name, limits: limits, decoder: decoder)
         }
     }
 
-    @Test(arguments: PNGDamage.allCases)
-    func isAnError(_ damage: PNGDamage) throws {
-        let error = try #require(Self.failure(of: damage.file(from: Self.maker())))
+    @Test(arguments: PNGDamage.allCases, PNGReader.Decoder.allCases)
+    func isAnError(_ damage: PNGDamage, decoder: PNGReader.Decoder) throws {
+        let error = try #require(
+            Self.failure(of: damage.file(from: Self.maker()), decoder: decoder))
         #expect(error.kind == damage.code, "\(error.message)")
         #expect(error.message.hasPrefix("x.png: "))
         #expect(!error.isTransient)
+    }
+
+    /// Rows that are not expanded, and of 16 bits, take a way of their own.
+    @Test(
+        arguments: PNGDamage.allCases.filter { !$0.isOfThePalette },
+        [
+            PixelKind(colourType: .rgb, depth: 8, interlaced: false),
+            PixelKind(colourType: .grayAlpha, depth: 16, interlaced: false),
+            PixelKind(colourType: .gray, depth: 4, interlaced: false),
+        ])
+    func isAnErrorWithoutAPaletteToo(_ damage: PNGDamage, kind: PixelKind) throws {
+        var maker = kind.noise(width: 48, height: 24)
+        maker.bytesPerIDAT = 150
+        let file = damage.file(from: maker)
+        for decoder in PNGReader.Decoder.allCases {
+            let error = try #require(Self.failure(of: file, decoder: decoder))
+            #expect(error.kind == damage.code, "\(decoder): \(error.message)")
+        }
     }
 
     @Test(arguments: [
@@ -45,8 +65,8 @@ import Testing
 
     /// More data behind a stream that ends with one of the reader's pieces, where libpng by itself
     /// sees neither.
-    @Test(arguments: [1, 40_000, 200_000])
-    func dataBehindAPieceIsAnError(extra: Int) throws {
+    @Test(arguments: [1, 40_000, 200_000], PNGReader.Decoder.allCases)
+    func dataBehindAPieceIsAnError(extra: Int, decoder: PNGReader.Decoder) throws {
         var maker = PNGMaker.noise(width: 65536 - 12, height: 1, colourType: .gray, depth: 8)
         maker.method = .stored
         maker.bytesPerIDAT = 1 << 20
@@ -54,34 +74,37 @@ import Testing
         #expect(stream.count == 65536)
         let file = PNGChunk.file(
             maker.chunks(around: stream + [UInt8](repeating: 0, count: extra)))
-        #expect(Self.failure(of: file)?.kind == .pngData)
+        #expect(Self.failure(of: file, decoder: decoder)?.kind == .pngData)
     }
 
     /// A stream that goes on and on behind the last row is not inflated to its end, which takes minutes
-    /// where it is made for that.
-    @Test(arguments: [false, true])
-    func aStreamThatGoesOnIsCutShort(interlaced: Bool) throws {
+    /// where it is made for that. libpng does so up to a limit, code of our own not at all.
+    @Test(arguments: [false, true], PNGReader.Decoder.allCases)
+    func aStreamThatGoesOnIsCutShort(interlaced: Bool, decoder: PNGReader.Decoder) throws {
         var maker = PNGMaker.noise(
             width: 4, height: 3, colourType: .gray, depth: 8, interlaced: interlaced)
         maker.method = .stored
         maker.bytesPerIDAT = 1 << 16
         let rows = maker.filteredRows()
-        for (extra, words) in [(100, "Too much"), (1 << 20, "more compressed data than a row")] {
+        let isOwn = decoder == .automatic && !interlaced
+        for (extra, libpngs) in [(100, "Too much"), (1 << 20, "more compressed data than a row")] {
+            let words = isOwn ? "IDAT: too much image data" : libpngs
             let stream = maker.stream(of: rows + [UInt8](repeating: 0, count: extra))
-            let error = try #require(Self.failure(of: PNGChunk.file(maker.chunks(around: stream))))
+            let file = PNGChunk.file(maker.chunks(around: stream))
+            let error = try #require(Self.failure(of: file, decoder: decoder))
             #expect(error.kind == .pngData)
             #expect(error.message.contains(words), "\(error.message)")
         }
     }
 
     /// A last row as large as its stream is not taken for one that goes on.
-    @Test(arguments: [1_000_000, 131_072, 65_000])
-    func aLastRowMayBeLarge(width: Int) throws {
+    @Test(arguments: [1_000_000, 131_072, 65_000], PNGReader.Decoder.allCases)
+    func aLastRowMayBeLarge(width: Int, decoder: PNGReader.Decoder) throws {
         var maker = PNGMaker.noise(width: width, height: 1, colourType: .gray, depth: 8)
         maker.method = .stored
         maker.bytesPerIDAT = 8192
         let file = PNGChunk.file(maker.chunks(around: maker.stream(of: maker.filteredRows())))
-        #expect(try PNGReader.pixels(of: file).picture.layout.width == width)
+        #expect(try PNGReader.pixels(of: file, decoder: decoder).picture == maker.reference)
     }
 
     /// The cap on a single request of libpng's, by asking for less than zlib needs.
@@ -93,26 +116,51 @@ import Testing
         var header = darkroom_png_header()
         var rowBytes = 0
         #expect(darkroom_png_reader_open(reader, &header) == DARKROOM_PNG_OK)
-        #expect(darkroom_png_reader_start(reader, DARKROOM_PNG_REFERENCE, &rowBytes) == DARKROOM_PNG_LIMIT)
-        #expect(darkroom_png_reader_start(reader, DARKROOM_PNG_REFERENCE, &rowBytes) == DARKROOM_PNG_LIMIT)
+        for _ in 0..<2 {
+            #expect(
+                darkroom_png_reader_start(reader, DARKROOM_PNG_REFERENCE, &rowBytes)
+                    == DARKROOM_PNG_LIMIT)
+        }
     }
 
-    @Test func messageNamesFileRowAndCause() throws {
+    /// The same of the buffers for code of our own, which take a row and some 200 KiB.
+    @Test func rowsGetNoMoreMemoryThanAllowed() throws {
+        for (largest, result) in [(1 << 20, DARKROOM_PNG_OK), (1 << 17, DARKROOM_PNG_LIMIT)] {
+            let source = try UnnamedFile(Self.maker().encoded)
+            let reader = try #require(
+                darkroom_png_reader_new(source.descriptor.rawValue, largest, 1 << 20))
+            defer { darkroom_png_reader_free(reader) }
+            var header = darkroom_png_header()
+            var rowBytes = 0
+            #expect(darkroom_png_reader_open(reader, &header) == DARKROOM_PNG_OK)
+            #expect(
+                darkroom_png_reader_start(reader, DARKROOM_PNG_AUTOMATIC, &rowBytes) == result)
+        }
+    }
+
+    @Test(arguments: PNGReader.Decoder.allCases)
+    func messageNamesFileRowAndCause(decoder: PNGReader.Decoder) throws {
         var maker = PNGMaker.noise(width: 100, height: 512, colourType: .rgb, depth: 8)
         maker.method = .stored
         var chunks = maker.chunks
         let last = try #require(chunks.lastIndex { $0.type == "IDAT" })
         chunks[last].crcError = 1
-        let error = try #require(Self.failure(of: PNGChunk.file(chunks), name: "k04.png"))
+        let error = try #require(
+            Self.failure(of: PNGChunk.file(chunks), name: "k04.png", decoder: decoder))
         // The reader joins data to pieces of 64 KiB: it finds the error when 128 KiB, 435 whole
         // rows of 301 bytes, have been decoded.
         #expect(error.message == "k04.png: reading row 436 of 512: IDAT: CRC error")
     }
 
     @Test func wordsOfLibpngAreMarked() throws {
-        let error = try #require(Self.failure(of: PNGDamage.wrongAdler.file(from: Self.maker())))
-        #expect(
-            error.message == "x.png: reading row 24 of 24: IDAT: incorrect data check (libpng)")
+        for (decoder, words) in [(PNGReader.Decoder.automatic, "Adler-32"), (.reference, "libpng")]
+        {
+            let file = PNGDamage.wrongAdler.file(from: Self.maker())
+            let error = try #require(Self.failure(of: file, decoder: decoder))
+            #expect(
+                error.message
+                    == "x.png: reading row 24 of 24: IDAT: incorrect data check (\(words))")
+        }
     }
 
     /// The compressed data's last bytes, each in a chunk of its own or two together: libpng by
@@ -124,9 +172,11 @@ import Testing
         maker.bytesPerIDAT = bytes
         let rows = maker.filteredRows()
         let good = PNGChunk.file(maker.chunks(around: maker.stream(of: rows)))
-        #expect(try PNGReader.pixels(of: good).picture == maker.reference)
         let wrong = PNGChunk.file(maker.chunks(around: maker.stream(of: rows, adlerError: 1)))
-        #expect(Self.failure(of: wrong)?.kind == .pngAdler)
+        for decoder in PNGReader.Decoder.allCases {
+            #expect(try PNGReader.pixels(of: good, decoder: decoder).picture == maker.reference)
+            #expect(Self.failure(of: wrong, decoder: decoder)?.kind == .pngAdler)
+        }
     }
 
     /// The same where the data are long and end anywhere about the size of the reader's pieces.
@@ -143,9 +193,12 @@ import Testing
         }()
         let rows = maker.filteredRows()
         #expect(maker.stream(of: rows).count == streamBytes)
-        #expect(try PNGReader.pixels(of: maker.encoded).picture == maker.reference)
+        let good = maker.encoded
         let wrong = PNGChunk.file(maker.chunks(around: maker.stream(of: rows, adlerError: 1)))
-        #expect(Self.failure(of: wrong)?.kind == .pngAdler)
+        for decoder in PNGReader.Decoder.allCases {
+            #expect(try PNGReader.pixels(of: good, decoder: decoder).picture == maker.reference)
+            #expect(Self.failure(of: wrong, decoder: decoder)?.kind == .pngAdler)
+        }
     }
 
     @Test(arguments: PixelKind.all.filter { $0.depth >= 8 })
@@ -153,8 +206,11 @@ import Testing
         let maker = kind.noise(width: 5, height: 4)
         let file = maker.encoded
         for count in 0..<file.count {
-            let error = Self.failure(of: Array(file.prefix(count)))
-            #expect(error?.kind == (count < 8 ? .notAPicture : .pngTruncated), "\(count) bytes")
+            for decoder in PNGReader.Decoder.allCases {
+                let error = Self.failure(of: Array(file.prefix(count)), decoder: decoder)
+                #expect(
+                    error?.kind == (count < 8 ? .notAPicture : .pngTruncated), "\(count) bytes")
+            }
         }
     }
 
@@ -171,7 +227,11 @@ import Testing
                 var changed = file
                 changed[index] ^= mask
                 // A file whose first IDAT is no longer called so ends in an error just the same.
-                #expect(Self.failure(of: changed) != nil, "byte \(index) xor \(mask)")
+                for decoder in PNGReader.Decoder.allCases {
+                    #expect(
+                        Self.failure(of: changed, decoder: decoder) != nil,
+                        "byte \(index) xor \(mask)")
+                }
             }
         }
     }

@@ -7,21 +7,51 @@ import Testing
 /// The reader's pixels against the arrays the files were made from.
 @Suite struct PNGReaderTests {
     static let sizes = [
-        (1, 1), (2, 1), (1, 2), (3, 2), (4, 5), (5, 4), (7, 9), (8, 8), (33, 17), (1, 40), (40, 1),
+        (1, 1), (2, 1), (1, 2), (3, 5), (4, 5), (5, 4), (7, 7), (8, 8), (9, 9), (31, 33), (1, 40),
+        (40, 1), (301, 5),
     ]
+
+    /// Bytes of data in an IDAT; the last is more than there are.
+    static let cuts = [1 << 20, 1, 7]
 
     @Test(arguments: PixelKind.all)
     func readsEverySample(of kind: PixelKind) throws {
+        var cut = 0
         for (width, height) in Self.sizes {
             for filter in (0...4).map({ PNGMaker.RowFilter.fixed($0) }) + [.mixed] {
                 var maker = kind.noise(width: width, height: height, seed: UInt64(width))
                 maker.rowFilter = filter
-                let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
-                #expect(picture == maker.reference, "\(width) × \(height), \(filter)")
-                #expect(reader.header.colourType == kind.colourType.rawValue)
-                #expect(reader.header.depth == kind.depth)
-                #expect(reader.header.isInterlaced == kind.interlaced)
-                #expect(reader.warnings == [])
+                maker.bytesPerIDAT = Self.cuts[cut % Self.cuts.count]
+                cut += 1
+                let file = maker.encoded
+                let reference = maker.reference
+                for way in DecodingWay.all {
+                    let (picture, reader) = try way.pixels(of: file)
+                    #expect(
+                        picture == reference,
+                        "\(width) × \(height), \(filter), \(way.testDescription)")
+                    #expect(reader.header.colourType == kind.colourType.rawValue)
+                    #expect(reader.header.depth == kind.depth)
+                    #expect(reader.header.isInterlaced == kind.interlaced)
+                    #expect(reader.warnings == [])
+                }
+            }
+        }
+    }
+
+    /// Of smooth pictures Paeth's and the average's guesses are often equally good, of noise hardly
+    /// ever.
+    @Test(arguments: PixelKind.all.filter { $0.depth >= 8 && !$0.interlaced })
+    func readsSmoothPictures(of kind: PixelKind) throws {
+        for filter in (1...4).map({ PNGMaker.RowFilter.fixed($0) }) + [.mixed] {
+            var maker = kind.noise(width: 67, height: 35)
+            maker.samples = maker.samples.indices.map { UInt16($0 % 67 / 3 + $0 / 200 % 5) }
+            maker.rowFilter = filter
+            let (file, reference) = (maker.encoded, maker.reference)
+            for way in DecodingWay.all {
+                #expect(
+                    try way.pixels(of: file).picture == reference,
+                    "\(filter), \(way.testDescription)")
             }
         }
     }
@@ -37,14 +67,17 @@ import Testing
         maker.transparency = key.flatMap { sample in
             [UInt8((sample | stray) >> 8), UInt8(sample & 0xFF)]
         }
-        let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
-        #expect(picture == maker.reference)
-        #expect(picture.layout.hasAlpha && reader.hasTransparencyChunk)
+        let reference = maker.reference
+        for way in DecodingWay.all {
+            let (picture, reader) = try way.pixels(of: maker.encoded)
+            #expect(picture == reference, "\(way.testDescription)")
+            #expect(picture.layout.hasAlpha && reader.hasTransparencyChunk)
+        }
         let alphas = Set(
             stride(
-                from: picture.layout.channels - 1, to: picture.samples.count,
-                by: picture.layout.channels
-            ).map { picture.samples[$0] })
+                from: reference.layout.channels - 1, to: reference.samples.count,
+                by: reference.layout.channels
+            ).map { reference.samples[$0] })
         #expect(alphas == [0, kind.depth == 16 ? 65535 : 255])
     }
 
@@ -52,16 +85,40 @@ import Testing
     func paletteEntriesAreTransparent(kind: PixelKind) throws {
         var maker = kind.noise(width: 19, height: 13)
         maker.transparency = Array([0, 128, 255].prefix(maker.palette.count))
-        let (picture, _) = try PNGReader.pixels(of: maker.encoded)
-        #expect(picture == maker.reference)
-        #expect(picture.layout.channels == 4)
+        for way in DecodingWay.all {
+            let (picture, _) = try way.pixels(of: maker.encoded)
+            #expect(picture == maker.reference, "\(way.testDescription)")
+            #expect(picture.layout.channels == 4)
+        }
     }
 
-    @Test func valuesBeyondThePaletteAreBlack() throws {
-        var maker = PNGMaker(
-            width: 2, height: 1, colourType: .palette, depth: 8, samples: [0, 200])
+    /// libpng by itself would give black for them.
+    @Test(arguments: PixelKind.all.filter { $0.colourType == .palette })
+    func numbersBeyondThePaletteAreErrors(kind: PixelKind) throws {
+        var maker = kind.noise(width: 5, height: 40)
+        maker.samples = maker.samples.map { _ in 0 }
         maker.palette = [[10, 20, 30]]
-        #expect(try PNGReader.pixels(of: maker.encoded).picture.samples == [10, 20, 30, 0, 0, 0])
+        let good = maker
+        maker.samples[17 * 5 + 2] = 1
+        for way in DecodingWay.all {
+            #expect(try way.pixels(of: good.encoded).picture == good.reference)
+            let error = try #require(throws: PictureError.self) {
+                try way.pixels(of: maker.encoded)
+            }
+            #expect(error.kind == .pngPalette)
+            #expect(
+                error.message
+                    == "x.png: reading row 18 of 40: IDAT: a pixel has a number beyond the palette")
+        }
+    }
+
+    @Test func fullPalettesHaveAllNumbers() throws {
+        var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
+            .noise(width: 256, height: 2)
+        maker.samples = (0..<512).map { UInt16($0 % 256) }
+        for way in DecodingWay.all {
+            #expect(try way.pixels(of: maker.encoded).picture == maker.reference)
+        }
     }
 
     @Test(arguments: [(1, 5000), (70_000, 1), (70_000, 3), (300, 400)], [false, true])
@@ -70,7 +127,10 @@ import Testing
         var maker = kind.noise(width: size.0, height: size.1)
         maker.rowFilter = .fixed(1)
         maker.method = .stored
-        #expect(try PNGReader.pixels(of: maker.encoded).picture == maker.reference)
+        let (file, reference) = (maker.encoded, maker.reference)
+        for decoder in PNGReader.Decoder.allCases {
+            #expect(try PNGReader.pixels(of: file, decoder: decoder).picture == reference)
+        }
     }
 
     @Test(arguments: Deflater.Method.allCases, [1, 2, 3, 7, 1 << 20])
@@ -78,7 +138,9 @@ import Testing
         var maker = PNGMaker.noise(width: 21, height: 20, colourType: .rgb, depth: 8)
         maker.method = method
         maker.bytesPerIDAT = bytes
-        #expect(try PNGReader.pixels(of: maker.encoded).picture == maker.reference)
+        for way in DecodingWay.all {
+            #expect(try way.pixels(of: maker.encoded).picture == maker.reference)
+        }
     }
 
     @Test func emptyDataChunksCountForNothing() throws {
@@ -87,7 +149,9 @@ import Testing
         let data = try #require(chunks.firstIndex { $0.type == "IDAT" })
         chunks.insert(PNGChunk("IDAT"), at: data)
         chunks.insert(PNGChunk("IDAT"), at: data + 2)
-        #expect(try PNGReader.pixels(of: PNGChunk.file(chunks)).picture == maker.reference)
+        for way in DecodingWay.all {
+            #expect(try way.pixels(of: PNGChunk.file(chunks)).picture == maker.reference)
+        }
     }
 
     @Test func readsFromAPipeAndStopsAtTheEnd() throws {

@@ -1,4 +1,6 @@
+import CPixels
 import Foundation
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -34,6 +36,45 @@ final class UnnamedFile {
     }
 }
 
+/// A way of decoding pixels: code of our own with SIMD, the same in plain C, libpng.
+struct DecodingWay: Sendable, CustomTestStringConvertible {
+    let decoder: PNGReader.Decoder
+    let level: darkroom_cpu
+
+    static let all = [
+        DecodingWay(decoder: .automatic, level: DARKROOM_CPU_AVX2),
+        DecodingWay(decoder: .automatic, level: DARKROOM_CPU_SCALAR),
+        DecodingWay(decoder: .reference, level: DARKROOM_CPU_AVX2),
+    ]
+
+    var testDescription: String {
+        decoder == .reference
+            ? "libpng" : "own code, \(level == DARKROOM_CPU_SCALAR ? "plain C" : "SIMD")"
+    }
+
+    /// The limit of the processor's instructions holds for the whole process.
+    private static let limit = Mutex(())
+
+    func pixels(of file: [UInt8]) throws -> (picture: ReferencePicture, reader: PNGReader) {
+        let result = try Self.limit.withLock { _ in
+            darkroom_cpu_limit(level)
+            defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+            return Decoded(try PNGReader.pixels(of: file, decoder: decoder))
+        }
+        return (result.picture, result.reader)
+    }
+
+    /// What leaves the lock; nobody else holds the reader.
+    private struct Decoded: @unchecked Sendable {
+        let picture: ReferencePicture
+        let reader: PNGReader
+
+        init(_ pair: (picture: ReferencePicture, reader: PNGReader)) {
+            (picture, reader) = pair
+        }
+    }
+}
+
 extension PNGReader {
     /// All pixels of a PNG file, and the reader that read them.
     static func pixels(
@@ -41,7 +82,8 @@ extension PNGReader {
         decoder: Decoder = .automatic
     ) throws -> (picture: ReferencePicture, reader: PNGReader) {
         let source = try UnnamedFile(file)
-        let reader = try PNGReader(file: source.descriptor, name: name, limits: limits, decoder: decoder)
+        let reader = try PNGReader(
+            file: source.descriptor, name: name, limits: limits, decoder: decoder)
         let bytes = try reader.allBytes()
         return (ReferencePicture(layout: reader.layout, bytes: bytes), reader)
     }
