@@ -1,5 +1,6 @@
 /* Gaussian blur by convolution, box sums down the columns (boxes.c has the rest), and the unsharp mask. */
 #include "CPixels.h"
+#include "floats.h"
 #include "samples.h"
 
 #pragma STDC FP_CONTRACT OFF
@@ -7,40 +8,43 @@
 /* Pixels whose sums are kept at a time, so that they stay in the first-level cache. */
 enum { BLOCK = 256 };
 
-/* A colour sample times its pixel's alpha, or an alpha sample. */
-INLINE float weighted(const void *row, size_t pixel, int channel, int channels, int depth)
+/* sums += weight · (above + below), for samples from `first` on. */
+INLINE void add_rows(
+    int depth, int channels, const void *above, const void *below, size_t first, float weight,
+    float *sums, size_t samples)
 {
-    const size_t at = pixel * (size_t)channels;
-    const float v = (float)sample_at(row, at + (size_t)channel, depth);
-    if (!has_alpha(channels) || channel == channels - 1)
-        return v;
-    return v * (float)sample_at(row, at + (size_t)channels - 1, depth);
+    size_t i = 0;
+    for (; has_alpha(channels) && i + 8 <= samples; i += 8) {
+        eight_floats a, b, sum;
+        load_eight(depth, channels, above, first + i, &a);
+        load_eight(depth, channels, below, first + i, &b);
+        memcpy(&sum, sums + i, sizeof sum);
+        sum += weight * (a + b);
+        memcpy(sums + i, &sum, sizeof sum);
+    }
+    for (; i < samples; i++)
+        sums[i] +=
+            weight
+            * (load_one(depth, channels, above, first + i)
+               + load_one(depth, channels, below, first + i));
 }
 
 INLINE void blur_columns_loop(
     int depth, int channels, const void *const *rows, const float *weights, size_t radius,
     float *out, size_t pixels)
 {
-    for (size_t begin = 0; begin < pixels; begin += BLOCK) {
-        const size_t length = pixels - begin < BLOCK ? pixels - begin : BLOCK;
+    const size_t samples = pixels * (size_t)channels;
+    for (size_t begin = 0; begin < samples; begin += BLOCK * 4) {
+        const size_t length = samples - begin < BLOCK * 4 ? samples - begin : BLOCK * 4;
         float sums[BLOCK * 4];
+        load_samples(depth, channels, rows[radius], begin, sums, length);
         for (size_t i = 0; i < length; i++)
-            for (int c = 0; c < channels; c++)
-                sums[i * (size_t)channels + (size_t)c] =
-                    weights[0] * weighted(rows[radius], begin + i, c, channels, depth);
-        for (size_t k = 1; k <= radius; k++) {
-            const void *above = rows[radius - k];
-            const void *below = rows[radius + k];
-            const float weight = weights[k];
-            for (size_t i = 0; i < length; i++)
-                for (int c = 0; c < channels; c++)
-                    sums[i * (size_t)channels + (size_t)c] +=
-                        weight
-                        * (weighted(above, begin + i, c, channels, depth)
-                           + weighted(below, begin + i, c, channels, depth));
-        }
-        memcpy(
-            out + begin * (size_t)channels, sums, length * (size_t)channels * sizeof *sums);
+            sums[i] *= weights[0];
+        for (size_t k = 1; k <= radius; k++)
+            add_rows(
+                depth, channels, rows[radius - k], rows[radius + k], begin, weights[k], sums,
+                length);
+        memcpy(out + begin, sums, length * sizeof *sums);
     }
 }
 
@@ -90,7 +94,7 @@ void darkroom_blur_row(
     BEST(blur_row, in, weights, radius, out, pixels, channels);
 }
 
-/* The same as `weighted`, as a whole number. */
+/* A colour sample times its pixel's alpha, or an alpha sample. */
 INLINE uint64_t weighted_exact(
     const void *row, size_t pixel, int channel, int channels, int depth)
 {
