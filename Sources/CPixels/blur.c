@@ -184,6 +184,44 @@ INLINE void sharpen_loop(
     }
 }
 
+/* The same for RGBA, a pixel at a time. */
+INLINE void sharpen_pixels(
+    int depth, const void *in, const float *blurred, void *out, size_t pixels, double amount,
+    double threshold)
+{
+    const double max = full_scale(depth);
+    const four_numbers colours = {-1, -1, -1, 0};
+    for (size_t at = 0; at < 4 * pixels; at += 4) {
+        four_numbers pixel;
+        read_pixel(in, at, depth, &pixel);
+        four_floats blur;
+        memcpy(&blur, blurred + at, sizeof blur);
+        if (pixel[3] > 0 && blur[3] > 0) {
+            const double alpha = blur[3];
+            const four_doubles v = __builtin_convertvector(pixel, four_doubles);
+            const four_doubles difference = v - __builtin_convertvector(blur, four_doubles) / alpha;
+            const four_doubles sharp = v + amount * difference;
+            four_numbers samples;
+            rounded_four(&sharp, max, &samples);
+            const four_masks applies = (difference > threshold) | (-difference > threshold);
+            const four_numbers changed =
+                __builtin_convertvector(applies, four_numbers) & colours;
+            pixel = (samples & changed) | (pixel & ~changed);
+        }
+        write_pixel(out, at, depth, &pixel);
+    }
+}
+
+INLINE void sharpen_row(
+    int depth, int channels, const void *in, const float *blurred, void *out, size_t pixels,
+    double amount, double threshold)
+{
+    if (channels == 4)
+        sharpen_pixels(depth, in, blurred, out, pixels, amount, threshold);
+    else
+        sharpen_loop(depth, channels, in, blurred, out, pixels, amount, threshold);
+}
+
 /*
  * 8 bits without alpha, in float. Values reach 255 times `amount`, and the error 2^-22 of that: it
  * could decide a sample only within as little of a tie.
@@ -213,7 +251,7 @@ BOTH(
     sharpen,
     (const void *in, const float *blurred, void *out, size_t pixels, int channels, int depth,
      double amount, double threshold),
-    { BY_CHANNELS(sharpen_loop, depth, channels, in, blurred, out, pixels, amount, threshold); })
+    { BY_CHANNELS(sharpen_row, depth, channels, in, blurred, out, pixels, amount, threshold); })
 
 void darkroom_sharpen(
     const void *in, const float *blurred, void *out, size_t pixels, int channels, int depth,

@@ -84,9 +84,31 @@ INLINE void store_loop(
     }
 }
 
+/* The same for RGBA, a pixel at a time. */
+INLINE void store_pixels(int depth, const float *in, void *out, size_t pixels)
+{
+    const double max = full_scale(depth);
+    for (size_t at = 0; at < 4 * pixels; at += 4) {
+        four_floats floats;
+        memcpy(&floats, in + at, sizeof floats);
+        const double alpha = floats[3];
+        const int visible = rounded(alpha, max) > 0;
+        const double divisor = visible ? alpha : 1;
+        const four_doubles divisors = {divisor, divisor, divisor, 1};
+        const four_doubles pixel = __builtin_convertvector(floats, four_doubles) / divisors;
+        four_numbers samples;
+        rounded_four(&pixel, max, &samples);
+        samples &= visible ? -1 : 0;
+        write_pixel(out, at, depth, &samples);
+    }
+}
+
 INLINE void store_encoded(int depth, int channels, const float *in, void *out, size_t pixels)
 {
-    store_loop(depth, channels, in, out, pixels, NULL);
+    if (channels == 4)
+        store_pixels(depth, in, out, pixels);
+    else
+        store_loop(depth, channels, in, out, pixels, NULL);
 }
 
 BOTH(store, (const float *in, void *out, size_t pixels, int channels, int depth), {
