@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Builds Darkroom and runs its tests: bash Tests/run.sh [lint|unit|e2e|tsan|fuzz|systemd]...
+# Builds Darkroom and runs its tests:
+#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|tsan|fuzz|systemd]...
 #
-# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 30 by itself. Missing Debian packages are installed first, with sudo where this
-# is not root. The last line sums up: N passed, N failed, N skipped. Exits 1 if anything failed.
+# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 30 by itself.
+# Missing Debian packages are installed first, with sudo where this is not root. The last line sums
+# up: N passed, N failed, N skipped. Exits 1 if anything failed.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/packages.sh
@@ -17,11 +19,11 @@ passed=0 failed=0 skipped=0
 
 main() {
     local parts=("$@") part
-    [ $# -gt 0 ] || parts=(lint unit e2e tsan fuzz systemd)
+    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e tsan fuzz systemd)
     for part in "${parts[@]}"; do
         case $part in
-            lint | unit | e2e | tsan | fuzz | systemd) ;;
-            *) echo "usage: bash Tests/run.sh [lint|unit|e2e|tsan|fuzz|systemd]..." >&2; exit 64 ;;
+            lint | unit | exact | instructions | e2e | tsan | fuzz | systemd) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|tsan|fuzz|systemd]..." >&2; exit 64 ;;
         esac
     done
     prepare || { failed=1; sum_up; }
@@ -82,6 +84,7 @@ part_lint() {
         check lint "bash -n $script" bash -n "$script"
         ! have shellcheck || check lint "shellcheck $script" shellcheck --external-sources --severity=warning "$script"
     done < <(scripts)
+    check lint "C compiles for arm64" compile_for_arm64
     [ "$failed" -ne "$before" ] || say lint "sources and scripts are clean"
 }
 
@@ -89,8 +92,42 @@ scripts() {
     printf '%s\n' .ci/run etc/*.sh Tests/*.sh Tests/*/*.sh
 }
 
+# The C sources against Debian's headers for arm64. Headers of the libraries are the same for each
+# architecture, but for the folder where Debian keeps libjpeg's configuration.
+compile_for_arm64() {
+    local target headers=$LOGS/arm64 libc=/usr/aarch64-linux-gnu/include
+    mkdir -p "$headers"
+    cp "/usr/include/$(uname -m)-linux-gnu/jconfig.h" "$headers/" || return 1
+    for target in CPixels CDeflate CShims; do
+        clang_of_swift --target=aarch64-linux-gnu -std=gnu11 -fsyntax-only -Wall -Wextra -Werror \
+            -nostdlibinc -isystem "$libc" -idirafter /usr/include -idirafter "$headers" \
+            -ISources/CPixels/include -ISources/CDeflate/include -ISources/CShims/include \
+            Sources/"$target"/*.c || return 1
+    done
+}
+
 part_unit() {
     build_suites unit .build && run_suites unit '^DarkroomTests\.' .build
+}
+
+# Colour filters for every colour there is, in a build for release; and the paths of each kernel
+# against each other at odd sizes, under sanitizers.
+part_exact() {
+    local kernels=.build/kernels-sanitized
+    if build exact build swift build -c release --product exact; then
+        run_lines exact "checks of every colour" "$(swift build -c release --show-bin-path)/exact"
+    fi
+    if build exact-kernels build clang_of_swift -std=c11 -O1 -g -Wall -Wextra -Werror -fuse-ld=lld \
+        -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CPixels/include \
+        Tests/callgrind/kernels.c Sources/CPixels/*.c -lm -o "$kernels"; then
+        run_lines exact-kernels "kernels the same in scalar and AVX2" "$kernels" compare
+    fi
+}
+
+part_instructions() {
+    local clang
+    clang=$(clang_of_swift -print-prog-name=clang)
+    run_lines instructions "instruction counts" bash Tests/callgrind/count.sh "$clang" .build/callgrind
 }
 
 part_e2e() {
@@ -173,13 +210,22 @@ part_systemd() {
         return
     fi
     build systemd "build" swift build || return
-    local stage log=$LOGS/systemd.log ok bad
+    local stage
     stage=$(mktemp -d)
     stage_daemon "$stage"
-    bash Tests/systemd/boot.sh --bind "$PWD" --bind "$stage" \
-        bash "$PWD/Tests/systemd/test.sh" "$PWD" "$stage" >"$log" 2>&1
-    local status=$?
+    run_lines systemd "checks under a booted systemd" \
+        bash Tests/systemd/boot.sh --bind "$PWD" --bind "$stage" \
+        bash "$PWD/Tests/systemd/test.sh" "$PWD" "$stage"
     rm -rf "$stage"
+}
+
+# run_lines PART WHAT COMMAND [ARGUMENT]...: runs something that prints a line for each check, which
+# begins with `ok` or `FAIL`, and counts them.
+run_lines() {
+    local part=$1 what=$2 log=$LOGS/$1.log ok bad status
+    shift 2
+    "$@" >"$log" 2>&1
+    status=$?
     ok=$(grep -c '^ok ' "$log")
     bad=$(grep -c '^FAIL ' "$log")
     # A run that broke off, or that checked nothing, has failed whatever it printed.
@@ -187,10 +233,10 @@ part_systemd() {
     passed=$((passed + ok))
     failed=$((failed + bad))
     if [ "$bad" -gt 0 ]; then
-        say systemd "FAILED: $bad checks under a booted systemd (all of it in $log)"
+        say "$part" "FAILED: $bad $what (all of it in $log)"
         grep -v '^ok ' "$log" | tail -n 80 | sed 's/^/    /'
     else
-        say systemd "$ok checks under a booted systemd passed"
+        say "$part" "$ok $what passed"
     fi
 }
 

@@ -28,6 +28,9 @@ missing_test_packages() {
     have nginx || echo nginx-light
     have openssl || echo openssl
     have sha256sum || echo coreutils
+    have valgrind || echo valgrind
+    # The headers with which the C sources are compiled for arm64, without running them.
+    [ -e /usr/aarch64-linux-gnu/include/stdlib.h ] || echo libc6-dev-arm64-cross
     # The test under a booted systemd is for root; without root there is no use in its packages.
     [ "$(id -u)" -eq 0 ] || return 0
     have systemd-analyze || echo systemd

@@ -1,5 +1,6 @@
 /* Gaussian blur by convolution, box sums down the columns (boxes.c has the rest), and the unsharp mask. */
 #include "CPixels.h"
+#include "floats.h"
 #include "samples.h"
 
 #pragma STDC FP_CONTRACT OFF
@@ -7,40 +8,43 @@
 /* Pixels whose sums are kept at a time, so that they stay in the first-level cache. */
 enum { BLOCK = 256 };
 
-/* A colour sample times its pixel's alpha, or an alpha sample. */
-INLINE float weighted(const void *row, size_t pixel, int channel, int channels, int depth)
+/* sums += weight · (above + below), for samples from `first` on. */
+INLINE void add_rows(
+    int depth, int channels, const void *above, const void *below, size_t first, float weight,
+    float *sums, size_t samples)
 {
-    const size_t at = pixel * (size_t)channels;
-    const float v = (float)sample_at(row, at + (size_t)channel, depth);
-    if (!has_alpha(channels) || channel == channels - 1)
-        return v;
-    return v * (float)sample_at(row, at + (size_t)channels - 1, depth);
+    size_t i = 0;
+    for (; has_alpha(channels) && i + 8 <= samples; i += 8) {
+        eight_floats a, b, sum;
+        load_eight(depth, channels, above, first + i, &a);
+        load_eight(depth, channels, below, first + i, &b);
+        memcpy(&sum, sums + i, sizeof sum);
+        sum += weight * (a + b);
+        memcpy(sums + i, &sum, sizeof sum);
+    }
+    for (; i < samples; i++)
+        sums[i] +=
+            weight
+            * (load_one(depth, channels, above, first + i)
+               + load_one(depth, channels, below, first + i));
 }
 
 INLINE void blur_columns_loop(
     int depth, int channels, const void *const *rows, const float *weights, size_t radius,
     float *out, size_t pixels)
 {
-    for (size_t begin = 0; begin < pixels; begin += BLOCK) {
-        const size_t length = pixels - begin < BLOCK ? pixels - begin : BLOCK;
+    const size_t samples = pixels * (size_t)channels;
+    for (size_t begin = 0; begin < samples; begin += BLOCK * 4) {
+        const size_t length = samples - begin < BLOCK * 4 ? samples - begin : BLOCK * 4;
         float sums[BLOCK * 4];
+        load_samples(depth, channels, rows[radius], begin, sums, length);
         for (size_t i = 0; i < length; i++)
-            for (int c = 0; c < channels; c++)
-                sums[i * (size_t)channels + (size_t)c] =
-                    weights[0] * weighted(rows[radius], begin + i, c, channels, depth);
-        for (size_t k = 1; k <= radius; k++) {
-            const void *above = rows[radius - k];
-            const void *below = rows[radius + k];
-            const float weight = weights[k];
-            for (size_t i = 0; i < length; i++)
-                for (int c = 0; c < channels; c++)
-                    sums[i * (size_t)channels + (size_t)c] +=
-                        weight
-                        * (weighted(above, begin + i, c, channels, depth)
-                           + weighted(below, begin + i, c, channels, depth));
-        }
-        memcpy(
-            out + begin * (size_t)channels, sums, length * (size_t)channels * sizeof *sums);
+            sums[i] *= weights[0];
+        for (size_t k = 1; k <= radius; k++)
+            add_rows(
+                depth, channels, rows[radius - k], rows[radius + k], begin, weights[k], sums,
+                length);
+        memcpy(out + begin, sums, length * sizeof *sums);
     }
 }
 
@@ -90,7 +94,7 @@ void darkroom_blur_row(
     BEST(blur_row, in, weights, radius, out, pixels, channels);
 }
 
-/* The same as `weighted`, as a whole number. */
+/* A colour sample times its pixel's alpha, or an alpha sample. */
 INLINE uint64_t weighted_exact(
     const void *row, size_t pixel, int channel, int channels, int depth)
 {
@@ -180,6 +184,44 @@ INLINE void sharpen_loop(
     }
 }
 
+/* The same for RGBA, a pixel at a time. */
+INLINE void sharpen_pixels(
+    int depth, const void *in, const float *blurred, void *out, size_t pixels, double amount,
+    double threshold)
+{
+    const double max = full_scale(depth);
+    const four_numbers colours = {-1, -1, -1, 0};
+    for (size_t at = 0; at < 4 * pixels; at += 4) {
+        four_numbers pixel;
+        read_pixel(in, at, depth, &pixel);
+        four_floats blur;
+        memcpy(&blur, blurred + at, sizeof blur);
+        if (pixel[3] > 0 && blur[3] > 0) {
+            const double alpha = blur[3];
+            const four_doubles v = __builtin_convertvector(pixel, four_doubles);
+            const four_doubles difference = v - __builtin_convertvector(blur, four_doubles) / alpha;
+            const four_doubles sharp = v + amount * difference;
+            four_numbers samples;
+            rounded_four(&sharp, max, &samples);
+            const four_masks applies = (difference > threshold) | (-difference > threshold);
+            const four_numbers changed =
+                __builtin_convertvector(applies, four_numbers) & colours;
+            pixel = (samples & changed) | (pixel & ~changed);
+        }
+        write_pixel(out, at, depth, &pixel);
+    }
+}
+
+INLINE void sharpen_row(
+    int depth, int channels, const void *in, const float *blurred, void *out, size_t pixels,
+    double amount, double threshold)
+{
+    if (channels == 4)
+        sharpen_pixels(depth, in, blurred, out, pixels, amount, threshold);
+    else
+        sharpen_loop(depth, channels, in, blurred, out, pixels, amount, threshold);
+}
+
 /*
  * 8 bits without alpha, in float. Values reach 255 times `amount`, and the error 2^-22 of that: it
  * could decide a sample only within as little of a tie.
@@ -209,7 +251,7 @@ BOTH(
     sharpen,
     (const void *in, const float *blurred, void *out, size_t pixels, int channels, int depth,
      double amount, double threshold),
-    { BY_CHANNELS(sharpen_loop, depth, channels, in, blurred, out, pixels, amount, threshold); })
+    { BY_CHANNELS(sharpen_row, depth, channels, in, blurred, out, pixels, amount, threshold); })
 
 void darkroom_sharpen(
     const void *in, const float *blurred, void *out, size_t pixels, int channels, int depth,

@@ -409,6 +409,9 @@ AVX2 size_t darkroom_map_avx2(
     const size_t bytes = pixels * (size_t)channels;
     uint8_t *at = samples;
     size_t i = 0;
+    if (count == channels)
+        for (; i + 32 <= bytes; i += 32)
+            store_32(at + i, look_up(load_32(at + i), steps));
     for (; i + 32 <= bytes; i += 32) {
         const __m256i v = load_32(at + i);
         store_32(at + i, _mm256_blendv_epi8(v, look_up(v, steps), mask));

@@ -1,20 +1,19 @@
 /* Samples to rows of floats, colour multiplied by alpha, and back. */
 #include "CPixels.h"
+#include "floats.h"
 #include "samples.h"
 
 #pragma STDC FP_CONTRACT OFF
 
-INLINE void load_loop(
+INLINE void load_light(
     int depth, int channels, const void *in, float *out, size_t pixels, const float *light)
 {
     for (size_t i = 0; i < pixels; i++) {
         const size_t at = i * (size_t)channels;
         const size_t colours = (size_t)(has_alpha(channels) ? channels - 1 : channels);
         const float alpha = has_alpha(channels) ? (float)sample_at(in, at + colours, depth) : 1;
-        for (size_t c = 0; c < colours; c++) {
-            const uint32_t v = sample_at(in, at + c, depth);
-            out[at + c] = (light ? light[v] : (float)v) * alpha;
-        }
+        for (size_t c = 0; c < colours; c++)
+            out[at + c] = light[sample_at(in, at + c, depth)] * alpha;
         if (has_alpha(channels))
             out[at + colours] = alpha;
     }
@@ -22,14 +21,14 @@ INLINE void load_loop(
 
 INLINE void load_encoded(int depth, int channels, const void *in, float *out, size_t pixels)
 {
-    load_loop(depth, channels, in, out, pixels, NULL);
+    load_samples(depth, channels, in, 0, out, pixels * (size_t)channels);
 }
 
 BOTH(
     load,
     (const void *in, float *out, size_t pixels, int channels, int depth, const float *light), {
         if (light)
-            BY_CHANNELS(load_loop, depth, channels, in, out, pixels, light);
+            BY_CHANNELS(load_light, depth, channels, in, out, pixels, light);
         else
             BY_CHANNELS(load_encoded, depth, channels, in, out, pixels);
     })
@@ -85,9 +84,31 @@ INLINE void store_loop(
     }
 }
 
+/* The same for RGBA, a pixel at a time. */
+INLINE void store_pixels(int depth, const float *in, void *out, size_t pixels)
+{
+    const double max = full_scale(depth);
+    for (size_t at = 0; at < 4 * pixels; at += 4) {
+        four_floats floats;
+        memcpy(&floats, in + at, sizeof floats);
+        const double alpha = floats[3];
+        const int visible = rounded(alpha, max) > 0;
+        const double divisor = visible ? alpha : 1;
+        const four_doubles divisors = {divisor, divisor, divisor, 1};
+        const four_doubles pixel = __builtin_convertvector(floats, four_doubles) / divisors;
+        four_numbers samples;
+        rounded_four(&pixel, max, &samples);
+        samples &= visible ? -1 : 0;
+        write_pixel(out, at, depth, &samples);
+    }
+}
+
 INLINE void store_encoded(int depth, int channels, const float *in, void *out, size_t pixels)
 {
-    store_loop(depth, channels, in, out, pixels, NULL);
+    if (channels == 4)
+        store_pixels(depth, in, out, pixels);
+    else
+        store_loop(depth, channels, in, out, pixels, NULL);
 }
 
 BOTH(store, (const float *in, void *out, size_t pixels, int channels, int depth), {

@@ -8,9 +8,8 @@
  * the very worst, a few hundredths as a rule. Longer sums are made in double: a million small
  * weights added up in float would drift by several percent.
  */
-#include "resample.h"
-
 #include "CPixels.h"
+#include "resample.h"
 #include "samples.h"
 
 #pragma STDC FP_CONTRACT OFF
@@ -38,18 +37,11 @@ INLINE void convolve_long(
  * with lane i + 4 (or 3, for three channels), then i with i + 2, then i with i + 1.
  */
 INLINE void convolve_short(
-    int channels, int wide, const float *pixel, const float *weights, size_t taps, float *out)
+    int channels, const float *pixel, const float *weights, size_t taps, float *out)
 {
     const size_t step = (size_t)(LANES / channels);
     float lanes[LANES] = {0, 0, 0, 0, 0, 0, 0, 0};
-    size_t done = 0;
-#if defined(__x86_64__)
-    if (wide)
-        done = darkroom_taps_avx2(pixel, weights, taps, channels, lanes);
-#else
-    (void)wide;
-#endif
-    for (size_t k = done; k < taps; k++) {
+    for (size_t k = 0; k < taps; k++) {
         float *lane = lanes + k % step * (size_t)channels;
         for (int c = 0; c < channels; c++)
             lane[c] += weights[k] * pixel[k * (size_t)channels + (size_t)c];
@@ -61,17 +53,25 @@ INLINE void convolve_short(
 }
 
 INLINE void convolve_loop(
-    int channels, int wide, const float *in, float *out, size_t out_pixels,
-    const uint32_t *first, const size_t *offsets, const float *weights)
+    int channels, const float *in, float *out, size_t out_pixels, const uint32_t *first,
+    const size_t *offsets, const float *weights)
 {
+    const int wide = darkroom_cpu_level() >= DARKROOM_CPU_AVX2;
     for (size_t i = 0; i < out_pixels; i++) {
+        const size_t taps = offsets[i + 1] - offsets[i];
         const float *pixel = in + (size_t)first[i] * (size_t)channels;
         float *to = out + i * (size_t)channels;
-        const size_t taps = offsets[i + 1] - offsets[i];
-        if (taps <= FLOAT_TAPS)
-            convolve_short(channels, wide, pixel, weights + offsets[i], taps, to);
-        else
+        if (taps > FLOAT_TAPS) {
             convolve_long(channels, pixel, weights + offsets[i], taps, to);
+        } else if (!wide) {
+            convolve_short(channels, pixel, weights + offsets[i], taps, to);
+        } else {
+#if defined(__x86_64__)
+            i = darkroom_convolve_avx2(
+                    in, out, i, out_pixels, channels, first, offsets, weights)
+                - 1;
+#endif
+        }
     }
 }
 
@@ -79,12 +79,11 @@ void darkroom_convolve(
     const float *in, float *out, size_t out_pixels, int channels, const uint32_t *first,
     const size_t *offsets, const float *weights)
 {
-    const int wide = darkroom_cpu_level() >= DARKROOM_CPU_AVX2;
     switch (channels) {
-    case 1: convolve_loop(1, wide, in, out, out_pixels, first, offsets, weights); break;
-    case 2: convolve_loop(2, wide, in, out, out_pixels, first, offsets, weights); break;
-    case 3: convolve_loop(3, wide, in, out, out_pixels, first, offsets, weights); break;
-    default: convolve_loop(4, wide, in, out, out_pixels, first, offsets, weights); break;
+    case 1: convolve_loop(1, in, out, out_pixels, first, offsets, weights); break;
+    case 2: convolve_loop(2, in, out, out_pixels, first, offsets, weights); break;
+    case 3: convolve_loop(3, in, out, out_pixels, first, offsets, weights); break;
+    default: convolve_loop(4, in, out, out_pixels, first, offsets, weights); break;
     }
 }
 

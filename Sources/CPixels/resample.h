@@ -14,11 +14,12 @@ enum { LANES = 8 };
 #if defined(__x86_64__)
 
 /*
- * Adds the taps it can into `lanes` and returns how many those were: a multiple of LANES / channels
- * (rounded down), without reading beyond the last tap.
+ * Makes output pixels from `begin` on, up to the first that has more than FLOAT_TAPS taps, and
+ * returns that one or `end`.
  */
-size_t darkroom_taps_avx2(
-    const float *pixel, const float *weights, size_t taps, int channels, float lanes[LANES]);
+size_t darkroom_convolve_avx2(
+    const float *in, float *out, size_t begin, size_t end, int channels, const uint32_t *first,
+    const size_t *offsets, const float *weights);
 
 /* Does as many samples as it can and returns their number. */
 size_t darkroom_blend_8_avx2(

@@ -7,25 +7,47 @@
 
 #pragma STDC FP_CONTRACT OFF
 
-/* Weights for the lanes of one step, each repeated for all channels of its tap. */
-AVX2_INLINE __m256 spread(const float *weights, int channels)
+/* Eight words of which those from 8 - n on, read as eight, have the first n set. */
+static const int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+
+/* Reads n floats, not one more, and zeros for the rest. */
+AVX2_INLINE __m256 read_some(const float *from, size_t n)
+{
+    return _mm256_maskload_ps(from, load_32(first_lanes + 8 - n));
+}
+
+/* Weights as they come, for the lanes of one step: each repeated for all channels of its tap. */
+AVX2_INLINE __m256 spread(__m256 weights, size_t channels)
+{
+    switch (channels) {
+    case 1: return weights;
+    case 2:
+        return _mm256_permutevar8x32_ps(weights, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
+    case 3:
+        /* Two lanes are left over, which nobody looks at. */
+        return _mm256_permutevar8x32_ps(weights, _mm256_setr_epi32(0, 0, 0, 1, 1, 1, 1, 1));
+    default:
+        return _mm256_permutevar8x32_ps(weights, _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1));
+    }
+}
+
+/* The weights of a whole step. */
+AVX2_INLINE __m256 step_weights(const float *weights, size_t channels)
 {
     if (channels == 1)
         return _mm256_loadu_ps(weights);
     if (channels == 2)
-        return _mm256_permutevar8x32_ps(
-            _mm256_castps128_ps256(_mm_loadu_ps(weights)),
-            _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
-    const __m256 two =
-        _mm256_castps128_ps256(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)weights)));
-    /* Three channels leave two lanes over, which nobody looks at. */
-    return _mm256_permutevar8x32_ps(
-        two, channels == 3 ? _mm256_setr_epi32(0, 0, 0, 1, 1, 1, 1, 1)
-                           : _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1));
+        return _mm256_castps128_ps256(_mm_loadu_ps(weights));
+    return _mm256_castps128_ps256(
+        _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)weights)));
 }
 
-AVX2_INLINE size_t add_taps(
-    size_t channels, const float *pixel, const float *weights, size_t taps, float *lanes)
+/*
+ * The last step may have fewer taps: what is missing is read as 0. Adding 0 · 0 changes no sum, for
+ * none is -0: they begin with 0.
+ */
+AVX2_INLINE __m256 sum_of_taps(
+    size_t channels, const float *pixel, const float *weights, size_t taps)
 {
     const size_t step = LANES / channels;
     /* Two taps of three channels are six floats, but eight are read: there must be a third tap. */
@@ -33,22 +55,68 @@ AVX2_INLINE size_t add_taps(
     __m256 sums = _mm256_setzero_ps();
     size_t k = 0;
     for (; k + needed <= taps; k += step) {
-        const __m256 products = _mm256_mul_ps(
-            spread(weights + k, (int)channels), _mm256_loadu_ps(pixel + k * channels));
-        sums = _mm256_add_ps(sums, products);
+        const __m256 weight = spread(step_weights(weights + k, channels), channels);
+        sums = _mm256_add_ps(
+            sums, _mm256_mul_ps(weight, _mm256_loadu_ps(pixel + k * channels)));
     }
-    _mm256_storeu_ps(lanes, sums);
-    return k;
+    if (k < taps) {
+        const __m256 weight = spread(read_some(weights + k, taps - k), channels);
+        sums = _mm256_add_ps(
+            sums, _mm256_mul_ps(weight, read_some(pixel + k * channels, (taps - k) * channels)));
+    }
+    return sums;
 }
 
-AVX2 size_t darkroom_taps_avx2(
-    const float *pixel, const float *weights, size_t taps, int channels, float lanes[LANES])
+/* Adds up the lanes of each channel and writes them. */
+AVX2_INLINE void fold(size_t channels, __m256 sums, float *out)
+{
+    __m128 low = _mm256_castps256_ps128(sums);
+    if (channels == 3) {
+        const __m256 second =
+            _mm256_permutevar8x32_ps(sums, _mm256_setr_epi32(3, 4, 5, 5, 5, 5, 5, 5));
+        low = _mm_add_ps(low, _mm256_castps256_ps128(second));
+        store_8(out, _mm_castps_si128(low));
+        _mm_store_ss(out + 2, _mm_movehl_ps(low, low));
+        return;
+    }
+    low = _mm_add_ps(low, _mm256_extractf128_ps(sums, 1));
+    if (channels == 4) {
+        _mm_storeu_ps(out, low);
+        return;
+    }
+    low = _mm_add_ps(low, _mm_movehl_ps(low, low));
+    if (channels == 2)
+        store_8(out, _mm_castps_si128(low));
+    else
+        _mm_store_ss(out, _mm_add_ss(low, _mm_movehdup_ps(low)));
+}
+
+AVX2_INLINE size_t convolve(
+    size_t channels, const float *in, float *out, size_t begin, size_t end,
+    const uint32_t *first, const size_t *offsets, const float *weights)
+{
+    size_t i = begin;
+    for (; i < end; i++) {
+        const size_t taps = offsets[i + 1] - offsets[i];
+        if (taps > FLOAT_TAPS)
+            break;
+        const float *pixel = in + (size_t)first[i] * channels;
+        fold(
+            channels, sum_of_taps(channels, pixel, weights + offsets[i], taps),
+            out + i * channels);
+    }
+    return i;
+}
+
+AVX2 size_t darkroom_convolve_avx2(
+    const float *in, float *out, size_t begin, size_t end, int channels, const uint32_t *first,
+    const size_t *offsets, const float *weights)
 {
     switch (channels) {
-    case 1: return add_taps(1, pixel, weights, taps, lanes);
-    case 2: return add_taps(2, pixel, weights, taps, lanes);
-    case 3: return add_taps(3, pixel, weights, taps, lanes);
-    default: return add_taps(4, pixel, weights, taps, lanes);
+    case 1: return convolve(1, in, out, begin, end, first, offsets, weights);
+    case 2: return convolve(2, in, out, begin, end, first, offsets, weights);
+    case 3: return convolve(3, in, out, begin, end, first, offsets, weights);
+    default: return convolve(4, in, out, begin, end, first, offsets, weights);
     }
 }
 

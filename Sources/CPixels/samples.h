@@ -73,6 +73,52 @@ INLINE void *row_after(void *row, size_t pixels, int channels, int depth)
     return (uint8_t *)row + pixels * (size_t)channels * (size_t)(depth / 8);
 }
 
+/*
+ * Four samples at a time, a pixel of RGBA. Plain C knows no such types, but clang does, and makes of
+ * them what the processor has.
+ */
+typedef float four_floats __attribute__((vector_size(16)));
+typedef double four_doubles __attribute__((vector_size(32)));
+typedef int64_t four_masks __attribute__((vector_size(32)));
+typedef int32_t four_numbers __attribute__((vector_size(16)));
+typedef uint16_t four_words __attribute__((vector_size(8)));
+typedef uint8_t four_bytes __attribute__((vector_size(4)));
+
+/* `rounded`, four times. */
+INLINE void rounded_four(const four_doubles *x, double max, four_numbers *samples)
+{
+    const four_doubles most = {max, max, max, max};
+    const four_doubles positive = (four_doubles)((four_masks)*x & (*x > 0));
+    const four_masks within = positive < most;
+    const four_doubles clamped =
+        (four_doubles)(((four_masks)positive & within) | ((four_masks)most & ~within));
+    *samples = __builtin_convertvector(clamped + (0.5 + 0x1p-20), four_numbers);
+}
+
+INLINE void read_pixel(const void *row, size_t at, int depth, four_numbers *pixel)
+{
+    if (depth == 8) {
+        four_bytes bytes;
+        memcpy(&bytes, (const uint8_t *)row + at, sizeof bytes);
+        *pixel = __builtin_convertvector(bytes, four_numbers);
+    } else {
+        four_words words;
+        memcpy(&words, (const uint16_t *)row + at, sizeof words);
+        *pixel = __builtin_convertvector(words, four_numbers);
+    }
+}
+
+INLINE void write_pixel(void *row, size_t at, int depth, const four_numbers *pixel)
+{
+    if (depth == 8) {
+        const four_bytes bytes = __builtin_convertvector(*pixel, four_bytes);
+        memcpy((uint8_t *)row + at, &bytes, sizeof bytes);
+    } else {
+        const four_words words = __builtin_convertvector(*pixel, four_words);
+        memcpy((uint16_t *)row + at, &words, sizeof words);
+    }
+}
+
 INLINE double full_scale(int depth) { return depth == 8 ? 255 : 65535; }
 
 INLINE int has_alpha(int channels) { return channels == 2 || channels == 4; }

@@ -276,12 +276,22 @@ static int16_t *padded_8(const struct job *job)
     return padded;
 }
 
-static void blur_row_8(const struct job *job)
+/* The weights of an odd radius are taken in pairs with one left over. */
+static void blur_columns_8_odd(const struct job *job)
+{
+    darkroom_blur_columns_8(
+        (const uint8_t *const *)job->rows, whole, RADIUS - 1, 17, job->out, samples(job));
+}
+
+static void blur_row_8_of(const struct job *job, size_t radius)
 {
     int16_t *padded = padded_8(job);
-    darkroom_blur_row_8(padded, whole, RADIUS, 17, job->out, job->pixels, job->channels);
+    darkroom_blur_row_8(padded, whole, radius, 17, job->out, job->pixels, job->channels);
     free(padded);
 }
+
+static void blur_row_8(const struct job *job) { blur_row_8_of(job, RADIUS); }
+static void blur_row_8_odd(const struct job *job) { blur_row_8_of(job, RADIUS - 1); }
 
 static void blur_row_8_unrounded(const struct job *job)
 {
@@ -372,6 +382,8 @@ static const struct kernel kernels[] = {
     {"blur-columns-8-rgb", 3, 8, 6, blur_columns_8},
     {"blur-row-8-gray", 1, 8, 1, blur_row_8},
     {"blur-row-8-rgb", 3, 8, 3, blur_row_8},
+    {"blur-columns-8-odd-rgb", 3, 8, 6, blur_columns_8_odd},
+    {"blur-row-8-odd-rgb", 3, 8, 3, blur_row_8_odd},
     {"blur-row-8-unrounded-rgb", 3, 8, 12, blur_row_8_unrounded},
     {"box-step-rgb8", 3, 8, 72, box_step},
     {"box-step-rgba16", 4, 16, 96, box_step},

@@ -43,7 +43,7 @@ final class ResampleStage: Stage {
 
     /// - Parameters:
     ///   - layout: that of the result.
-    private init(
+    init(
         _ layout: PixelLayout, across: ResampleAxis, down: ResampleAxis, linear: Bool,
         _ upstream: any Stage, _ memory: PictureMemory
     ) throws(PictureError) {

@@ -1,0 +1,92 @@
+import Testing
+
+@testable import Darkroom
+
+/// Weights as whole numbers: exact sums, and as near to the real ones as their unit allows.
+@Suite struct WholeWeightsTests {
+    static let axes = [(4000, 800), (800, 4000), (12000, 100), (7, 5), (5, 7), (3, 1), (1, 3)]
+
+    @Test(arguments: ResizeFilterTests.kernels, axes)
+    func groupsSumUpToOne(_ kernel: Filter.Kernel, sizes: (Int, Int)) {
+        let axis = ResampleAxis(
+            input: sizes.0, scaled: sizes.1, window: 0..<sizes.1, kernel: kernel)
+        let whole = WholeWeights(axis.weights, groups: axis.offsets, largestShift: 21)
+        let unit = 1 << whole.shift
+        for index in 0..<axis.count {
+            let group = axis.offsets[index]..<axis.offsets[index + 1]
+            let values = group.map { Int(whole.values[$0]) }
+            #expect(values.reduce(0, +) == unit)
+            // So that sums of bytes fit 32 bits.
+            #expect(values.reduce(0) { $0 + abs($1) } <= 1 << 23)
+            let errors = zip(values, group).map {
+                abs(Double($0) / Double(unit) - Double(axis.weights[$1]))
+            }
+            // Half a unit each; the heaviest takes what they come to.
+            #expect(errors.reduce(0, +) * Double(unit) <= Double(group.count) + 1)
+        }
+    }
+
+    @Test(arguments: [0.1, 0.5, 1, 2, 7.7, 16])
+    func symmetricKernelsSumUpToOne(sigma: Double) {
+        let weights = GaussianKernel.weights(sigma: sigma, depth: 8).map { Float($0) }
+        let whole = WholeWeights(symmetric: weights, largestShift: 17)
+        let sum = whole.values.dropFirst().reduce(Int(whole.values[0])) { $0 + 2 * Int($1) }
+        #expect(sum == 1 << whole.shift)
+        #expect((14...17).contains(whole.shift))
+        #expect(whole.values.allSatisfy { $0 >= 0 })
+    }
+}
+
+/// The fast stage for opaque pictures of 8 bits against the one for all pictures.
+@Suite struct OpaqueResampleTests {
+    @Test(arguments: ResizeFilterTests.kernels, [(90, 70), (300, 20), (31, 200), (1, 1)])
+    func agreesWithTheGeneralStage(_ kernel: Filter.Kernel, size: (Int, Int)) throws {
+        for channels in [1, 3] {
+            let grid = PixelGrid.noise(151, 103, channels: channels)
+            let (across, down) = axes(grid, to: size, kernel)
+            let layout = PixelLayout(width: size.0, height: size.1, channels: channels, depth: 8)
+            let fast = try PixelGrid(
+                pulling: OpaqueResampleStage(layout, across: across, down: down, GridStage(grid)))
+            let general = try PixelGrid(
+                pulling: ResampleStage(
+                    layout, across: across, down: down, linear: false, GridStage(grid)))
+            let steps = zip(fast.samples, general.samples).map { abs(Int($0) - Int($1)) }
+            let different = steps.reduce(0, +)
+            #expect(steps.allSatisfy { $0 <= 1 })
+            // They round at other places, which seldom shows.
+            #expect(different * 20 <= steps.count, "\(different) of \(steps.count)")
+        }
+    }
+
+    @Test func isTakenWhereItsRowsAreFew() {
+        let wide = PixelLayout(width: 12_000, height: 8000, channels: 3, depth: 8)
+        func suits(_ layout: PixelLayout, to height: Int) -> Bool {
+            OpaqueResampleStage.suits(
+                layout,
+                down: ResampleAxis(
+                    input: layout.height, scaled: height, window: 0..<height, kernel: .lanczos3))
+        }
+        #expect(suits(wide, to: 533))
+        #expect(suits(wide, to: 16_000))
+        // 600 rows of 36 KB
+        #expect(!suits(wide, to: 80))
+        let narrow = PixelLayout(width: 10, height: 100_000, channels: 1, depth: 8)
+        #expect(suits(narrow, to: 600))
+        // 1200 rows, however short
+        #expect(!suits(narrow, to: 500))
+        for (channels, depth) in [(2, 8), (4, 8), (1, 16), (3, 16)] {
+            let other = PixelLayout(width: 100, height: 80, channels: channels, depth: depth)
+            #expect(!suits(other, to: 40))
+        }
+    }
+
+    private func axes(
+        _ grid: PixelGrid, to size: (Int, Int), _ kernel: Filter.Kernel
+    ) -> (ResampleAxis, ResampleAxis) {
+        let (width, height) = (grid.layout.width, grid.layout.height)
+        return (
+            ResampleAxis(input: width, scaled: size.0, window: 0..<size.0, kernel: kernel),
+            ResampleAxis(input: height, scaled: size.1, window: 0..<size.1, kernel: kernel)
+        )
+    }
+}
