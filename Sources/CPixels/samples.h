@@ -11,7 +11,34 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "avx2.h"
+#include "darkroom_cpu.h"
+
 #define INLINE static inline __attribute__((always_inline))
+
+/*
+ * BOTH(name, (parameters), { statements }) compiles the statements twice, into name_plain and
+ * name_avx2: the same operations in the same order, so the same results, but the compiler may use
+ * wider registers in the second. BEST(name, arguments) calls the one that fits the processor.
+ *
+ * A file that does so with floats must have #pragma STDC FP_CONTRACT OFF, for the second could
+ * otherwise fuse multiplications with additions.
+ */
+#if defined(__x86_64__)
+#define BOTH(name, parameters, ...)                                                                \
+    static void name##_plain parameters __VA_ARGS__                                                \
+    AVX2 static void name##_avx2 parameters __VA_ARGS__
+#define BEST(name, ...)                                                                            \
+    do {                                                                                           \
+        if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)                                             \
+            name##_avx2(__VA_ARGS__);                                                              \
+        else                                                                                       \
+            name##_plain(__VA_ARGS__);                                                             \
+    } while (0)
+#else
+#define BOTH(name, parameters, ...) static void name##_plain parameters __VA_ARGS__
+#define BEST(name, ...) name##_plain(__VA_ARGS__)
+#endif
 
 INLINE uint32_t sample_at(const void *row, size_t index, int depth)
 {
@@ -38,6 +65,12 @@ INLINE uint32_t rounded(double x, double max)
     x = x > 0 ? x : 0;
     x = x < max ? x : max;
     return (uint32_t)(int32_t)(x + (0.5 + 0x1p-20));
+}
+
+/* What is left of a row after some pixels. */
+INLINE void *row_after(void *row, size_t pixels, int channels, int depth)
+{
+    return (uint8_t *)row + pixels * (size_t)channels * (size_t)(depth / 8);
 }
 
 INLINE double full_scale(int depth) { return depth == 8 ? 255 : 65535; }

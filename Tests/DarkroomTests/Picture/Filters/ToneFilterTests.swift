@@ -1,3 +1,4 @@
+import CPixels
 import Glibc
 import Testing
 
@@ -130,6 +131,25 @@ import Testing
             let source = GridStage(.noise(3, 3, channels: channels))
             let stage = try FilterStage.make(filter, upstream: source, limits: PictureLimits())
             #expect(stage === source)
+        }
+    }
+
+    /// Whatever instructions there are, the bytes are the same.
+    @Test(
+        arguments: [
+            Filter.threshold(level: 0.4),
+            .flatten(background: Colour(red: 9, green: 99, blue: 199)),
+            .vignette(Filter.Vignette(amount: 1, radius: 0)),
+            .overlay(Filter.Overlay(from: "rgba 8 60x9", opacity: 0.4)), .blur(sigma: 20),
+        ], layouts)
+    func instructionsMakeNoDifference(_ filter: Filter, layout: (Int, Int)) throws {
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+        for width in [1, 7, 16, 31, 67] {
+            let grid = PixelGrid.noise(width, 5, channels: layout.0, depth: layout.1)
+            darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
+            let scalar = try grid.developed(filter)
+            darkroom_cpu_limit(DARKROOM_CPU_AVX2)
+            #expect(try grid.developed(filter) == scalar)
         }
     }
 
