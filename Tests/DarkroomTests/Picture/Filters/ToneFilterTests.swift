@@ -55,15 +55,13 @@ import Testing
         }
         try check(.posterize(levels: levels), grid) { _, _, pixel, _ in
             pixel.map { v in
-                // By search: the last of those that are nearest to v.
-                let best = (0..<levels).min {
-                    let (a, b) = (
-                        abs(Double($0) / steps - v / grid.max),
-                        abs(Double($1) / steps - v / grid.max)
-                    )
-                    return abs(a - b) < 1e-12 ? $0 > $1 : a < b
-                }
-                return all[best ?? 0]
+                // Of the two levels around v the nearer one; between both, the upper.
+                let below = Int((v * steps / grid.max).rounded(.down))
+                guard below < levels - 1 else { return all[below] }
+                let (down, up) = (
+                    v * steps - Double(below) * grid.max, Double(below + 1) * grid.max - v * steps
+                )
+                return all[up <= down ? below + 1 : below]
             }
         }
     }
