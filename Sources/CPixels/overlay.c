@@ -26,7 +26,9 @@ INLINE void over_loop(
             put_sample(base, at + colours, depth, rounded(alpha * max, max));
         }
         for (size_t c = 0; c < colours; c++) {
-            const double top = sample_at(over, over_at + c, over_depth) * max / over_max;
+            double top = sample_at(over, over_at + c, over_depth);
+            if (over_depth != depth)
+                top = top * max / over_max;
             const double sum = share * top + rest * sample_at(base, at + c, depth);
             put_sample(base, at + c, depth, rounded(sum / alpha, max));
         }

@@ -45,10 +45,15 @@ INLINE void threshold_loop(
     }
 }
 
+BOTH(
+    threshold,
+    (const void *in, void *out, size_t pixels, int channels, int depth, uint32_t least),
+    { BY_CHANNELS(threshold_loop, depth, channels, in, out, pixels, least); })
+
 void darkroom_threshold(
     const void *in, void *out, size_t pixels, int channels, int depth, uint32_t least)
 {
-    BY_CHANNELS(threshold_loop, depth, channels, in, out, pixels, least);
+    BEST(threshold, in, out, pixels, channels, depth, least);
 }
 
 /* All in whole numbers: a product of two 16-bit samples and half of 65535 fit into 32 bits. The
@@ -71,13 +76,20 @@ INLINE void flatten_loop(
     }
 }
 
+BOTH(
+    flatten,
+    (const void *in, void *out, size_t pixels, int channels, int depth, const void *background),
+    {
+        if (channels == 2)
+            BY_DEPTH(flatten_loop, depth, 2, in, out, pixels, background);
+        else
+            BY_DEPTH(flatten_loop, depth, 4, in, out, pixels, background);
+    })
+
 void darkroom_flatten(
     const void *in, void *out, size_t pixels, int channels, int depth, const void *background)
 {
-    if (channels == 2)
-        BY_DEPTH(flatten_loop, depth, 2, in, out, pixels, background);
-    else
-        BY_DEPTH(flatten_loop, depth, 4, in, out, pixels, background);
+    BEST(flatten, in, out, pixels, channels, depth, background);
 }
 
 /* Both halves of a row are alike. */
@@ -109,8 +121,12 @@ INLINE void scale_loop(
     }
 }
 
+BOTH(
+    scale_row, (void *row, size_t pixels, int channels, int depth, const double *factors),
+    { BY_CHANNELS(scale_loop, depth, channels, row, pixels, factors); })
+
 void darkroom_scale_row(
     void *row, size_t pixels, int channels, int depth, const double *factors)
 {
-    BY_CHANNELS(scale_loop, depth, channels, row, pixels, factors);
+    BEST(scale_row, row, pixels, channels, depth, factors);
 }

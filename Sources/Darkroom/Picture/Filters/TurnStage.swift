@@ -31,8 +31,8 @@ final class TurnStage: Stage {
         case .rotate(.quarter), .rotate(.threeQuarters):
             (layout.width, layout.height) = (input.height, input.width)
             // A band of a few rows would read a few pixels of each cache line of the picture, and
-            // each line again for the next band.
-            rowsPerBand = max(layout.rowsPerBand, 32)
+            // each line again for the next band. Bands of the longest rows stay as they are.
+            rowsPerBand = max(layout.rowsPerBand, min(32, (8 << 20) / layout.bytesPerRow))
         case .rotate(.half), .flip: break
         }
         self.turn = turn

@@ -50,22 +50,22 @@ import Testing
     }
 
     /// At edges, at corners and in noise, 8 bits are within 1 of the Gaussian.
-    @Test(arguments: [16.2, 17, 23.4, 30])
+    @Test(arguments: [16.2, 25.6])
     func largeBlurIsNearTheGaussian(sigma: Double) throws {
         let kernel = BlurReference.gaussian(sigma, reach: 8)
         let edge = PixelGrid(300, 1, channels: 1) { x, _, _ in x < 150 ? 0 : 255 }
         let line = PixelGrid(1, 300, channels: 1) { _, y, _ in y == 150 ? 255 : 0 }
-        let corner = PixelGrid(90, 80, channels: 3) { x, y, _ in x < 45 && y < 40 ? 255 : 0 }
-        for grid in [edge, line, corner, .noise(90, 80, channels: 3)] {
+        let corner = PixelGrid(70, 60, channels: 1) { x, y, _ in x < 35 && y < 30 ? 255 : 0 }
+        for grid in [edge, line, corner, .noise(50, 40, channels: 1)] {
             let reference = BlurReference(grid, kernel: kernel)
             expectAlike(try grid.developed(.blur(sigma: sigma)), reference.pixel)
         }
     }
 
-    /// How far the kernels themselves are apart, over all σ: at an edge, and in the worst row of pixels,
+    /// How far the kernels themselves are apart: at an edge, and in the worst row of pixels,
     /// which is black where one is larger and white elsewhere.
     @Test func boxesAreNearTheGaussian() {
-        for sigma in stride(from: 16.0, through: 250, by: 7.3) {
+        for sigma in stride(from: 16.0, through: 120, by: 8.3) {
             let boxes = BlurReference.boxes(BoxMixture(sigma: sigma))
             let gaussian = BlurReference.gaussian(sigma, reach: 8)
             let start = (gaussian.count - boxes.count) / 2
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func boxesHaveTheVarianceOfTheGaussian() {
-        for sigma in stride(from: 16.0, through: 250, by: 2.3) {
+        for sigma in stride(from: 16.0, through: 120, by: 7.3) {
             let mixture = BoxMixture(sigma: sigma)
             for widths in [mixture.narrow, mixture.wide] {
                 #expect(widths.count == 3 && widths.reduce(0, +) % 2 == 1)

@@ -27,6 +27,13 @@ import Testing
     ]
     static let layouts = GeometryFilterTests.layouts
 
+    /// The list above leaves out no filter. Two are other names of what it has.
+    @Test func listsEveryFilter() {
+        let names = Set(Self.filters.map { String("\($0)".prefix { $0.isLetter }) })
+        let catalogue = Set(FilterCatalog.all.map(\.name))
+        #expect(names == catalogue.subtracting(["thumbnail", "watermark"]))
+    }
+
     @Test(arguments: filters, layouts)
     func bandsMakeNoDifference(_ filter: Filter, layout: (Int, Int)) throws {
         let grid = PixelGrid.noise(19, 23, channels: layout.0, depth: layout.1)

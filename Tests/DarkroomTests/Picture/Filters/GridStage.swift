@@ -81,8 +81,7 @@ extension PixelGrid {
         by filters: [Filter], rowsPerBand: Int = 3, limits: PictureLimits = PictureLimits()
     ) throws -> PixelGrid {
         let source = GridStage(self, rowsPerBand: rowsPerBand)
-        let stage = try FilterStage.chain(
-            filters, upstream: source, context: OtherPictures.context(limits))
+        let stage = try FilterStage.chain(filters, upstream: source, limits: limits)
         let result = try PixelGrid(pulling: stage)
         #expect(source.hasEnded, "a stage ended before its upstream")
         return result

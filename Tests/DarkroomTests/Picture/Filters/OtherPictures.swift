@@ -43,10 +43,16 @@ enum OtherPictures {
 }
 
 extension FilterStage {
-    /// A stage of a picture of its own.
+    /// A stage, or several, of a picture of its own.
     static func make(
         _ filter: Filter, upstream: any Stage, limits: PictureLimits
     ) throws(PictureError) -> any Stage {
         try make(filter, upstream: upstream, context: OtherPictures.context(limits))
+    }
+
+    static func chain(
+        _ filters: [Filter], upstream: any Stage, limits: PictureLimits
+    ) throws(PictureError) -> any Stage {
+        try chain(filters, upstream: upstream, context: OtherPictures.context(limits))
     }
 }

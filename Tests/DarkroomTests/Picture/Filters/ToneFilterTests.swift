@@ -1,3 +1,4 @@
+import CPixels
 import Glibc
 import Testing
 
@@ -54,15 +55,13 @@ import Testing
         }
         try check(.posterize(levels: levels), grid) { _, _, pixel, _ in
             pixel.map { v in
-                // By search: the last of those that are nearest to v.
-                let best = (0..<levels).min {
-                    let (a, b) = (
-                        abs(Double($0) / steps - v / grid.max),
-                        abs(Double($1) / steps - v / grid.max)
-                    )
-                    return abs(a - b) < 1e-12 ? $0 > $1 : a < b
-                }
-                return all[best ?? 0]
+                // Of the two levels around v the nearer one; between both, the upper.
+                let below = Int((v * steps / grid.max).rounded(.down))
+                guard below < levels - 1 else { return all[below] }
+                let (down, up) = (
+                    v * steps - Double(below) * grid.max, Double(below + 1) * grid.max - v * steps
+                )
+                return all[up <= down ? below + 1 : below]
             }
         }
     }
@@ -130,6 +129,25 @@ import Testing
             let source = GridStage(.noise(3, 3, channels: channels))
             let stage = try FilterStage.make(filter, upstream: source, limits: PictureLimits())
             #expect(stage === source)
+        }
+    }
+
+    /// Whatever instructions there are, the bytes are the same.
+    @Test(
+        arguments: [
+            Filter.threshold(level: 0.4),
+            .flatten(background: Colour(red: 9, green: 99, blue: 199)),
+            .vignette(Filter.Vignette(amount: 1, radius: 0)),
+            .overlay(Filter.Overlay(from: "rgba 8 60x9", opacity: 0.4)), .blur(sigma: 20),
+        ], layouts)
+    func instructionsMakeNoDifference(_ filter: Filter, layout: (Int, Int)) throws {
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+        for width in [1, 7, 16, 31, 67] {
+            let grid = PixelGrid.noise(width, 5, channels: layout.0, depth: layout.1)
+            darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
+            let scalar = try grid.developed(filter)
+            darkroom_cpu_limit(DARKROOM_CPU_AVX2)
+            #expect(try grid.developed(filter) == scalar)
         }
     }
 

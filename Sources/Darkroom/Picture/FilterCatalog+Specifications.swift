@@ -1,4 +1,4 @@
-/// The filters whose parameters depend on each other.
+/// The filters whose parameters take more than a line to check.
 extension FilterCatalog {
     static let resize = FilterSpecification(
         name: "resize", summary: "scales to a width, a height or a box",
