@@ -15,7 +15,7 @@ typedef enum {
     DARKROOM_JPEG_DATA,        /* the compressed pixels are broken, too many or too few */
     DARKROOM_JPEG_UNSUPPORTED, /* a kind of JPEG that is not read: 12 bits, lossless, hierarchical */
     DARKROOM_JPEG_CMYK,        /* four colour components */
-    DARKROOM_JPEG_LIMIT,       /* larger than libjpeg takes, or more scans than any encoder makes */
+    DARKROOM_JPEG_LIMIT,       /* larger than libjpeg takes */
     DARKROOM_JPEG_IO,          /* read(2) failed, see darkroom_jpeg_reader_errno */
     DARKROOM_JPEG_MEMORY,      /* malloc failed */
     DARKROOM_JPEG_INVALID,     /* anything else that libjpeg refuses */
