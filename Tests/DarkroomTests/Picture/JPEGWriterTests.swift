@@ -76,39 +76,44 @@ import Testing
         #expect(sizes == sizes.sorted() && Set(sizes).count == sizes.count)
     }
 
-    /// Codes of the picture's own are fewer than the standard's 162 for AC; large pictures take those, so
-    /// that they can be written as they come.
-    @Test func largePicturesAreWrittenAsTheyCome() throws {
-        func codes(height: Int) throws -> (count: Int, file: [UInt8]) {
-            let layout = PixelLayout(width: 4096, height: height, channels: 1, depth: 8)
-            let target = try UnnamedFile()
-            _ = try JPEGWriter.write(
-                FlatStage(layout), to: target.descriptor, name: "x.jpg", options: Self.options(85))
-            let file = try target.contents()
-            let tables = try #require(JPEGSegment.all(in: file)).filter { $0.marker == 0xC4 }
-            return (tables.reduce(0) { $0 + $1.data.count - 17 }, file)
+    /// What is in the file grows while rows are still being asked for; a progressive one is written at
+    /// the end.
+    @Test(arguments: [false, true])
+    func rowsAreWrittenAsTheyCome(progressive: Bool) throws {
+        let target = try UnnamedFile()
+        let layout = PixelLayout(width: 2048, height: 1024, channels: 1, depth: 8)
+        var sizes: [Int] = []
+        let stage = try FlatStage(layout) {
+            sizes.append(Int((try? target.descriptor.seek(offset: 0, from: .end)) ?? 0))
         }
-        let rows = JPEGWriter.optimisedBytes / 2 / 4096
-        #expect(try codes(height: rows).count < 10)
-        let (count, file) = try codes(height: rows + 1)
-        #expect(count == 12 + 162)
-        #expect(try JPEGReader.pixels(of: file).bytes.allSatisfy { $0 == 77 })
+        let written = try JPEGWriter.write(
+            stage, to: target.descriptor, name: "x.jpg",
+            options: Self.options(85, progressive: progressive))
+        #expect(sizes.count == 16)
+        // A header, and the rows of the bands before.
+        let growing = sizes.dropFirst()
+        #expect(Set(growing).count == (progressive ? 1 : 15) && growing.sorted() == Array(growing))
+        #expect(sizes[0] == 0 && sizes[15] < written.bytes)
+        #expect(try JPEGReader.pixels(of: target.contents()).bytes.allSatisfy { $0 == 77 })
     }
 
     /// Rows of one gray, made again for each band.
     private final class FlatStage: Stage {
         let layout: PixelLayout
         private let memory: FilterMemory<UInt8>
+        private let whenAsked: () -> Void
         private var next = 0
 
-        init(_ layout: PixelLayout) throws {
+        init(_ layout: PixelLayout, whenAsked: @escaping () -> Void = {}) throws {
             self.layout = layout
+            self.whenAsked = whenAsked
             memory = try FilterMemory(count: layout.rowsPerBand * layout.bytesPerRow)
             memory.start.update(repeating: 77, count: memory.count)
         }
 
         func nextBand() throws(PictureError) -> Band? {
             guard next < layout.height else { return nil }
+            whenAsked()
             let rows = next..<min(layout.height, next + layout.rowsPerBand)
             next = rows.upperBound
             return Band(start: UnsafeMutableRawPointer(memory.start), rows: rows)
