@@ -59,7 +59,7 @@ import Testing
         #expect(try value("progressive", "default") as? Bool == standard.progressive)
         #expect(
             try value("compression", "enum") as? [String]
-                == PNGCompression.allCases.map(\.rawValue))
+                == type(of: standard.compression).allCases.map(\.rawValue))
         #expect(try value("compression", "default") as? String == standard.compression.rawValue)
         #expect(try Self.schema("$defs", "autoOrient", "default") as? Bool == true)
     }

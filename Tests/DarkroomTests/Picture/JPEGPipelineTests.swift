@@ -40,10 +40,13 @@ import Testing
 
     @Test func compressionChangesNoPixels() throws {
         let maker = PNGMaker.noise(width: 30, height: 20, colourType: .rgb, depth: 8)
-        for compression in PNGCompression.allCases {
-            let (file, _) = try Self.run(
-                maker.encoded, options: OutputOptions(compression: compression))
-            #expect(try PNGDecoder.decode(file) == maker.reference)
+        let all: [OutputOptions] = [
+            .init(compression: .fast), .init(compression: .balanced), .init(compression: .small),
+        ]
+        for options in all {
+            #expect(
+                try PNGDecoder.decode(Self.run(maker.encoded, options: options).file)
+                    == maker.reference)
         }
     }
 

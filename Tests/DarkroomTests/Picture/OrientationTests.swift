@@ -20,13 +20,10 @@ import Testing
     @Test(arguments: upright)
     func turnsPicturesUpright(orientation: Orientation, width: Int, pixels: [Int]) throws {
         let layout = PixelLayout(width: 3, height: 2, channels: 1, depth: 8)
-        let stage = try FilterStage.chain(
-            orientation.filters,
-            upstream: ArrayStage(ReferencePicture(layout: layout, samples: [0, 1, 2, 3, 4, 5])),
-            limits: PictureLimits())
-        #expect(stage.layout.width == width)
+        let picture = try PixelGrid(layout, [0, 1, 2, 3, 4, 5]).developed(by: orientation.filters)
+        #expect(picture.layout.width == width)
         #expect(orientation.isTransposed == (width == 2))
-        #expect(try stage.allBytes() == pixels.map { UInt8($0) })
+        #expect(picture.samples == pixels.map { UInt16($0) })
     }
 
     /// Tiles of 8 × 8 pixels, each of one gray, so that the pipeline can be held to the same table.
