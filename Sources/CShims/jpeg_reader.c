@@ -243,7 +243,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, i
         switch (jpeg_consume_input(&reader->info)) {
         case JPEG_REACHED_SOS:
             if (reader->info.input_scan_number > LARGEST_SCAN)
-                darkroom_jpeg_fail(trap, DARKROOM_JPEG_LIMIT, "more than 100 scans");
+                darkroom_jpeg_fail(trap, DARKROOM_JPEG_INVALID, "more than 100 scans");
             note_scan(reader);
             break;
         case JPEG_REACHED_EOI:

@@ -152,7 +152,9 @@ static void set_parameters(darkroom_jpeg_writer *writer, const darkroom_jpeg_set
     jpeg_set_defaults(info);
     jpeg_set_quality(info, settings->quality, TRUE);
     info->dct_method = JDCT_ISLOW;
-    info->optimize_coding = settings->optimised != 0;
+    /* JPEG's standard Huffman codes. Codes of the picture's own make files 1.5 % smaller, but take 2.5 to
+     * 7 times as long, and the whole picture in memory. */
+    info->optimize_coding = FALSE;
     int factor = is_gray || settings->full_chroma ? 1 : 2;
     info->comp_info[0].h_samp_factor = factor;
     info->comp_info[0].v_samp_factor = factor;

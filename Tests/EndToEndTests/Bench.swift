@@ -95,9 +95,12 @@ final class Bench: Sendable {
         for output in outputs {
             let bytes = try spool.bytes("\(folder)/\(output.file)")
             #expect(bytes.count == output.bytes, sourceLocation: sourceLocation)
-            #expect(
-                bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-                sourceLocation: sourceLocation)
+            let start: [UInt8] =
+                switch output.format {
+                case .png: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+                case .jpeg: [0xff, 0xd8, 0xff]
+                }
+            #expect(bytes.starts(with: start), sourceLocation: sourceLocation)
         }
     }
 

@@ -1,7 +1,10 @@
 /// Makes the smallest ICC profile (ICC.1:2010) that a strict reader accepts: a header and one tag.
 package enum ICCProfileMaker {
-    /// - Parameter space: `RGB ` or `GRAY`.
-    package static func profile(space: String) -> [UInt8] {
+    /// - Parameters:
+    ///   - space: `RGB ` or `GRAY`.
+    ///   - padding: How many bytes that do not compress to add: as an iCCP of fewer than 92 bytes libpng
+    ///     1.6.39 takes the smallest for damaged.
+    package static func profile(space: String, padding: Int = 0) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 128)
         func put(_ data: [UInt8], at offset: Int) {
             bytes.replaceSubrange(offset..<offset + data.count, with: data)
@@ -16,6 +19,8 @@ package enum ICCProfileMaker {
         bytes.append(bigEndian: 144)
         bytes.append(bigEndian: 12)
         bytes += Array("text".utf8) + [0, 0, 0, 0] + Array("CC0\0".utf8)
+        var random = SplitMix64(seed: 1)
+        for _ in 0..<padding { bytes.append(UInt8.random(in: 0...255, using: &random)) }
         var length: [UInt8] = []
         length.append(bigEndian: UInt32(bytes.count))
         put(length, at: 0)

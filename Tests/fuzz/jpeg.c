@@ -135,10 +135,9 @@ static darkroom_jpeg_settings settings_of(const picture *picture, unsigned choic
         .quality = (choice & 1) != 0 ? 100 : (uint8_t)(choice % 100 + 1),
         .full_chroma = (choice & 1) != 0,
         .progressive = (choice >> 1) & 1,
-        .optimised = (choice >> 2) & 1,
         .density = {.unit = 1, .x = 72, .y = 300},
     };
-    if ((choice >> 3) & 1) {
+    if ((choice >> 2) & 1) {
         settings.profile = profile;
         settings.profile_length = sizeof profile;
     }
@@ -224,15 +223,15 @@ static void check_writer(const picture *original, unsigned choice)
 static void make_seeds(const char *folder)
 {
     static const unsigned sizes[][2] = {{1, 1}, {17, 9}, {40, 33}};
-    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0] * 32; i++) {
-        picture picture = {.width = sizes[i / 32][0], .height = sizes[i / 32][1]};
-        picture.channels = (i & 16) != 0 ? 3 : 1;
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0] * 16; i++) {
+        picture picture = {.width = sizes[i / 16][0], .height = sizes[i / 16][1]};
+        picture.channels = (i & 8) != 0 ? 3 : 1;
         size_t samples = (size_t)picture.width * picture.height * picture.channels;
         picture.pixels = malloc(samples);
         for (size_t k = 0; k < samples; k++)
             picture.pixels[k] = (uint8_t)(k * k / 7 + i * 31);
         size_t count = 0;
-        uint8_t *file = write_picture(&picture, settings_of(&picture, i & 15), false, &count);
+        uint8_t *file = write_picture(&picture, settings_of(&picture, i & 7), false, &count);
         char path[4096];
         snprintf(path, sizeof path, "%s/seed-%u.jpg", folder, i);
         FILE *seed = fopen(path, "wb");

@@ -15,7 +15,7 @@ typedef enum {
     DARKROOM_JPEG_DATA,        /* the compressed pixels are broken, too many or too few */
     DARKROOM_JPEG_UNSUPPORTED, /* a kind of JPEG that is not read: 12 bits, lossless, hierarchical */
     DARKROOM_JPEG_CMYK,        /* four colour components */
-    DARKROOM_JPEG_LIMIT,       /* larger than libjpeg takes, or more scans than any encoder makes */
+    DARKROOM_JPEG_LIMIT,       /* larger than libjpeg takes */
     DARKROOM_JPEG_IO,          /* read(2) failed, see darkroom_jpeg_reader_errno */
     DARKROOM_JPEG_MEMORY,      /* malloc failed */
     DARKROOM_JPEG_INVALID,     /* anything else that libjpeg refuses */
@@ -101,15 +101,13 @@ typedef struct {
     uint8_t depth;    /* of the rows: 8, or 16 in the machine's byte order */
     uint8_t quality;  /* 1 to 100, by the scale of the Independent JPEG Group */
     uint8_t full_chroma; /* colour as fine as brightness (4:4:4), or half of it each way (4:2:0) */
-    uint8_t progressive;
-    uint8_t optimised; /* Huffman codes made for the picture */
+    uint8_t progressive; /* in scans from coarse to fine, with Huffman codes made for the picture */
     darkroom_jpeg_density density;
     const uint8_t *profile; /* may be NULL */
     size_t profile_length;
 } darkroom_jpeg_settings;
 
-/* What a progressive picture, or one with Huffman codes of its own, takes in memory while it is
- * written. */
+/* What a progressive picture takes in memory while it is written; others take a few rows. */
 uint64_t darkroom_jpeg_whole_bytes(const darkroom_jpeg_settings *settings);
 
 /* NULL where there is no memory. */

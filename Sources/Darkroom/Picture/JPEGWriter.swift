@@ -4,13 +4,9 @@ import SystemPackage
 /// The end of the pipeline: pulls a stage's bands and writes them as a JPEG file.
 ///
 /// 16 bits become 8, rounded; what is transparent is laid over white. Below quality 90 colour is stored at
-/// half the resolution each way (4:2:0), from there at the full one (4:4:4). Huffman codes are made for
-/// the picture where that takes no more than `optimisedBytes` of memory, and JPEG's standard ones are
-/// taken for larger pictures, which are written as their rows come.
+/// half the resolution each way (4:2:0), from there at the full one (4:4:4). Rows are written as they
+/// come, except that a progressive picture is held as coefficients of two bytes until its end.
 package final class JPEGWriter {
-    /// The most that may be held of a picture for the sake of some 3 to 10 % of its file: 22 megapixels
-    /// at 4:2:0, 11 at 4:4:4.
-    package static let optimisedBytes = 64 << 20
     /// The largest side, in pixels, that libjpeg writes.
     package static let largestSide = 65_500
 
@@ -78,14 +74,15 @@ package final class JPEGWriter {
         settings.quality = UInt8(options.quality)
         settings.full_chroma = options.quality >= 90 ? 1 : 0
         settings.progressive = options.progressive ? 1 : 0
-        let bytes = darkroom_jpeg_whole_bytes(&settings)
-        settings.optimised = bytes <= optimisedBytes ? 1 : 0
-        if options.progressive, bytes > limits.wholePictureBytes {
-            throw PictureError(
-                .tooManyPixels,
-                "\(name): writing a progressive picture: the \(layout.width) × \(layout.height) pixels"
-                    + " would take \(bytes) bytes in memory at once, more than the limit of"
-                    + " \(limits.wholePictureBytes)")
+        if options.progressive {
+            let bytes = darkroom_jpeg_whole_bytes(&settings)
+            if bytes > limits.wholePictureBytes {
+                throw PictureError(
+                    .tooManyPixels,
+                    "\(name): writing a progressive picture: the \(layout.width) × \(layout.height)"
+                        + " pixels would take \(bytes) bytes in memory at once, more than the limit of"
+                        + " \(limits.wholePictureBytes)")
+            }
         }
         return settings
     }

@@ -178,6 +178,6 @@ struct Table {
 extension PictureReport {
     /// What a picture's way might have led to.
     fileprivate static let small = PictureReport(
-        layout: PixelLayout(width: 1, height: 1, channels: 3, depth: 8),
-        output: PNGWriter.Output(bytes: 1, sha256: "", chunks: []), warnings: [], metadata: [:])
+        format: .png, layout: PixelLayout(width: 1, height: 1, channels: 3, depth: 8), bytes: 1,
+        sha256: "", warnings: [], metadata: [:])
 }

@@ -28,6 +28,62 @@ import Testing
             ["1:39 unknown-value qualityOfService → utility"]
         ),
 
+        (#"{"images": ["a"], "autoOrient": "no"}"#, ["1:33 wrong-type autoOrient"]),
+        (#"{"images": ["a"], "output": "jpeg"}"#, ["1:29 wrong-type output"]),
+        (#"{"images": ["a"], "output": null}"#, ["1:29 wrong-type output"]),
+        (
+            #"{"images": ["a"], "output": {"format": "jpg", "quality": 1}}"#,
+            ["1:40 unknown-value output.format → jpeg"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "jpeg", "qualty": 1}}"#,
+            ["1:48 unknown-key output.qualty → quality"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "jpeg", "quality": 0}}"#,
+            ["1:59 out-of-range output.quality"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "jpeg", "quality": "90"}}"#,
+            ["1:59 wrong-type output.quality"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "jpeg", "quality": 101, "progressive": 1}}"#,
+            ["1:59 out-of-range output.quality", "1:79 wrong-type output.progressive"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"compression": "best"}}"#,
+            ["1:45 unknown-value output.compression"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"quality": 80, "progressive": true}}"#,
+            ["1:41 conflicting-keys output.quality", "1:60 conflicting-keys output.progressive"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"compression": "small", "format": "jpeg"}}"#,
+            ["1:45 conflicting-keys output.compression"]
+        ),
+        (
+            #"{"output": {"format": "jpeg"}, "images": {"a": {"source": "b", "output": {"compression": "fast"}}}}"#,
+            ["1:90 conflicting-keys images.a.output.compression"]
+        ),
+        (
+            #"{"images": {"a": {"source": "b", "autoOrient": 0, "output": {"quality": 7}}}}"#,
+            [
+                "1:48 wrong-type images.a.autoOrient",
+                "1:73 conflicting-keys images.a.output.quality",
+            ]
+        ),
+        // One output, and one name.
+        (
+            #"{"output": {"format": "jpeg"}, "images": {"a": "x", "a.jpg": "y", "a.jpeg": "z"}}"#,
+            [#"1:53 duplicate-name images["a.jpg"]"#]
+        ),
+        (
+            #"{"images": [{"name": "a", "source": "x"}, {"name": "a", "source": "y", "output": {"format": "jpeg"}}]}"#,
+            ["1:52 duplicate-name images[1]"]
+        ),
+
         (#"{"images": ["a"], "filters": [3]}"#, ["1:31 wrong-type filters[0]"]),
         (#"{"images": [1]}"#, ["1:13 wrong-type images[0]"]),
         (#"{"images": [[]]}"#, ["1:13 wrong-type images[0]"]),

@@ -41,6 +41,75 @@ import Testing
         #expect(try read(text, format) == Manifest(images: [Self.galaxy]))
     }
 
+    /// The manifest's `output`, an image's, and what that makes for the image.
+    static let outputs: [(String, String, OutputOptions)] = [
+        ("{}", "{}", OutputOptions()),
+        (#"{"compression": "small"}"#, "{}", OutputOptions(compression: .small)),
+        ("{}", #"{"compression": "fast"}"#, OutputOptions(compression: .fast)),
+        (
+            #"{"format": "jpeg", "quality": 70, "progressive": true}"#, "{}",
+            OutputOptions(format: .jpeg, quality: 70, progressive: true)
+        ),
+        (
+            #"{"format": "jpeg", "quality": 70, "progressive": true}"#, #"{"quality": 100.0}"#,
+            OutputOptions(format: .jpeg, quality: 100, progressive: true)
+        ),
+        // What does not fit the image's own format is of no consequence.
+        (
+            #"{"format": "jpeg", "quality": 70}"#, #"{"format": "png", "compression": "small"}"#,
+            OutputOptions(format: .png, quality: 70, compression: .small)
+        ),
+        (
+            #"{"compression": "fast"}"#, #"{"format": "jpeg", "quality": 1}"#,
+            OutputOptions(format: .jpeg, quality: 1, compression: .fast)
+        ),
+    ]
+
+    @Test(arguments: outputs)
+    func outputsAreReplacedKeyByKey(
+        standard: String, own: String, options: OutputOptions
+    ) throws {
+        let text = #"{"output": \#(standard), "images": [{"source": "a", "output": \#(own)}]}"#
+        #expect(try read(text).images[0].output == options)
+    }
+
+    @Test func outputsAreNamedAfterTheirFormats() throws {
+        let text = """
+            images:
+              plain: a
+              kept.PNG: b
+              photo: {source: c, output: &jpeg {format: jpeg}}
+              kept.jpg: {source: d, output: *jpeg}
+              kept.JPEG: {source: e, output: *jpeg}
+              kept.png: {from: kept.jpg, output: *jpeg}
+              other.jpg: {from: photo, autoOrient: false}
+            """
+        let manifest = try read(text, .yaml)
+        #expect(
+            manifest.images.map(\.outputFile) == [
+                "plain.png", "kept.PNG", "photo.jpg", "kept.jpg", "kept.JPEG", "kept.png.jpg",
+                "other.jpg.png",
+            ])
+        #expect(manifest.images[5].origin == .image(3) && manifest.images[6].origin == .image(2))
+        #expect(manifest.images.map(\.autoOrient) == Array(repeating: true, count: 6) + [false])
+        let all = try read(
+            #"{"autoOrient": false, "images": ["a", {"source": "b", "autoOrient": true}]}"#)
+        #expect(all.images.map(\.autoOrient) == [false, true])
+    }
+
+    /// Names taken from sources make way for each other whatever their formats.
+    @Test func derivedNamesAreUnlikeInAllFormats() throws {
+        let text = """
+            {"images": [
+                "x/a.jpg", {"source": "y/a.jpg", "output": {"format": "jpeg"}},
+                {"name": "b.jpg", "source": "c", "output": {"format": "jpeg"}},
+                {"source": "z/b.jpg", "output": {"format": "jpeg"}}
+            ]}
+            """
+        #expect(
+            try read(text).images.map(\.outputFile) == ["a.png", "a-2.jpg", "b.jpg", "b-2.jpg"])
+    }
+
     @Test func readsEverythingAtOnce() throws {
         let text = """
             {

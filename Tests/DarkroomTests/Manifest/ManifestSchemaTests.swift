@@ -44,6 +44,26 @@ import Testing
                 == QualityOfServiceName.allCases.map(\.rawValue))
     }
 
+    @Test func hasTheOptionsOfAnOutput() throws {
+        func value(_ key: String, _ attribute: String) throws -> Any {
+            try Self.schema("$defs", "output", "properties", key, attribute)
+        }
+        let standard = OutputOptions()
+        #expect(
+            try Self.keys("$defs", "output", "properties") == Set(SchemaReader.outputKeys))
+        #expect(try value("format", "enum") as? [String] == PictureFormat.allCases.map(\.rawValue))
+        #expect(try value("format", "default") as? String == standard.format.rawValue)
+        #expect(try value("quality", "minimum") as? Int == OutputOptions.qualities.lowerBound)
+        #expect(try value("quality", "maximum") as? Int == OutputOptions.qualities.upperBound)
+        #expect(try value("quality", "default") as? Int == standard.quality)
+        #expect(try value("progressive", "default") as? Bool == standard.progressive)
+        #expect(
+            try value("compression", "enum") as? [String]
+                == type(of: standard.compression).allCases.map(\.rawValue))
+        #expect(try value("compression", "default") as? String == standard.compression.rawValue)
+        #expect(try Self.schema("$defs", "autoOrient", "default") as? Bool == true)
+    }
+
     @Test func hasTheCataloguesFilters() throws {
         let filters = try #require(
             try Self.schema("$defs", "filter", "oneOf", 1, "properties") as? [String: Any])

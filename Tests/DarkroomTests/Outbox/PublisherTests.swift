@@ -25,8 +25,8 @@ import Testing
         ImageStatus(
             name: "i\(index)", source: "s", state: .filtered,
             output: .init(
-                file: "i\(index).png", sha256: "0", bytes: 1, width: 1, height: 1, depth: 8,
-                channels: 3))
+                file: "i\(index).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
+                depth: 8, channels: 3))
     }
 
     private func publish(_ items: [(Int, ImageStatus)]) -> [Int: ImageStatus] {

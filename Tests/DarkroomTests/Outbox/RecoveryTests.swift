@@ -46,8 +46,8 @@ import Testing
         ImageStatus(
             name: name, source: name, state: .filtered,
             output: .init(
-                file: "\(name).png", sha256: "0", bytes: 1, width: 1, height: 1, depth: 8,
-                channels: 3), attempts: 1)
+                file: "\(name).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
+                depth: 8, channels: 3), attempts: 1)
     }
 
     @Test func clearsAClaimThatHadNotGotItsManifest() throws {

@@ -11,7 +11,8 @@ import Testing
         counts[.filtered] = 1
         counts[.failed] = 1
         let output = ImageStatus.Output(
-            file: "a.png", sha256: "00", bytes: 3, width: 4, height: 5, depth: 16, channels: 4)
+            file: "a.png", format: .png, sha256: "00", bytes: 3, width: 4, height: 5, depth: 16,
+            channels: 4)
         return Status(
             id: "holiday",
             manifest: .init(name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9),
@@ -88,6 +89,7 @@ import Testing
         let text = try String(contentsOf: url, encoding: .utf8)
         for state in BatchState.allCases { #expect(text.contains("\"\(state.rawValue)\"")) }
         for state in ImageState.allCases { #expect(text.contains("\"\(state.rawValue)\"")) }
+        for format in PictureFormat.allCases { #expect(text.contains("\"\(format.rawValue)\"")) }
         for priority in Priority.allCases { #expect(text.contains("\"\(priority.rawValue)\"")) }
     }
 

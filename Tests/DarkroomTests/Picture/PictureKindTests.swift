@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (PictureKind.jpeg, PictureError.Code.unsupportedFormat), (.svg, .unsupportedFormat),
+        (PictureKind.gif, PictureError.Code.unsupportedFormat), (.svg, .unsupportedFormat),
         (.html, .notAPicture), (.empty, .notAPicture), (.unknown, .notAPicture),
         (.mangledPNG, .pngSignature),
     ])
@@ -106,8 +106,8 @@ import Testing
         #expect(!refusal.isTransient)
     }
 
-    @Test func onlyPNGIsRead() {
-        #expect(PictureKind.allCases.filter(\.isReadable) == [.png])
+    @Test func onlyPNGAndJPEGAreRead() {
+        #expect(PictureKind.allCases.filter(\.isReadable) == [.png, .jpeg])
         #expect(PictureKind.png.refusal(of: "x.png") == nil)
     }
 }

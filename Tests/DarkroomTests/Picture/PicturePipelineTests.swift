@@ -7,14 +7,16 @@ import Testing
 @Suite struct PicturePipelineTests {
     /// Runs the pipeline; `stage` stands for the filters where a test has any.
     static func run(
-        _ file: [UInt8], filters: [Filter] = [], limits: PictureLimits = PictureLimits(),
+        _ file: [UInt8], autoOrient: Bool = true, filters: [Filter] = [],
+        options: OutputOptions = OutputOptions(), limits: PictureLimits = PictureLimits(),
         stage: PicturePipeline.StageMaker = { _, upstream, _ in upstream }
     ) throws -> (file: [UInt8], report: PictureReport) {
         let source = try UnnamedFile(file)
         let target = try UnnamedFile()
         let report = try PicturePipeline.run(
-            input: source.descriptor, inputName: "in.png", filters: filters,
-            output: target.descriptor, outputName: "out.png", limits: limits, stage: stage)
+            input: source.descriptor, inputName: "in.png", autoOrient: autoOrient,
+            filters: filters, output: target.descriptor, outputName: "out.png", options: options,
+            limits: limits, stage: stage)
         return (try target.contents(), report)
     }
 

@@ -1,0 +1,205 @@
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Files that are broken, too large or of a kind that is not read: each fails, with a code of its own.
+@Suite struct JPEGDamageTests {
+    static func maker(_ scans: JPEGMaker.Scans, channels: Int = 3) -> JPEGMaker {
+        var maker = JPEGMaker.noise(width: 17, height: 9, channels: channels)
+        maker.scans = scans
+        return maker
+    }
+
+    @Test(arguments: JPEGMaker.Scans.allCases)
+    func everyTruncationFails(scans: JPEGMaker.Scans) throws {
+        var maker = Self.maker(scans)
+        maker.early = [.jfif(unit: 0, x: 1, y: 1), .exif(orientation: 6)]
+        let file = maker.encoded
+        for count in 0..<file.count {
+            let error = JPEGReader.failure(of: Array(file[..<count]))
+            #expect(error?.kind == .jpegTruncated, "\(count) of \(file.count) bytes")
+            #expect(error?.isTransient == false)
+        }
+    }
+
+    /// Changes to a whole file, and what they come to.
+    struct Damage: CustomTestStringConvertible {
+        let name: String
+        let code: PictureError.Code
+        let scans: JPEGMaker.Scans
+        let channels: Int
+        let prepare: @Sendable (inout JPEGMaker) -> Void
+        let change: @Sendable (inout [UInt8]) -> Void
+
+        init(
+            name: String, code: PictureError.Code, scans: JPEGMaker.Scans = .one,
+            channels: Int = 3, prepare: @escaping @Sendable (inout JPEGMaker) -> Void = { _ in },
+            change: @escaping @Sendable (inout [UInt8]) -> Void
+        ) {
+            self.name = name
+            self.code = code
+            self.scans = scans
+            self.channels = channels
+            self.prepare = prepare
+            self.change = change
+        }
+
+        var testDescription: String { name }
+    }
+
+    /// The place of a marker.
+    static func place(_ marker: UInt8, in file: [UInt8]) -> Int {
+        file.indices.first { file[$0] == 0xFF && $0 + 1 < file.count && file[$0 + 1] == marker }
+            ?? 0
+    }
+
+    static let damages: [Damage] = [
+        Damage(name: "data cut off before the end marker", code: .jpegData) { file in
+            file.removeSubrange(file.count - 40..<file.count - 2)
+        },
+        Damage(name: "progressive data cut off", code: .jpegData, scans: .progressive) { file in
+            file.removeSubrange(file.count - 40..<file.count - 2)
+        },
+        Damage(name: "bytes left over", code: .jpegData) { file in
+            // Up to eight are gone with the bits that libjpeg reads ahead.
+            file.insert(contentsOf: [UInt8](repeating: 1, count: 9), at: file.count - 2)
+        },
+        Damage(name: "a code that there is not", code: .jpegData) { file in
+            let data = place(0xDA, in: file) + 14
+            file.replaceSubrange(data..<data + 8, with: [0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0])
+        },
+        Damage(
+            name: "restart markers out of order", code: .jpegData,
+            prepare: { $0.restartInterval = 1 },
+            change: { file in file[place(0xD1, in: file) + 1] = 0xD5 }),
+        Damage(
+            name: "a component that never comes", code: .jpegData, scans: .apart,
+            prepare: { $0.missingScans = [1] }, change: { _ in }),
+        Damage(
+            name: "progressive without its means", code: .jpegHeader, scans: .progressive,
+            prepare: { $0.missingScans = [0] }, change: { _ in }),
+        Damage(
+            name: "a second frame of pixels", code: .jpegData,
+            prepare: { $0.lastScanCount = 2 }, change: { _ in }),
+        Damage(
+            name: "scans without end", code: .jpegInvalid, scans: .apart,
+            prepare: { $0.lastScanCount = 120 }, change: { _ in }),
+
+        Damage(name: "no start", code: .jpegHeader) { file in file[0] = 0 },
+        Damage(name: "bytes between segments", code: .jpegHeader) { file in
+            file.insert(7, at: place(0xC0, in: file))
+        },
+        Damage(name: "a segment shorter than its length", code: .jpegHeader) { file in
+            file.insert(contentsOf: [0xFF, 0xE5, 0, 1], at: 2)
+        },
+        Damage(name: "no rows", code: .jpegHeader) { file in
+            file.replaceSubrange(
+                place(0xC0, in: file) + 5..<place(0xC0, in: file) + 7, with: [0, 0])
+        },
+        Damage(name: "no columns", code: .jpegHeader) { file in
+            file.replaceSubrange(
+                place(0xC0, in: file) + 7..<place(0xC0, in: file) + 9, with: [0, 0])
+        },
+        Damage(name: "no quantisers", code: .jpegHeader) { file in
+            file.removeSubrange(place(0xDB, in: file)..<place(0xDB, in: file) + 69)
+        },
+        // libjpeg takes the standard ones, as for the frames of Motion JPEG.
+        Damage(name: "no codes", code: .jpegData) { file in
+            file.removeSubrange(place(0xC4, in: file)..<place(0xC4, in: file) + 33)
+        },
+        Damage(name: "tables only", code: .jpegHeader) { file in
+            file.removeSubrange(place(0xC0, in: file)..<file.count - 2)
+        },
+        Damage(name: "an end before the pixels", code: .jpegHeader) { file in
+            file.removeSubrange(place(0xDA, in: file)..<file.count - 2)
+        },
+
+        Damage(name: "CMYK", code: .jpegCMYK, channels: 4) { _ in },
+        Damage(name: "two components", code: .jpegUnsupported, channels: 2) { _ in },
+        Damage(name: "12 bits", code: .jpegUnsupported) { file in
+            file[place(0xC0, in: file) + 4] = 12
+        },
+        Damage(
+            name: "lossless", code: .jpegUnsupported, prepare: { $0.frameMarker = 0xC3 },
+            change: { _ in }),
+        Damage(
+            name: "hierarchical", code: .jpegUnsupported, prepare: { $0.frameMarker = 0xC5 },
+            change: { _ in }),
+        Damage(name: "wider than libjpeg takes", code: .tooManyPixels) { file in
+            let size = place(0xC0, in: file) + 5
+            file.replaceSubrange(size..<size + 4, with: [0, 1, 0xFF, 0xFF])
+        },
+    ]
+
+    @Test(arguments: damages)
+    func damageFails(_ damage: Damage) throws {
+        var maker = Self.maker(damage.scans, channels: damage.channels)
+        damage.prepare(&maker)
+        var file = maker.encoded
+        damage.change(&file)
+        let error = try #require(JPEGReader.failure(of: file))
+        #expect(error.kind == damage.code, "\(error.message)")
+        #expect(error.message.hasPrefix("x.jpg: "))
+        #expect(!error.isTransient)
+    }
+
+    @Test func whatFollowsTheEndIsWarnedOf() throws {
+        let maker = Self.maker(.one)
+        let (bytes, reader) = try JPEGReader.pixels(of: maker.encoded + [0, 0, 0])
+        #expect(largestDifference(bytes, maker.samples) <= 2)
+        #expect(reader.warnings == ["there are more bytes after the end of the picture"])
+    }
+
+    /// A few bytes may announce 4 gigapixels.
+    @Test func sizesAreCheckedFirst() throws {
+        var file = Self.maker(.one).encoded
+        let size = Self.place(0xC0, in: file) + 5
+        file.replaceSubrange(size..<size + 4, with: [0xEA, 0x60, 0xEA, 0x60])
+        let error = try #require(JPEGReader.failure(of: file))
+        #expect(error.kind == .tooManyPixels)
+        #expect(error.message.hasPrefix("x.jpg: reading the header: 60000 × 60000 pixels"))
+        var limits = PictureLimits()
+        limits.side = 16
+        #expect(
+            JPEGReader.failure(of: Self.maker(.one).encoded, limits: limits)?.kind == .tooManyPixels
+        )
+    }
+
+    /// 17 × 9 pixels are 3 × 2 blocks of 128 bytes, for each component.
+    @Test(arguments: [JPEGMaker.Scans.apart, .progressive])
+    func wholePicturesAreCounted(scans: JPEGMaker.Scans) throws {
+        var limits = PictureLimits()
+        limits.wholePictureBytes = 3 * 3 * 2 * 128
+        let maker = Self.maker(scans)
+        let (bytes, _) = try JPEGReader.pixels(of: maker.encoded, limits: limits)
+        #expect(largestDifference(bytes, maker.samples) <= 2)
+        limits.wholePictureBytes -= 1
+        #expect(JPEGReader.failure(of: maker.encoded, limits: limits)?.kind == .tooManyPixels)
+        // One in a single scan holds a few rows.
+        _ = try JPEGReader.pixels(of: Self.maker(.one).encoded, limits: limits)
+    }
+
+    /// A wrong bit anywhere is found or makes a picture of the same size; nothing else happens.
+    @Test(arguments: JPEGMaker.Scans.allCases)
+    func wrongBitsDoNoHarm(scans: JPEGMaker.Scans) throws {
+        var limits = PictureLimits()
+        limits.pixels = 1 << 16
+        limits.wholePictureBytes = 1 << 20
+        let file = Self.maker(scans).encoded
+        var found = 0
+        for place in stride(from: 0, to: file.count, by: 3) {
+            var damaged = file
+            damaged[place] ^= 1 << UInt8(place % 8)
+            let source = try UnnamedFile(damaged)
+            do {
+                _ = try JPEGReader(file: source.descriptor, name: "x.jpg", limits: limits)
+                    .allBytes()
+            } catch let error as PictureError {
+                found += 1
+                #expect(error.message.hasPrefix("x.jpg: "))
+            }
+        }
+        #expect(found > file.count / 12)
+    }
+}

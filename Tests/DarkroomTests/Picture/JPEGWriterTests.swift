@@ -1,0 +1,262 @@
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// What the writer makes, read by the reader, which is held to a maker of its own, and taken apart.
+@Suite struct JPEGWriterTests {
+    static func write(
+        _ picture: ReferencePicture, _ options: OutputOptions = OutputOptions(format: .jpeg),
+        colour: PNGColour = PNGColour(), limits: PictureLimits = PictureLimits()
+    ) throws -> (file: [UInt8], written: WrittenPicture) {
+        let target = try UnnamedFile()
+        let written = try JPEGWriter.write(
+            ArrayStage(picture), to: target.descriptor, name: "x.jpg", colour: colour,
+            options: options, limits: limits)
+        return (try target.contents(), written)
+    }
+
+    static func options(_ quality: Int, progressive: Bool = false) -> OutputOptions {
+        OutputOptions(format: .jpeg, quality: quality, progressive: progressive)
+    }
+
+    static func picture(
+        width: Int, height: Int, channels: Int, depth: Int = 8, samples: [UInt16]
+    ) -> ReferencePicture {
+        ReferencePicture(
+            layout: PixelLayout(width: width, height: height, channels: channels, depth: depth),
+            samples: samples)
+    }
+
+    @Test(arguments: [1, 3], [false, true])
+    func keepsEverySampleAtFullQuality(channels: Int, progressive: Bool) throws {
+        for (width, height) in JPEGReaderTests.sizes + [(300, 200)] {
+            let samples = JPEGMaker.noise(width: width, height: height, channels: channels).samples
+            let picture = Self.picture(
+                width: width, height: height, channels: channels,
+                samples: samples.map { UInt16($0) })
+            let (file, written) = try Self.write(
+                picture, Self.options(100, progressive: progressive))
+            #expect(written.bytes == file.count)
+            #expect(written.sha256 == SHA256Digest.hex(of: file))
+            #expect(written.items == [])
+            let (bytes, reader) = try JPEGReader.pixels(of: file)
+            #expect(reader.layout == picture.layout)
+            #expect(largestDifference(bytes, samples) <= (channels == 1 ? 1 : 4))
+            #expect(reader.isProgressive == progressive)
+            #expect(reader.warnings == [])
+            #expect(reader.segments == ["JFIF"])
+        }
+    }
+
+    /// The frame's components are number, sampling factors and table; 2 × 2 halves the others.
+    @Test(arguments: [
+        (3, 1, [0x22, 0x11, 0x11] as [UInt8]), (3, 85, [0x22, 0x11, 0x11]),
+        (3, 89, [0x22, 0x11, 0x11]), (3, 90, [0x11, 0x11, 0x11]), (3, 100, [0x11, 0x11, 0x11]),
+        (1, 50, [0x11]), (1, 95, [0x11]),
+    ])
+    func qualityDecidesOnColour(channels: Int, quality: Int, factors: [UInt8]) throws {
+        let picture = Self.picture(
+            width: 9, height: 7, channels: channels,
+            samples: [UInt16](repeating: 99, count: 63 * channels))
+        let (file, _) = try Self.write(picture, Self.options(quality))
+        let frame = try #require(JPEGSegment.all(in: file)?.first { $0.marker == 0xC0 })
+        #expect(Array(frame.data.prefix(6)) == [8, 0, 7, 0, 9, UInt8(channels)])
+        #expect((0..<channels).map { frame.data[7 + $0 * 3] } == factors)
+    }
+
+    @Test func lessQualityMakesSmallerFiles() throws {
+        let maker = JPEGMaker.noise(width: 64, height: 64, channels: 3)
+        let picture = Self.picture(
+            width: 64, height: 64, channels: 3, samples: maker.samples.map { UInt16($0) })
+        let sizes = try [10, 50, 85, 95, 100].map {
+            try Self.write(picture, Self.options($0)).file.count
+        }
+        #expect(sizes == sizes.sorted() && Set(sizes).count == sizes.count)
+    }
+
+    /// What is in the file grows while rows are still being asked for; a progressive one is written at
+    /// the end.
+    @Test(arguments: [false, true])
+    func rowsAreWrittenAsTheyCome(progressive: Bool) throws {
+        let target = try UnnamedFile()
+        let layout = PixelLayout(width: 2048, height: 1024, channels: 1, depth: 8)
+        var sizes: [Int] = []
+        let stage = try FlatStage(layout) {
+            sizes.append(Int((try? target.descriptor.seek(offset: 0, from: .end)) ?? 0))
+        }
+        let written = try JPEGWriter.write(
+            stage, to: target.descriptor, name: "x.jpg",
+            options: Self.options(85, progressive: progressive))
+        #expect(sizes.count == 16)
+        // A header, and the rows of the bands before.
+        let growing = sizes.dropFirst()
+        #expect(Set(growing).count == (progressive ? 1 : 15) && growing.sorted() == Array(growing))
+        #expect(sizes[0] == 0 && sizes[15] < written.bytes)
+        #expect(try JPEGReader.pixels(of: target.contents()).bytes.allSatisfy { $0 == 77 })
+    }
+
+    /// Rows of one gray, made again for each band.
+    private final class FlatStage: Stage {
+        let layout: PixelLayout
+        private let memory: FilterMemory<UInt8>
+        private let whenAsked: () -> Void
+        private var next = 0
+
+        init(_ layout: PixelLayout, whenAsked: @escaping () -> Void = {}) throws {
+            self.layout = layout
+            self.whenAsked = whenAsked
+            memory = try FilterMemory(count: layout.rowsPerBand * layout.bytesPerRow)
+            memory.start.update(repeating: 77, count: memory.count)
+        }
+
+        func nextBand() throws(PictureError) -> Band? {
+            guard next < layout.height else { return nil }
+            whenAsked()
+            let rows = next..<min(layout.height, next + layout.rowsPerBand)
+            next = rows.upperBound
+            return Band(start: UnsafeMutableRawPointer(memory.start), rows: rows)
+        }
+    }
+
+    // MARK: What a JPEG does not hold
+
+    /// Every value of 16 bits becomes v · 255 / 65535, rounded.
+    @Test func sixteenBitsAreRounded() throws {
+        // Tiles of 8 × 8 of one value each come back exactly.
+        let values: [UInt16] = [0, 128, 129, 384, 386, 32_767, 32_768, 65_150, 65_151, 65_535]
+        let samples = (0..<8).flatMap { _ in values.flatMap { [UInt16](repeating: $0, count: 8) } }
+        let (file, _) = try Self.write(
+            Self.picture(width: 80, height: 8, channels: 1, depth: 16, samples: samples),
+            Self.options(100))
+        let bytes = try JPEGReader.pixels(of: file).bytes
+        let expected = values.map { UInt8((Double($0) * 255 / 65535).rounded()) }
+        #expect(stride(from: 4, to: 80, by: 8).map { bytes[$0] } == expected)
+    }
+
+    @Test(arguments: [8, 16])
+    func transparencyIsLaidOverWhite(depth: Int) throws {
+        let full = depth == 8 ? 255.0 : 65535.0
+        let values: [(gray: Double, alpha: Double)] = [
+            (0, 0), (1, 0), (0, 1), (0.5, 1), (0, 0.5), (0.25, 0.25), (1, 0.5), (0.75, 0.125),
+        ]
+        let tiles = values.map {
+            [UInt16(($0.gray * full).rounded()), UInt16(($0.alpha * full).rounded())]
+        }
+        let samples = (0..<8).flatMap { _ in tiles.flatMap { tile in (0..<8).flatMap { _ in tile } }
+        }
+        let width = tiles.count * 8
+        let (file, _) = try Self.write(
+            Self.picture(width: width, height: 8, channels: 2, depth: depth, samples: samples),
+            Self.options(100))
+        let (bytes, reader) = try JPEGReader.pixels(of: file)
+        #expect(reader.layout.channels == 1)
+        let expected = tiles.map { tile in
+            let alpha = Double(tile[1]) / full
+            let value = Double(tile[0]) / full * alpha + 1 - alpha
+            return UInt8((value * 255).rounded())
+        }
+        #expect(stride(from: 4, to: width, by: 8).map { bytes[$0] } == expected)
+    }
+
+    @Test(arguments: [8, 16])
+    func colourIsLaidOverWhite(depth: Int) throws {
+        let full: UInt16 = depth == 8 ? 255 : 65535
+        let pixel: [UInt16] = [full, 0, full / 2, full / 5]
+        let (file, _) = try Self.write(
+            Self.picture(
+                width: 8, height: 8, channels: 4, depth: depth,
+                samples: (0..<64).flatMap { _ in pixel }),
+            Self.options(100))
+        let (bytes, reader) = try JPEGReader.pixels(of: file)
+        #expect(reader.layout.channels == 3)
+        #expect(largestDifference(Array(bytes.prefix(3)), [255, 204, 229]) <= 1)
+    }
+
+    // MARK: What goes with the pixels
+
+    @Test func writesProfileAndDensity() throws {
+        var colour = PNGColour()
+        colour.profile = .init(name: "p", bytes: ICCProfileMaker.profile(space: "RGB "))
+        colour.density = .init(x: 2835, y: 11811, unit: 1)
+        colour.gamma = 45455
+        let picture = Self.picture(width: 1, height: 1, channels: 3, samples: [1, 2, 3])
+        for progressive in [false, true] {
+            let (file, written) = try Self.write(
+                picture, Self.options(85, progressive: progressive), colour: colour)
+            #expect(written.items == [.profile, .density])
+            let segments = try #require(JPEGSegment.all(in: file))
+            #expect(segments[0].data.starts(with: Array("JFIF\0".utf8)))
+            #expect(Array(segments[0].data[7..<12]) == [1, 0, 72, 1, 44])
+            let reader = try JPEGReader.pixels(of: file).reader
+            #expect(reader.colour.profile?.bytes == colour.profile?.bytes)
+            #expect(reader.colour.density == colour.density)
+        }
+    }
+
+    @Test func largeProfilesAreCutIntoSegments() throws {
+        let profile = ICCProfileMaker.profile(space: "GRAY", padding: 200_000)
+        var colour = PNGColour()
+        colour.profile = .init(name: "p", bytes: profile)
+        let (file, _) = try Self.write(
+            Self.picture(width: 1, height: 1, channels: 1, samples: [1]), colour: colour)
+        #expect(try JPEGReader.pixels(of: file).reader.colour.profile?.bytes == profile)
+    }
+
+    // MARK: Ends
+
+    @Test func sidesHaveALimit() throws {
+        let layout = PixelLayout(width: 65_501, height: 1, channels: 1, depth: 8)
+        let error = #expect(throws: PictureError.self) {
+            let target = try UnnamedFile()
+            _ = try JPEGWriter.write(try FlatStage(layout), to: target.descriptor, name: "x.jpg")
+        }
+        #expect(error?.kind == .tooManyPixels)
+        #expect(error?.message.contains("65501 × 1 pixels") == true)
+        let (file, _) = try Self.write(
+            Self.picture(
+                width: 65_500, height: 1, channels: 1,
+                samples: [UInt16](repeating: 7, count: 65_500)))
+        #expect(try JPEGReader.pixels(of: file).reader.layout.width == 65_500)
+    }
+
+    @Test(arguments: [(85, 6), (90, 3 * 4)])
+    func progressivePicturesAreCounted(quality: Int, blocks: Int) throws {
+        let picture = Self.picture(
+            width: 16, height: 16, channels: 3, samples: [UInt16](repeating: 7, count: 768))
+        var limits = PictureLimits()
+        limits.wholePictureBytes = blocks * 128
+        _ = try Self.write(picture, Self.options(quality, progressive: true), limits: limits)
+        limits.wholePictureBytes -= 1
+        let error = #expect(throws: PictureError.self) {
+            try Self.write(picture, Self.options(quality, progressive: true), limits: limits)
+        }
+        #expect(error?.kind == .tooManyPixels)
+        _ = try Self.write(picture, Self.options(quality), limits: limits)
+    }
+
+    @Test func saysWhyAFileCannotBeWritten() throws {
+        let full = try FileDescriptor.open("/dev/full", .writeOnly)
+        defer { try? full.close() }
+        let picture = Self.picture(width: 1, height: 1, channels: 1, samples: [1])
+        let error = #expect(throws: PictureError.self) {
+            try JPEGWriter.write(ArrayStage(picture), to: full, name: "x.jpg")
+        }
+        #expect(
+            error
+                == PictureError(
+                    .writeFailed, "x.jpg: writing the file: No space left on device",
+                    isTransient: true))
+    }
+
+    @Test func stopsWhereItIsToldTo() throws {
+        let picture = Self.picture(width: 1, height: 1, channels: 1, samples: [1])
+        let target = try UnnamedFile()
+        let error = #expect(throws: PictureError.self) {
+            try JPEGWriter.write(
+                ArrayStage(picture), to: target.descriptor, name: "x.jpg", checkpoint: { false })
+        }
+        #expect(error == PictureError(.cancelled, "x.jpg: cancelled while writing"))
+    }
+}

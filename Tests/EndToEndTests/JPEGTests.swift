@@ -1,0 +1,110 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// JPEG in and out, by a daemon at work.
+@Suite(.fewAtATime) struct JPEGTests {
+    /// A photograph of one colour, 48 × 32, taken with the camera on its side.
+    static var photograph: JPEGMaker {
+        let samples = (0..<48 * 32).flatMap { _ in [200, 150, 100] as [UInt8] }
+        var maker = JPEGMaker(width: 48, height: 32, channels: 3, samples: samples)
+        maker.early = [.jfif(unit: 1, x: 72, y: 72), .exif(orientation: 6)]
+        return maker
+    }
+
+    static func write(_ bytes: [UInt8], _ name: String, _ bench: Bench) throws {
+        try Data(bytes).write(to: bench.documents.url.appending(path: name))
+    }
+
+    @Test func photographsAreFilteredToEitherFormat() async throws {
+        let bench = try Bench(pictures: 0)
+        try Self.write(Self.photograph.encoded, "photo.jpg", bench)
+        try Self.write(Array(Self.photograph.encoded.dropLast(100)), "torn.jpg", bench)
+        let ink = JPEGMaker.noise(width: 8, height: 8, channels: 4)
+        try Self.write(ink.encoded, "ink.jpg", bench)
+        let daemon = try await bench.run()
+        try bench.drop(
+            "photos",
+            [
+                "filters": [["sepia": ["intensity": 0.8]]],
+                "output": ["format": "jpeg", "quality": 95],
+                "images": [
+                    ["source": bench.url("photo.jpg")],
+                    [
+                        "name": "lossless", "source": bench.url("photo.jpg"),
+                        "output": ["format": "png"],
+                    ],
+                    [
+                        "name": "small", "from": "photo", "filters": [["resize": ["width": 8]]],
+                        "output": ["progressive": true],
+                    ],
+                    [
+                        "name": "as-it-lies.jpg", "source": bench.url("photo.jpg"),
+                        "autoOrient": false,
+                    ],
+                    ["source": bench.url("torn.jpg")],
+                    ["source": bench.url("ink.jpg")],
+                ],
+            ])
+        let status = try await bench.spool.finish("photos", daemon)
+
+        #expect(status.state == .completedWithErrors)
+        try bench.checkOutcome(status)
+        #expect(
+            status.images.map(\.output?.file) == [
+                "photo.jpg", "lossless.png", "small.jpg", "as-it-lies.jpg", nil, nil,
+            ])
+        #expect(
+            status.images.map(\.output?.format) == [.jpeg, .png, .jpeg, .jpeg, nil, nil])
+        #expect(status.images.map(\.output?.width) == [32, 32, 8, 48, nil, nil])
+        #expect(status.images.map(\.output?.height) == [48, 48, 12, 32, nil, nil])
+        #expect(try status.image("torn").error?.code == "jpeg-truncated")
+        #expect(try status.image("ink").error?.code == "jpeg-cmyk")
+        #expect(
+            try status.image("photo").metadata == [
+                "JFIF": "kept", "Exif": "dropped", "orientation": "converted",
+            ])
+        #expect(
+            try status.image("lossless").metadata == [
+                "JFIF": "converted", "Exif": "dropped", "orientation": "converted",
+            ])
+        #expect(
+            try status.image("as-it-lies.jpg").metadata == [
+                "JFIF": "kept", "Exif": "dropped", "orientation": "dropped",
+            ])
+        let picture = try PNGDecoder.decode(bench.spool.bytes("outbox/photos/lossless.png"))
+        #expect(zip(picture.samples, [210, 182, 138]).allSatisfy { abs(Int($0) - $1) <= 2 })
+        let segments = try #require(
+            JPEGSegment.all(in: bench.spool.bytes("outbox/photos/small.jpg")))
+        #expect(segments.contains { $0.marker == 0xC2 })
+    }
+
+    /// The options are read again from the manifest.
+    @Test func aRestartKnowsTheFormats() async throws {
+        let bench = try Bench(pictures: 0)
+        // Some 10 KiB, of which the origin sends 4 at a time.
+        let photograph = JPEGMaker.noise(width: 64, height: 64, channels: 3).encoded
+        for index in 0..<20 { try Self.write(photograph, "\(index).jpg", bench) }
+        let first = try await bench.run(["downloads.concurrency": "1"])
+        try bench.drop(
+            "trip",
+            [
+                "output": ["format": "jpeg"],
+                "images": (0..<20).map { ["source": bench.slowURL("\($0).jpg")] },
+            ])
+        _ = try await bench.spool.waitForStatus(of: "trip", first, "under way") {
+            $0.counts.filtered >= 2
+        }
+        try await first.killAtOnce()
+        let done = bench.spool.list("outbox/trip").filter { $0.hasSuffix(".jpg") }
+        #expect(done.count >= 2 && done.count < 20)
+        let identities = try done.map { try bench.spool.identity("outbox/trip/\($0)") }
+        let second = try await bench.run()
+        let status = try await bench.spool.finish("trip", second)
+        try bench.checkCompleted(status)
+        #expect(status.images.map(\.output?.file) == (0..<20).map { "\($0).jpg" })
+        #expect(try done.map { try bench.spool.identity("outbox/trip/\($0)") } == identities)
+        #expect(Set(status.images.compactMap(\.output?.sha256)).count == 1)
+    }
+}
