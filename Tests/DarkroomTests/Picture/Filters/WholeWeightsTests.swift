@@ -46,10 +46,12 @@ import Testing
             let (across, down) = axes(grid, to: size, kernel)
             let layout = PixelLayout(width: size.0, height: size.1, channels: channels, depth: 8)
             let fast = try PixelGrid(
-                pulling: OpaqueResampleStage(layout, across: across, down: down, GridStage(grid)))
+                pulling: OpaqueResampleStage(
+                    layout, across: across, down: down, GridStage(grid), PictureMemory(limit: .max)))
             let general = try PixelGrid(
                 pulling: ResampleStage(
-                    layout, across: across, down: down, linear: false, GridStage(grid)))
+                    layout, across: across, down: down, linear: false, GridStage(grid),
+                    PictureMemory(limit: .max)))
             let steps = zip(fast.samples, general.samples).map { abs(Int($0) - Int($1)) }
             let different = steps.reduce(0, +)
             #expect(steps.allSatisfy { $0 <= 1 })
