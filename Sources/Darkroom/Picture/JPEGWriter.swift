@@ -32,16 +32,21 @@ package final class JPEGWriter {
     ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
     ///   - name: What messages call the file.
     ///   - colour: Of it, the profile and the density can be written.
+    ///   - memory: Where the coefficients of a progressive picture count.
     ///   - checkpoint: Asked before each band; false ends writing with `PictureError.Code.cancelled`.
     /// - Throws: `tooManyPixels` where a side is longer than JPEG allows, or a progressive picture larger
     ///   than may be held at once, before anything is pulled or written.
     package static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
         options: OutputOptions = OutputOptions(format: .jpeg),
-        limits: PictureLimits = PictureLimits(), checkpoint: () -> Bool = { true }
+        memory: PictureMemory = PictureMemory(limit: PictureLimits().wholePictureBytes),
+        checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> WrittenPicture {
         let layout = stage.layout
-        var settings = try Self.settings(layout, name: name, options: options, limits: limits)
+        var settings = try Self.settings(layout, name: name, options: options)
+        let held = options.progressive ? Int(clamping: darkroom_jpeg_whole_bytes(&settings)) : 0
+        try memory.take(held, for: "\(name): writing a progressive picture")
+        defer { memory.giveBack(held) }
         let items = settings.add(density: colour.density)
         let writer = try JPEGWriter(file: file, name: name)
         try writer.start(&settings, profile: colour.profile)
@@ -58,7 +63,7 @@ package final class JPEGWriter {
     }
 
     private static func settings(
-        _ layout: PixelLayout, name: String, options: OutputOptions, limits: PictureLimits
+        _ layout: PixelLayout, name: String, options: OutputOptions
     ) throws(PictureError) -> darkroom_jpeg_settings {
         if max(layout.width, layout.height) > largestSide {
             throw PictureError(
@@ -74,16 +79,6 @@ package final class JPEGWriter {
         settings.quality = UInt8(options.quality)
         settings.full_chroma = options.quality >= 90 ? 1 : 0
         settings.progressive = options.progressive ? 1 : 0
-        if options.progressive {
-            let bytes = darkroom_jpeg_whole_bytes(&settings)
-            if bytes > limits.wholePictureBytes {
-                throw PictureError(
-                    .tooManyPixels,
-                    "\(name): writing a progressive picture: the \(layout.width) × \(layout.height)"
-                        + " pixels would take \(bytes) bytes in memory at once, more than the limit of"
-                        + " \(limits.wholePictureBytes)")
-            }
-        }
         return settings
     }
 

@@ -4,8 +4,7 @@ import SystemPackage
 
 /// The end of the pipeline: pulls a stage's bands and writes them as a PNG file.
 ///
-/// libpng makes what is around the pixels, `StripEncoder` the pixels' chunks. This type writes both
-/// out, so that every write is checked, and hashes and counts the bytes on their way.
+/// libpng makes what is around the pixels, `StripEncoder` the pixels' chunks.
 package final class PNGWriter {
     /// What has been written.
     package struct Output: Sendable, Equatable {
@@ -37,10 +36,8 @@ package final class PNGWriter {
     }
 
     private let writer: OpaquePointer
-    private let file: FileDescriptor
     private let name: String
-    private var digest = SHA256Digest()
-    private var count = 0
+    private var output: OutputFile
 
     private init(file: FileDescriptor, name: String) throws(PictureError) {
         guard let writer = darkroom_png_writer_new() else {
@@ -48,8 +45,8 @@ package final class PNGWriter {
                 .outOfMemory, "\(name): no memory for writing a PNG", isTransient: true)
         }
         self.writer = writer
-        self.file = file
         self.name = name
+        output = OutputFile(file, name: name)
     }
 
     deinit { darkroom_png_writer_free(writer) }
@@ -79,7 +76,8 @@ package final class PNGWriter {
         }
         try strips.finish(output: writer.put)
         try writer.finish()
-        return Output(bytes: writer.count, sha256: writer.digest.hex(), chunks: chunks)
+        return Output(
+            bytes: writer.output.bytes, sha256: writer.output.sha256, chunks: chunks)
     }
 
     /// Writes all that comes before the pixels; returns the names of the colour chunks written.
@@ -111,22 +109,8 @@ package final class PNGWriter {
         darkroom_png_writer_drain(writer)
     }
 
-    /// Writes out and hashes.
     private func put(_ bytes: UnsafeRawBufferPointer) throws(PictureError) {
-        digest.update(bytes)
-        do {
-            count += try file.writeAll(bytes)
-        } catch {
-            throw Self.writeError(error, name: name)
-        }
-    }
-
-    private static func writeError(_ error: any Error, name: String) -> PictureError {
-        let cause = error as? Errno
-        let isTransient = [.noSpace, .diskQuotaExceeded, .noMemory].contains { $0 == cause }
-        return PictureError(
-            .writeFailed, "\(name): writing the file: \(cause.map { "\($0)" } ?? "\(error)")",
-            isTransient: isTransient)
+        try output.write(bytes)
     }
 
     private func check(_ result: darkroom_png_result, step: String) throws(PictureError) {

@@ -55,7 +55,7 @@ package struct PicturePipeline {
                 let colour = reader.colour.carried(through: filters, to: last.layout)
                 let written = try write(
                     last, to: output, name: outputName, colour: colour, options: options,
-                    limits: limits, cores: cores, checkpoint: checkpoint)
+                    memory: memory, cores: cores, checkpoint: checkpoint)
 
                 // A filter that needed only a part of the picture has left the rest unread.
                 try reader.drain()
@@ -81,12 +81,12 @@ package struct PicturePipeline {
 
     private static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
-        options: OutputOptions, limits: PictureLimits, cores: Cores, checkpoint: () -> Bool
+        options: OutputOptions, memory: PictureMemory, cores: Cores, checkpoint: () -> Bool
     ) throws(PictureError) -> WrittenPicture {
         switch options.format {
         case .jpeg:
             return try JPEGWriter.write(
-                stage, to: file, name: name, colour: colour, options: options, limits: limits,
+                stage, to: file, name: name, colour: colour, options: options, memory: memory,
                 checkpoint: checkpoint)
         case .png:
             let output = try PNGWriter.write(

@@ -8,12 +8,12 @@ import Testing
 @Suite struct JPEGWriterTests {
     static func write(
         _ picture: ReferencePicture, _ options: OutputOptions = OutputOptions(format: .jpeg),
-        colour: PNGColour = PNGColour(), limits: PictureLimits = PictureLimits()
+        colour: PNGColour = PNGColour(), memory: PictureMemory = PictureMemory(limit: 1 << 30)
     ) throws -> (file: [UInt8], written: WrittenPicture) {
         let target = try UnnamedFile()
         let written = try JPEGWriter.write(
             ArrayStage(picture), to: target.descriptor, name: "x.jpg", colour: colour,
-            options: options, limits: limits)
+            options: options, memory: memory)
         return (try target.contents(), written)
     }
 
@@ -225,15 +225,15 @@ import Testing
     func progressivePicturesAreCounted(quality: Int, blocks: Int) throws {
         let picture = Self.picture(
             width: 16, height: 16, channels: 3, samples: [UInt16](repeating: 7, count: 768))
-        var limits = PictureLimits()
-        limits.wholePictureBytes = blocks * 128
-        _ = try Self.write(picture, Self.options(quality, progressive: true), limits: limits)
-        limits.wholePictureBytes -= 1
+        let memory = PictureMemory(limit: blocks * 128)
+        _ = try Self.write(picture, Self.options(quality, progressive: true), memory: memory)
+        #expect(memory.held == 0)
+        let less = PictureMemory(limit: blocks * 128 - 1)
         let error = #expect(throws: PictureError.self) {
-            try Self.write(picture, Self.options(quality, progressive: true), limits: limits)
+            try Self.write(picture, Self.options(quality, progressive: true), memory: less)
         }
         #expect(error?.kind == .tooManyPixels)
-        _ = try Self.write(picture, Self.options(quality), limits: limits)
+        _ = try Self.write(picture, Self.options(quality), memory: less)
     }
 
     @Test func saysWhyAFileCannotBeWritten() throws {
