@@ -79,7 +79,7 @@ static int is_toned(foresight seen, size_t millibits)
     const unsigned thousandths = seen.foretold * 1000 / seen.told;
     if (millibits >= 4000)
         return thousandths >= 370
-            || (thousandths >= 290 && seen.foretold * 10 >= seen.repeated * 33);
+            || (thousandths >= 270 && seen.foretold * 10 >= seen.repeated * 31);
     return thousandths * 1000 + 140 * millibits >= (430 * 1000 + 140 * 3170);
 }
 
@@ -92,10 +92,14 @@ darkroom_content darkroom_look(
     const size_t left = stride * rows - from;
     const size_t count = left < SAMPLE ? left : SAMPLE;
     const size_t step = (size_t)pixel_bytes;
-    if (repetition(bytes + from, count, step) >= 400)
-        return DARKROOM_DRAWN;
+    const unsigned repeated = repetition(bytes + from, count, step);
     const size_t millibits = 8000 * coded / (stride * rows);
-    if (depth == 8 && step >= 3 && is_toned(foresee(bytes, stride, rows, step), millibits))
+    const int has_colour = depth == 8 && step >= 3;
+    /* Few different pixels repeat a good deal by chance, but need more bits than a drawing. */
+    const int may_be_toned = has_colour && repeated < 700 && millibits >= 2500;
+    if (repeated >= 400 && !may_be_toned)
+        return DARKROOM_DRAWN;
+    if (has_colour && is_toned(foresee(bytes, stride, rows, step), millibits))
         return DARKROOM_TONED;
-    return DARKROOM_PHOTOGRAPHED;
+    return repeated >= 400 ? DARKROOM_DRAWN : DARKROOM_PHOTOGRAPHED;
 }
