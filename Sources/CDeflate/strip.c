@@ -216,9 +216,12 @@ static int try_all(darkroom_strip *strip, uint8_t *data, size_t *length)
  * memory. */
 static int try_more(darkroom_strip *strip, uint8_t *data, size_t *length)
 {
-    const darkroom_content content = darkroom_look(
-        strip->filtered, strip->row_bytes + 1, strip->rows, strip->pixel_bytes, strip->depth,
-        *length);
+    const darkroom_rows plain = {
+        pixel_row(strip, 0), strip->row_bytes, strip->stride, strip->rows};
+    const darkroom_rows filtered = {
+        strip->filtered + 1, strip->row_bytes, strip->row_bytes + 1, strip->rows};
+    const darkroom_content content =
+        darkroom_look(&plain, &filtered, strip->pixel_bytes, strip->depth, *length);
     const darkroom_effort effort = strip->effort;
     if (effort != DARKROOM_DEFLATE_SMALL
         && (content == DARKROOM_PHOTOGRAPHED
