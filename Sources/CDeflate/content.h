@@ -15,9 +15,18 @@ typedef enum {
     DARKROOM_DRAWN,
 } darkroom_content;
 
-/* Tells it from a few thousand of the bytes. `stride` is a row with its filter's number, `coded` how
- * many bytes Huffman codes and runs need for all of them. */
+/* Rows without their filters' numbers. */
+typedef struct {
+    const uint8_t *first;
+    size_t bytes;  /* of a row */
+    size_t stride; /* from one row to the next */
+    size_t count;
+} darkroom_rows;
+
+/* Tells it from a few thousand of the bytes: of the rows as they are, and filtered, when `coded` is
+ * how many bytes Huffman codes and runs need for all of them. */
 darkroom_content darkroom_look(
-    const uint8_t *bytes, size_t stride, size_t rows, int pixel_bytes, int depth, size_t coded);
+    const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes, int depth,
+    size_t coded);
 
 #endif

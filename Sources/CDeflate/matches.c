@@ -72,19 +72,36 @@ static int find_last_block(
     }
 }
 
+static struct libdeflate_compressor *compressor(darkroom_matcher *matcher, int level)
+{
+    if (matcher->levels[level] == NULL)
+        matcher->levels[level] = libdeflate_alloc_compressor(level);
+    return matcher->levels[level];
+}
+
+size_t darkroom_match_size(
+    darkroom_matcher *matcher, int level, const uint8_t *bytes, size_t count, uint8_t *out,
+    size_t room)
+{
+    struct libdeflate_compressor *with = compressor(matcher, level);
+    if (with == NULL)
+        return SIZE_MAX;
+    const size_t length = libdeflate_deflate_compress(with, bytes, count, out, room);
+    return length == 0 ? room : length;
+}
+
 size_t darkroom_match(
     darkroom_matcher *matcher, int level, const uint8_t *bytes, size_t count, uint8_t *out,
     size_t room)
 {
     enum { ALIGNMENT = 5 }; /* an empty stored block of at most three bits more than four bytes */
-    if (matcher->levels[level] == NULL)
-        matcher->levels[level] = libdeflate_alloc_compressor(level);
-    if (matcher->levels[level] == NULL)
+    struct libdeflate_compressor *with = compressor(matcher, level);
+    if (with == NULL)
         return SIZE_MAX;
     if (room <= ALIGNMENT)
         return 0;
     const size_t length =
-        libdeflate_deflate_compress(matcher->levels[level], bytes, count, out, room - ALIGNMENT);
+        libdeflate_deflate_compress(with, bytes, count, out, room - ALIGNMENT);
     if (length == 0)
         return 0;
     size_t start, end;

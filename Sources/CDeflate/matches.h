@@ -27,4 +27,10 @@ size_t darkroom_match(
     darkroom_matcher *matcher, int level, const uint8_t *bytes, size_t count, uint8_t *out,
     size_t room);
 
+/* How many bytes that are, about, which takes less time than to have them: `room` where they would be
+ * more, SIZE_MAX where there is no memory. */
+size_t darkroom_match_size(
+    darkroom_matcher *matcher, int level, const uint8_t *bytes, size_t count, uint8_t *out,
+    size_t room);
+
 #endif

@@ -32,6 +32,7 @@ struct darkroom_strip {
     uint8_t *chunk;
     size_t chunk_room; /* of its data */
     size_t chunk_bytes;
+    uint8_t *unfiltered; /* made when needed */
     uint8_t *trial; /* where a second way is tried out, of the same room; made when needed */
     void *scratch, *pixel_scratch; /* the latter made when needed */
     darkroom_matcher matcher;
@@ -93,6 +94,7 @@ void darkroom_strip_free(darkroom_strip *strip)
     free(strip->pixels);
     free(strip->filtered);
     free(strip->chunk);
+    free(strip->unfiltered);
     free(strip->trial);
     free(strip->scratch);
     free(strip->pixel_scratch);
@@ -128,7 +130,8 @@ static size_t filtered_bytes(const darkroom_strip *strip)
 }
 
 /* Takes the trial for the chunk's data, of which there are `*length`, where it is shorter. */
-static int take_shorter(darkroom_strip *strip, size_t count, uint8_t *data, size_t *length)
+static int take_shorter(
+    const darkroom_strip *strip, size_t count, uint8_t *data, size_t *length)
 {
     if (count == 0 || count >= *length)
         return 0;
@@ -137,27 +140,18 @@ static int take_shorter(darkroom_strip *strip, size_t count, uint8_t *data, size
     return 1;
 }
 
-/* Looks for matches with one of libdeflate's levels. 0 where there is no memory. */
-static int try_matches(darkroom_strip *strip, int level, uint8_t *data, size_t *length)
+/* Looks for matches with one of libdeflate's levels in the rows, filtered or not. 0 where there is no
+ * memory. */
+static int try_matches(
+    darkroom_strip *strip, const uint8_t *rows, int level, uint8_t *data, size_t *length)
 {
     const size_t count = darkroom_match(
-        &strip->matcher, level, strip->filtered, filtered_bytes(strip), strip->trial, *length);
+        &strip->matcher, level, rows, filtered_bytes(strip), strip->trial, *length);
     if (count == SIZE_MAX)
         return 0;
-    if (take_shorter(strip, count, data, length))
-        strip->adler = darkroom_adler32(1, strip->filtered, filtered_bytes(strip));
+    if (take_shorter(strip, count, data, length) && rows != strip->filtered)
+        strip->adler = darkroom_adler32(1, rows, filtered_bytes(strip));
     return 1;
-}
-
-/* The same with rows as they are: what repeats in a drawing need not do so in its differences. */
-static int try_unfiltered(darkroom_strip *strip, int level, uint8_t *data, size_t *length)
-{
-    uint8_t *line = strip->filtered;
-    for (size_t row = 0; row < strip->rows; row++, line += strip->row_bytes + 1) {
-        line[0] = 0;
-        memcpy(line + 1, pixel_row(strip, row), strip->row_bytes);
-    }
-    return try_matches(strip, level, data, length);
 }
 
 /* Looks for matches of whole pixels. 0 where there is no memory. */
@@ -174,31 +168,74 @@ static int try_pixels(darkroom_strip *strip, uint8_t *data, size_t *length)
     return 1;
 }
 
+/* Makes the rows with the filter None. 0 where there is no memory. */
+static int make_unfiltered(darkroom_strip *strip)
+{
+    if (strip->unfiltered == NULL)
+        strip->unfiltered = malloc((strip->row_bytes + 1) * strip->room);
+    if (strip->unfiltered == NULL)
+        return 0;
+    uint8_t *line = strip->unfiltered;
+    for (size_t row = 0; row < strip->rows; row++, line += strip->row_bytes + 1) {
+        line[0] = 0;
+        memcpy(line + 1, pixel_row(strip, row), strip->row_bytes);
+    }
+    return 1;
+}
+
+/* Looks for matches in a drawing. What repeats in it need not do so in its differences, so a quarter
+ * of the strip tells whether the filters pay. 0 where there is no memory. */
+static int try_drawing(darkroom_strip *strip, int level, uint8_t *data, size_t *length)
+{
+    const size_t stride = strip->row_bytes + 1;
+    const size_t from = strip->rows / 2 * stride;
+    const size_t count = (strip->rows + 3) / 4 * stride;
+    if (!make_unfiltered(strip))
+        return 0;
+    const size_t filtered = darkroom_match_size(
+        &strip->matcher, 1, strip->filtered + from, count, strip->trial, strip->chunk_room);
+    const size_t unfiltered = darkroom_match_size(
+        &strip->matcher, 1, strip->unfiltered + from, count, strip->trial, strip->chunk_room);
+    if (filtered == SIZE_MAX || unfiltered == SIZE_MAX)
+        return 0;
+    const uint8_t *rows = unfiltered < filtered ? strip->unfiltered : strip->filtered;
+    return try_matches(strip, rows, level, data, length);
+}
+
+/* Everything that may be smallest, whatever time it takes. 0 where there is no memory. */
+static int try_all(darkroom_strip *strip, uint8_t *data, size_t *length)
+{
+    enum { LEVEL = 11 };
+    const int has_colour = strip->depth == 8 && strip->pixel_bytes >= 3;
+    return (!has_colour || try_pixels(strip, data, length)) && make_unfiltered(strip)
+        && try_matches(strip, strip->filtered, LEVEL, data, length)
+        && try_matches(strip, strip->unfiltered, LEVEL, data, length);
+}
+
 /* Tries what else may be shorter than the runs that the chunk's data are so far. 0 where there is no
  * memory. */
 static int try_more(darkroom_strip *strip, uint8_t *data, size_t *length)
 {
-    const darkroom_content content = darkroom_look(
-        strip->filtered, strip->row_bytes + 1, strip->rows, strip->pixel_bytes, strip->depth,
-        *length);
+    const darkroom_rows plain = {
+        pixel_row(strip, 0), strip->row_bytes, strip->stride, strip->rows};
+    const darkroom_rows filtered = {
+        strip->filtered + 1, strip->row_bytes, strip->row_bytes + 1, strip->rows};
+    const darkroom_content content =
+        darkroom_look(&plain, &filtered, strip->pixel_bytes, strip->depth, *length);
     const darkroom_effort effort = strip->effort;
-    const int is_worth_it = content == DARKROOM_DRAWN
-        || (content == DARKROOM_TONED && effort == DARKROOM_DEFLATE_BALANCED);
-    if (!is_worth_it && effort != DARKROOM_DEFLATE_SMALL)
+    if (effort != DARKROOM_DEFLATE_SMALL
+        && (content == DARKROOM_PHOTOGRAPHED
+            || (content == DARKROOM_TONED && effort == DARKROOM_DEFLATE_FAST)))
         return 1;
     if (strip->trial == NULL)
         strip->trial = malloc(strip->chunk_room);
     if (strip->trial == NULL)
         return 0;
-    /* Some strips of toned photographs repeat as much as drawings do: the shorter is taken. */
-    if (effort != DARKROOM_DEFLATE_FAST && strip->depth == 8 && strip->pixel_bytes >= 3
-        && !try_pixels(strip, data, length))
-        return 0;
-    if (effort == DARKROOM_DEFLATE_BALANCED && content == DARKROOM_TONED)
-        return 1;
-    static const int levels[3] = {1, 7, 11};
-    return try_matches(strip, levels[effort], data, length)
-        && (content != DARKROOM_DRAWN || try_unfiltered(strip, levels[effort], data, length));
+    if (effort == DARKROOM_DEFLATE_SMALL)
+        return try_all(strip, data, length);
+    if (content == DARKROOM_TONED)
+        return try_pixels(strip, data, length);
+    return try_drawing(strip, effort == DARKROOM_DEFLATE_FAST ? 1 : 6, data, length);
 }
 
 static void put_big_endian(uint8_t *bytes, size_t value)

@@ -191,6 +191,27 @@ import Testing
         #expect(made == [.mono, .flip, .sepia(intensity: 1)])
     }
 
+    /// A running picture counts as one core at work, whatever becomes of it.
+    @Test func aPictureHasACore() throws {
+        let cores = Cores(count: 3)
+        var idle: [Int] = []
+        for damage in [nil, PNGDamage.wrongAdler] {
+            let maker = PNGMaker.noise(width: 5, height: 5, colourType: .rgb, depth: 8)
+            let source = try UnnamedFile(damage?.file(from: maker) ?? maker.encoded)
+            let target = try UnnamedFile()
+            let report = try? PicturePipeline.run(
+                input: source.descriptor, inputName: "in.png", filters: [.flip],
+                output: target.descriptor, outputName: "out.png", cores: cores
+            ) { _, upstream, _ in
+                idle.append(cores.idle)
+                return upstream
+            }
+            #expect((report == nil) == (damage != nil))
+            #expect(cores.idle == 3)
+        }
+        #expect(idle == [2, 2])
+    }
+
     @Test(arguments: [PNGDamage.wrongAdler, .missingEnd, .crcOfLastData, .dataChunkAfterStream])
     func damageThatNoFilterLooksAtIsFound(_ damage: PNGDamage) throws {
         var maker = PNGMaker.noise(width: 300, height: 600, colourType: .rgb, depth: 8)

@@ -70,6 +70,42 @@ import Testing
         #expect(sizes[1] > sizes[2])
     }
 
+    /// Small pieces of noise, repeated all over, of which there are more and more towards the bottom:
+    /// libdeflate makes several blocks of each strip.
+    static func drawing(width: Int, height: Int) -> ReferencePicture {
+        var random = SplitMix64(seed: 6)
+        let glyphs = (0..<64).map { _ in (0..<40).map { _ in UInt16(random.next() & 255) } }
+        var samples = [UInt16](repeating: 245, count: width * height * 3)
+        for row in stride(from: 0, to: height - 5, by: 6) {
+            for column in stride(from: 0, to: width - 8, by: 9) {
+                let glyph = glyphs[Int(random.next() % UInt64(1 + 63 * row / height))]
+                for index in 0..<40 {
+                    let at = ((row + index / 8) * width + column + index % 8) * 3
+                    for channel in 0..<3 { samples[at + channel] = glyph[index] }
+                }
+            }
+        }
+        return ReferencePicture(
+            layout: PixelLayout(width: width, height: height, channels: 3, depth: 8),
+            samples: samples)
+    }
+
+    /// The differences of a drawing repeat less than the drawing itself, so its rows are left as
+    /// they are; without a search for matches it would be many times larger.
+    @Test(arguments: PNGWriter.Compression.allCases)
+    func drawingsAreNotFiltered(compression: PNGWriter.Compression) throws {
+        let picture = Self.drawing(width: 400, height: 500)
+        let (file, output) = try Self.write(
+            ArrayStage(picture), cores: Cores(count: 2), compression: compression)
+        #expect(output.bytes < picture.bytes.count / 8)
+        let stream = try #require(PNGChunk.all(in: file)).filter { $0.type == "IDAT" }
+        let rows = try Inflater.zlib(stream.flatMap(\.data))
+        let lines = stride(from: 0, to: rows.count, by: picture.layout.bytesPerRow + 1)
+        #expect(lines.allSatisfy { rows[$0] == 0 })
+        let isSame = try PNGDecoder.decode(file) == picture
+        #expect(isSame)
+    }
+
     @Test func picturesShareTheCores() async throws {
         let cores = Cores(count: 4)
         let digests = try await withThrowingTaskGroup(of: String.self) { group in
