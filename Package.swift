@@ -40,7 +40,7 @@ let package = Package(
         // Kernels over rows of pixels, SIMD chosen at run time.
         .target(name: "CPixels"),
         // Deflate both ways for rows of pixels: a writer of our own for photographs, libdeflate where
-        // searching for matches pays, ISA-L for reading.
+        // searching for matches pays; an inflater of our own.
         .target(
             name: "CDeflate", dependencies: ["CPixels"],
             linkerSettings: [

@@ -1,33 +1,9 @@
-#include "png_rows.h"
-#include "png_trap.h"
+#include "png_reader.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WARNINGS = 8,
-    WARNING_BYTES = 128,
-    LAST_ROW_SLACK = 2 * DARKROOM_PNG_PIECE_BYTES, /* the piece begun before and the end's */
-};
-
-/* All that a reader owns hangs off this block, which is made before the first setjmp. */
-struct darkroom_png_reader {
-    darkroom_png_trap trap; /* first, so that it is there for libpng's first callback */
-    png_structp png;
-    png_infop info;
-    size_t largest_allocation;
-    darkroom_png_header header;
-    bool is_open, is_started;
-    size_t row_bytes;
-    uint64_t rows_left; /* of all passes */
-    darkroom_png_rows *rows; /* NULL where libpng decodes the pixels */
-    darkroom_png_palette palette;
-    uint32_t last_count;
-    char warnings[WARNINGS][WARNING_BYTES];
-    size_t warning_count;
-    darkroom_png_source source;
-};
+enum { LAST_ROW_SLACK = 2 * DARKROOM_PNG_PIECE_BYTES }; /* the piece begun before and the end's */
 
 /* ---- libpng's callbacks ---- */
 
@@ -352,67 +328,6 @@ const char *darkroom_png_reader_message(const darkroom_png_reader *reader)
 int darkroom_png_reader_errno(const darkroom_png_reader *reader)
 {
     return reader->source.system_error;
-}
-
-/* cICP as libpng kept it, unparsed. */
-static bool find_code_points(darkroom_png_reader *reader, uint8_t code_points[4])
-{
-    png_unknown_chunkp chunks = NULL;
-    int count = png_get_unknown_chunks(reader->png, reader->info, &chunks);
-    for (int i = 0; i < count; i++) {
-        if (memcmp(chunks[i].name, "cICP", 4) == 0 && chunks[i].size == 4) {
-            memcpy(code_points, chunks[i].data, 4);
-            return true;
-        }
-    }
-    return false;
-}
-
-void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour *colour)
-{
-    memset(colour, 0, sizeof *colour);
-    if (!reader->is_open || setjmp(reader->trap.jump) != 0)
-        return;
-    png_structp png = reader->png;
-    png_infop info = reader->info;
-    const darkroom_png_source *source = &reader->source;
-    /* libpng derives some of these from others; only what is in the file counts. */
-    int intent = 0;
-    if (darkroom_png_source_has_met(source, "sRGB") && png_get_sRGB(png, info, &intent) != 0) {
-        colour->rendering_intent = intent;
-        colour->present |= DARKROOM_PNG_HAS_SRGB;
-    }
-    png_fixed_point gamma = 0;
-    if (darkroom_png_source_has_met(source, "gAMA")
-        && png_get_gAMA_fixed(png, info, &gamma) != 0) {
-        colour->gamma = (uint32_t)gamma;
-        colour->present |= DARKROOM_PNG_HAS_GAMA;
-    }
-    int32_t *c = colour->chromaticities;
-    if (darkroom_png_source_has_met(source, "cHRM")
-        && png_get_cHRM_fixed(
-            png, info, &c[0], &c[1], &c[2], &c[3], &c[4], &c[5], &c[6], &c[7]) != 0)
-        colour->present |= DARKROOM_PNG_HAS_CHRM;
-    int unit = 0;
-    if (png_get_pHYs(png, info, &colour->pixels_x, &colour->pixels_y, &unit) != 0) {
-        colour->unit = (uint8_t)unit;
-        colour->present |= DARKROOM_PNG_HAS_PHYS;
-    }
-    if (find_code_points(reader, colour->code_points))
-        colour->present |= DARKROOM_PNG_HAS_CICP;
-    char *name = NULL;
-    uint8_t *profile = NULL;
-    int method = 0;
-    if (png_get_iCCP(png, info, &name, &method, &profile, &colour->profile_length) != 0) {
-        colour->profile_name = name;
-        colour->profile = profile;
-        colour->present |= DARKROOM_PNG_HAS_ICCP;
-    }
-}
-
-int darkroom_png_reader_has_transparency(darkroom_png_reader *reader)
-{
-    return reader->is_open && png_get_valid(reader->png, reader->info, PNG_INFO_tRNS) != 0;
 }
 
 const char *darkroom_png_reader_warning(const darkroom_png_reader *reader, size_t index)

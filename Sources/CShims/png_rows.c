@@ -252,31 +252,50 @@ static uint32_t available(darkroom_png_rows *rows, uint32_t wanted)
     return whole < wanted ? (uint32_t)whole : wanted;
 }
 
-static void expand_gray(const uint8_t *packed, int depth, uint8_t *out, size_t width)
+/* The pixel at `index` of a row whose pixels have `depth` bits. */
+static inline __attribute__((always_inline)) unsigned pixel_at(
+    const uint8_t *packed, size_t index, unsigned depth)
 {
-    const unsigned most = (1u << depth) - 1;
-    const unsigned factor = 255 / most;
-    for (size_t i = 0; i < width; i++) {
-        const size_t bit = i * (size_t)depth;
-        const unsigned sample = packed[bit / 8] >> (8 - (unsigned)depth - bit % 8) & most;
-        out[i] = (uint8_t)(sample * factor);
+    const size_t bit = index * depth;
+    return (unsigned)packed[bit / 8] >> (8 - depth - bit % 8) & ((1u << depth) - 1);
+}
+
+static void expand_gray(const uint8_t *packed, unsigned depth, uint8_t *out, size_t width)
+{
+    const unsigned factor = 255 / ((1u << depth) - 1);
+    for (size_t i = 0; i < width; i++)
+        out[i] = (uint8_t)(pixel_at(packed, i, depth) * factor);
+}
+
+/* From the right: where a pixel is written the indices before it are still to be read. */
+static inline __attribute__((always_inline)) unsigned look_up(
+    const darkroom_png_palette *palette, const uint8_t *indices, unsigned depth, uint8_t *out,
+    size_t channels, size_t width)
+{
+    unsigned largest = 0;
+    for (size_t i = width; i-- > 0;) {
+        const unsigned index = pixel_at(indices, i, depth);
+        largest = index > largest ? index : largest;
+        memcpy(out + i * channels, palette->colours[index], channels);
     }
+    return largest;
 }
 
 bool darkroom_png_look_up(
     const darkroom_png_palette *palette, const uint8_t *indices, int depth, uint8_t *out,
     int channels, size_t width)
 {
-    const unsigned most = (1u << depth) - 1;
-    unsigned largest = 0;
-    /* From the right, where a pixel is written the indices before it are still to be read. */
-    for (size_t i = width; i-- > 0;) {
-        const size_t bit = i * (size_t)depth;
-        const unsigned index = indices[bit / 8] >> (8 - (unsigned)depth - bit % 8) & most;
-        if (index > largest)
-            largest = index;
-        memcpy(out + i * (size_t)channels, palette->colours[index], (size_t)channels);
-    }
+    const unsigned bits = (unsigned)depth;
+    unsigned largest;
+    /* Constants, so that the loops move whole pixels. */
+    if (depth == 8 && channels == 3)
+        largest = look_up(palette, indices, 8, out, 3, width);
+    else if (depth == 8)
+        largest = look_up(palette, indices, 8, out, 4, width);
+    else if (channels == 3)
+        largest = look_up(palette, indices, bits, out, 3, width);
+    else
+        largest = look_up(palette, indices, bits, out, 4, width);
     return largest < palette->count;
 }
 

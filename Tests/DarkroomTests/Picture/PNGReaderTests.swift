@@ -92,6 +92,16 @@ import Testing
         }
     }
 
+    /// Compressed by a library: codes made for the picture, matches, several blocks.
+    @Test(arguments: [8, 16], [false, true])
+    func readsWhatEncodersMake(depth: Int, alpha: Bool) throws {
+        let stars = Starfield(width: 300, height: 200, seed: 9).picture(depth: depth, alpha: alpha)
+        let (file, _) = try PNGWriterTests.write(stars)
+        for way in DecodingWay.all {
+            #expect(try way.pixels(of: file).picture == stars, "\(way.testDescription)")
+        }
+    }
+
     /// libpng by itself would give black for them.
     @Test(arguments: PixelKind.all.filter { $0.colourType == .palette })
     func numbersBeyondThePaletteAreErrors(kind: PixelKind) throws {

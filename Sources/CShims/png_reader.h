@@ -1,0 +1,28 @@
+/* Inside the PNG reader. */
+#ifndef DARKROOM_PNG_READER_H
+#define DARKROOM_PNG_READER_H
+
+#include "png_rows.h"
+#include "png_trap.h"
+
+enum { WARNINGS = 8, WARNING_BYTES = 128 };
+
+/* All that a reader owns hangs off this block, which is made before the first setjmp. */
+struct darkroom_png_reader {
+    darkroom_png_trap trap; /* first, so that it is there for libpng's first callback */
+    png_structp png;
+    png_infop info;
+    size_t largest_allocation;
+    darkroom_png_header header;
+    bool is_open, is_started;
+    size_t row_bytes;
+    uint64_t rows_left; /* of all passes */
+    darkroom_png_rows *rows; /* NULL where libpng decodes the pixels */
+    darkroom_png_palette palette;
+    uint32_t last_count;
+    char warnings[WARNINGS][WARNING_BYTES];
+    size_t warning_count;
+    darkroom_png_source source;
+};
+
+#endif
