@@ -45,7 +45,8 @@ package struct PicturePipeline {
                 // Turn upright, and filter.
                 let filters = (autoOrient ? reader.orientation.filters : []) + filters
                 let memory = PictureMemory(limit: limits.wholePictureBytes)
-                try memory.take(reader.heldBytes, for: "reading an interlaced or progressive picture")
+                try memory.take(
+                    reader.heldBytes, for: "reading an interlaced or progressive picture")
                 let context = StageContext(
                     limits: limits, memory: memory, openImage: openImage, checkpoint: checkpoint)
                 var last: any Stage = reader

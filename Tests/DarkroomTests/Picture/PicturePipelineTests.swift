@@ -201,11 +201,11 @@ import Testing
             let target = try UnnamedFile()
             let report = try? PicturePipeline.run(
                 input: source.descriptor, inputName: "in.png", filters: [.flip],
-                output: target.descriptor, outputName: "out.png", cores: cores
-            ) { _, upstream, _ in
-                idle.append(cores.idle)
-                return upstream
-            }
+                output: target.descriptor, outputName: "out.png", cores: cores,
+                stage: { _, upstream, _ in
+                    idle.append(cores.idle)
+                    return upstream
+                })
             #expect((report == nil) == (damage != nil))
             #expect(cores.idle == 3)
         }
