@@ -29,7 +29,11 @@ final class StripQueue: @unchecked Sendable {
     private let cores: Cores
     private let condition = NSCondition()
     private var waiting: [Strip] = []
-    private var helpers = 0
+    /// Helpers that have been asked for and have not begun.
+    private var coming = 0
+    /// Helpers that have begun.
+    private var helping = 0
+    private var isClosed = false
 
     init(_ cores: Cores) {
         self.cores = cores
@@ -42,13 +46,13 @@ final class StripQueue: @unchecked Sendable {
             strip.outcome = nil
             waiting.append(strip)
             if cores.tryBorrow() {
-                helpers += 1
+                coming += 1
                 // Dispatch keeps the threads between strips and pictures, and lets go of them when
                 // nothing happens. A helper goes on as long as there are strips, so what it costs to
                 // wake one is paid seldom.
                 DispatchQueue.global().async { self.help() }
             }
-            return helpers > 0
+            return coming + helping > 0
         }
     }
 
@@ -71,20 +75,31 @@ final class StripQueue: @unchecked Sendable {
     }
 
     /// Drops the strips that wait, and returns when none is being encoded any more.
+    ///
+    /// It does not wait for helpers that have not begun: where all of Dispatch's threads were busy
+    /// with pictures that end just now, these would wait for each other.
     func close() {
         condition.withLock {
+            isClosed = true
             waiting.removeAll()
-            while helpers > 0 { condition.wait() }
+            while coming > 0 {
+                coming -= 1
+                cores.giveBack()
+            }
+            while helping > 0 { condition.wait() }
         }
     }
 
     private func help() {
         condition.lock()
+        defer { condition.unlock() }
+        if isClosed { return }
+        coming -= 1
+        helping += 1
         while !waiting.isEmpty, !cores.isShort { encodeOldest() }
-        helpers -= 1
+        helping -= 1
         cores.giveBack()
         condition.broadcast()
-        condition.unlock()
     }
 
     /// Called with the lock, which is let go of meanwhile.
