@@ -17,7 +17,7 @@ clang=$1 folder=$2
 # No debugging information: Debian 12's valgrind cannot read that of a new clang.
 build() {
     "$clang" -std=c11 -O2 -Wall -Wextra -Werror -I"$source/CPixels/include" \
-        "$here/kernels.c" "$source"/CPixels/*.c -fuse-ld=lld -lm -o "$folder/kernels"
+        "$here"/*.c "$source"/CPixels/*.c -fuse-ld=lld -lm -o "$folder/kernels"
 }
 
 # counts LEVEL: prints each kernel's name and its instructions for a pixel.

@@ -7,39 +7,17 @@
  *     kernels count LEVEL    runs each kernel once over rows of WIDTH pixels, under callgrind, which
  *                            writes a profile for each. LEVEL is scalar or avx2.
  *
- * To add a kernel, write a function that runs it on a job, and a line in `kernels`.
+ * To add a kernel, write a function that runs it on a job, and a line in its file's table.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <valgrind/callgrind.h>
 
-#include "CPixels.h"
+#include "job.h"
 
-/* WIDTH: of the rows that are counted. RADIUS: of the blurs (that of sigma 2). */
-enum { WIDTH = 4096, RADIUS = 8, ROWS = 30, LONG = 150 };
+static const struct kernel *const groups[] = {
+    pixel_kernels, window_kernels, row_filter_kernels};
+enum { GROUPS = sizeof groups / sizeof *groups };
 
-/* One call: rows of `pixels` pixels as input, and room for the result. */
-struct job {
-    size_t pixels;
-    int channels, depth;
-    void *rows[ROWS];
-    /* The same numbers as floats of at most full scale. */
-    float *floats[ROWS];
-    void *out;
-};
-
-struct kernel {
-    const char *name;
-    int channels, depth;
-    /* Bytes of the result for a pixel. */
-    size_t out_bytes;
-    void (*run)(const struct job *job);
-};
-
-static size_t samples(const struct job *job) { return job->pixels * (size_t)job->channels; }
-
-static void *allocate(size_t bytes)
+void *allocate(size_t bytes)
 {
     void *memory = malloc(bytes);
     if (!memory) {
@@ -48,352 +26,6 @@ static void *allocate(size_t bytes)
     }
     return memory;
 }
-
-/* What was done up to here was preparation, and is not counted. */
-static void prepared(void) { CALLGRIND_ZERO_STATS; }
-
-/* For kernels that work in place: the first row becomes the result. */
-static void *copied(const struct job *job)
-{
-    memcpy(job->out, job->rows[0], samples(job) * (size_t)(job->depth / 8));
-    prepared();
-    return job->out;
-}
-
-/* ---- Colour ---------------------------------------------------------------------------------- */
-
-static const double sepia[9] = {0.393, 0.769, 0.189, 0.349, 0.686, 0.168, 0.272, 0.534, 0.131};
-/* Saturation at 40: large weights of both signs. */
-static const double vivid[9] = {31.693, -27.885, -2.808, -8.307, 12.115, -2.808,
-                                -8.307, -27.885, 37.192};
-static const double mono[4] = {0.18071, 0.60792, 0.06137, 19.125};
-
-static void matrix(const struct job *job)
-{
-    darkroom_matrix(copied(job), job->pixels, job->channels, job->depth, sepia);
-}
-
-static void vivid_matrix(const struct job *job)
-{
-    darkroom_matrix(copied(job), job->pixels, job->channels, job->depth, vivid);
-}
-
-static void luma(const struct job *job)
-{
-    darkroom_luma(job->rows[0], job->out, job->pixels, job->channels, job->depth, mono);
-}
-
-static void luma_in_place(const struct job *job)
-{
-    void *row = allocate(samples(job) * (size_t)(job->depth / 8));
-    memcpy(row, job->rows[0], samples(job) * (size_t)(job->depth / 8));
-    prepared();
-    darkroom_luma(row, row, job->pixels, job->channels, job->depth, mono);
-    memcpy(job->out, row, job->pixels * (size_t)(job->channels - 2) * (size_t)(job->depth / 8));
-    free(row);
-}
-
-static void tint(const struct job *job)
-{
-    const double factors[3] = {1.351, 1.203, 0.937};
-    darkroom_tint(job->rows[0], job->out, job->pixels, job->channels, job->depth, factors);
-}
-
-static void map(const struct job *job, int first, int count)
-{
-    static uint16_t sixteen[65536];
-    static uint8_t eight[256];
-    if (sixteen[0] == 0) {
-        darkroom_affine_table(sixteen, 16, -0.7, 60000);
-        darkroom_affine_table(eight, 8, -0.7, 250);
-    }
-    darkroom_map(
-        copied(job), job->pixels, job->channels, job->depth, first, count,
-        job->depth == 8 ? (const void *)eight : sixteen);
-}
-
-static void map_all(const struct job *job) { map(job, 0, job->channels); }
-static void map_colour(const struct job *job) { map(job, 0, job->channels - 1); }
-static void map_alpha(const struct job *job) { map(job, job->channels - 1, 1); }
-
-/* ---- Rows of floats -------------------------------------------------------------------------- */
-
-enum { CELLS = 512 };
-/* A transfer function for tests: the square. */
-struct light {
-    float light[65536], thresholds[65536];
-    uint16_t starts[CELLS + 1];
-};
-
-static const struct light *light_of(int depth)
-{
-    static struct light eight, sixteen;
-    struct light *table = depth == 8 ? &eight : &sixteen;
-    const unsigned max = depth == 8 ? 255 : 65535;
-    if (table->light[max] > 0)
-        return table;
-    for (unsigned v = 0; v <= max; v++) {
-        const float x = (float)v / (float)max;
-        const float below = ((float)v - 0.5F) / (float)max;
-        table->light[v] = x * x;
-        table->thresholds[v] = v == 0 ? 0 : below * below;
-    }
-    unsigned sample = 0;
-    for (unsigned i = 0; i <= CELLS; i++) {
-        while (sample < max && (float)i / CELLS >= table->thresholds[sample + 1])
-            sample++;
-        table->starts[i] = (uint16_t)sample;
-    }
-    return table;
-}
-
-static void load(const struct job *job)
-{
-    darkroom_load(job->rows[0], job->out, job->pixels, job->channels, job->depth, NULL);
-}
-
-static void load_light(const struct job *job)
-{
-    darkroom_load(
-        job->rows[0], job->out, job->pixels, job->channels, job->depth,
-        light_of(job->depth)->light);
-}
-
-static void store(const struct job *job)
-{
-    darkroom_store(job->floats[0], job->out, job->pixels, job->channels, job->depth);
-}
-
-static void store_light(const struct job *job)
-{
-    const struct light *table = light_of(job->depth);
-    darkroom_store_light(
-        job->floats[0], job->out, job->pixels, job->channels, job->depth, table->thresholds,
-        table->starts, CELLS);
-}
-
-/* ---- Resampling ------------------------------------------------------------------------------ */
-
-static void convolve(const struct job *job, size_t longest)
-{
-    const size_t width = job->pixels;
-    uint32_t *first = allocate(width * sizeof *first);
-    size_t *offsets = allocate((width + 1) * sizeof *offsets);
-    float *weights = allocate(width * longest * sizeof *weights);
-    offsets[0] = 0;
-    for (size_t i = 0; i < width; i++) {
-        size_t taps = longest - i % 7;
-        taps = taps < width ? taps : width;
-        first[i] = (uint32_t)(i * (width - taps) / width);
-        offsets[i + 1] = offsets[i] + taps;
-        for (size_t k = 0; k < taps; k++)
-            weights[offsets[i] + k] = (float)((i * 31 + k * 17) % 61) / 900.0F - 0.01F;
-    }
-    prepared();
-    darkroom_convolve(job->floats[0], job->out, width, job->channels, first, offsets, weights);
-    free(weights);
-    free(offsets);
-    free(first);
-}
-
-static void convolve_short(const struct job *job) { convolve(job, ROWS); }
-static void convolve_long(const struct job *job) { convolve(job, LONG); }
-
-static void blend_rows(const struct job *job, size_t count)
-{
-    const float *rows[LONG];
-    float weights[LONG];
-    for (size_t k = 0; k < count; k++) {
-        rows[k] = job->floats[k % ROWS];
-        weights[k] = (float)(k * 17 % 61) / 900.0F - 0.01F;
-    }
-    prepared();
-    darkroom_blend(rows, weights, count, job->out, samples(job));
-}
-
-static void blend(const struct job *job) { blend_rows(job, ROWS); }
-static void blend_odd(const struct job *job) { blend_rows(job, 7); }
-static void blend_long(const struct job *job) { blend_rows(job, LONG); }
-
-static void blend_bytes(const struct job *job, size_t count)
-{
-    int16_t weights[ROWS];
-    for (size_t k = 0; k < count; k++)
-        weights[k] = (int16_t)(k * 31 % 61 * 500 - 3000);
-    darkroom_blend_8(
-        (const uint8_t *const *)job->rows, weights, count, 17, job->out, samples(job));
-}
-
-static void blend_8(const struct job *job) { blend_bytes(job, ROWS); }
-static void blend_8_odd(const struct job *job) { blend_bytes(job, 7); }
-
-/* ---- Blur ------------------------------------------------------------------------------------ */
-
-/* The Gaussian of sigma 2, in units of 2^-17 at 6, 7 and 8 pixels rounded to keep the sum. */
-static const int16_t whole[RADIUS + 1] = {26148, 23076, 15858, 8488, 3538, 1149, 290, 57, 6};
-
-static void real_weights(float weights[RADIUS + 1])
-{
-    for (int k = 0; k <= RADIUS; k++)
-        weights[k] = (float)whole[k] * 0x1p-17F;
-}
-
-static void blur_columns(const struct job *job)
-{
-    float weights[RADIUS + 1];
-    real_weights(weights);
-    darkroom_blur_columns(
-        (const void *const *)job->rows, weights, RADIUS, job->out, job->pixels, job->channels,
-        job->depth);
-}
-
-static void blur_row(const struct job *job)
-{
-    float weights[RADIUS + 1];
-    real_weights(weights);
-    const size_t end = RADIUS * (size_t)job->channels;
-    float *padded = allocate((samples(job) + 2 * end) * sizeof *padded);
-    for (size_t i = 0; i < samples(job) + 2 * end; i++)
-        padded[i] = job->floats[0][i % samples(job)];
-    prepared();
-    darkroom_blur_row(padded, weights, RADIUS, job->out, job->pixels, job->channels);
-    free(padded);
-}
-
-static void blur_columns_8(const struct job *job)
-{
-    darkroom_blur_columns_8(
-        (const uint8_t *const *)job->rows, whole, RADIUS, 17, job->out, samples(job));
-}
-
-static int16_t *padded_8(const struct job *job)
-{
-    const size_t end = RADIUS * (size_t)job->channels;
-    int16_t *padded = allocate((samples(job) + 2 * end) * sizeof *padded);
-    for (size_t i = 0; i < samples(job) + 2 * end; i++)
-        padded[i] = (int16_t)(((uint8_t *)job->rows[0])[i % samples(job)] * 64);
-    prepared();
-    return padded;
-}
-
-/* The weights of an odd radius are taken in pairs with one left over. */
-static void blur_columns_8_odd(const struct job *job)
-{
-    darkroom_blur_columns_8(
-        (const uint8_t *const *)job->rows, whole, RADIUS - 1, 17, job->out, samples(job));
-}
-
-static void blur_row_8_of(const struct job *job, size_t radius)
-{
-    int16_t *padded = padded_8(job);
-    darkroom_blur_row_8(padded, whole, radius, 17, job->out, job->pixels, job->channels);
-    free(padded);
-}
-
-static void blur_row_8(const struct job *job) { blur_row_8_of(job, RADIUS); }
-static void blur_row_8_odd(const struct job *job) { blur_row_8_of(job, RADIUS - 1); }
-
-static void blur_row_8_unrounded(const struct job *job)
-{
-    int16_t *padded = padded_8(job);
-    darkroom_blur_row_8_unrounded(
-        padded, whole, RADIUS, 17, job->out, job->pixels, job->channels);
-    free(padded);
-}
-
-static void box_step(const struct job *job)
-{
-    const size_t widths[3] = {31, 32, 34};
-    darkroom_box_start(job->out, job->rows[0], widths, job->pixels, job->channels, job->depth);
-    prepared();
-    darkroom_box_step(
-        job->out, (const void *const *)job->rows, job->pixels, job->channels, job->depth);
-}
-
-static void sharpen(const struct job *job)
-{
-    darkroom_sharpen(
-        job->rows[0], job->floats[1], job->out, job->pixels, job->channels, job->depth, 0.7, 2);
-}
-
-/* ---- The table ------------------------------------------------------------------------------- */
-
-static const struct kernel kernels[] = {
-    {"matrix-rgb8", 3, 8, 3, matrix},
-    {"matrix-rgba8", 4, 8, 4, matrix},
-    {"matrix-rgb16", 3, 16, 6, matrix},
-    {"matrix-rgba16", 4, 16, 8, matrix},
-    {"vivid-rgb8", 3, 8, 3, vivid_matrix},
-    {"vivid-rgba8", 4, 8, 4, vivid_matrix},
-    {"luma-rgb8", 3, 8, 1, luma},
-    {"luma-rgba8", 4, 8, 2, luma},
-    {"luma-rgb16", 3, 16, 2, luma},
-    {"luma-rgba16", 4, 16, 4, luma},
-    {"luma-in-place-rgb8", 3, 8, 1, luma_in_place},
-    {"luma-in-place-rgba8", 4, 8, 2, luma_in_place},
-    {"luma-in-place-rgb16", 3, 16, 2, luma_in_place},
-    {"luma-in-place-rgba16", 4, 16, 4, luma_in_place},
-    {"tint-gray8", 1, 8, 3, tint},
-    {"tint-graya8", 2, 8, 4, tint},
-    {"tint-gray16", 1, 16, 6, tint},
-    {"tint-graya16", 2, 16, 8, tint},
-    {"map-gray8", 1, 8, 1, map_all},
-    {"map-rgb8", 3, 8, 3, map_all},
-    {"map-rgb16", 3, 16, 6, map_all},
-    {"map-colour-graya8", 2, 8, 2, map_colour},
-    {"map-colour-rgba8", 4, 8, 4, map_colour},
-    {"map-colour-rgba16", 4, 16, 8, map_colour},
-    {"map-alpha-graya8", 2, 8, 2, map_alpha},
-    {"map-alpha-rgba8", 4, 8, 4, map_alpha},
-    {"load-gray8", 1, 8, 4, load},
-    {"load-graya8", 2, 8, 8, load},
-    {"load-rgb8", 3, 8, 12, load},
-    {"load-rgba8", 4, 8, 16, load},
-    {"load-rgb16", 3, 16, 12, load},
-    {"load-rgba16", 4, 16, 16, load},
-    {"load-light-rgb8", 3, 8, 12, load_light},
-    {"load-light-rgba16", 4, 16, 16, load_light},
-    {"store-gray8", 1, 8, 1, store},
-    {"store-graya8", 2, 8, 2, store},
-    {"store-rgb8", 3, 8, 3, store},
-    {"store-rgba8", 4, 8, 4, store},
-    {"store-rgb16", 3, 16, 6, store},
-    {"store-rgba16", 4, 16, 8, store},
-    {"store-light-rgb8", 3, 8, 3, store_light},
-    {"store-light-rgba16", 4, 16, 8, store_light},
-    {"convolve-gray", 1, 8, 4, convolve_short},
-    {"convolve-graya", 2, 8, 8, convolve_short},
-    {"convolve-rgb", 3, 8, 12, convolve_short},
-    {"convolve-rgba", 4, 8, 16, convolve_short},
-    {"convolve-long-rgb", 3, 8, 12, convolve_long},
-    {"blend-rgb", 3, 8, 12, blend},
-    {"blend-odd-rgb", 3, 8, 12, blend_odd},
-    {"blend-long-rgb", 3, 8, 12, blend_long},
-    {"blend-8-rgb", 3, 8, 12, blend_8},
-    {"blend-8-odd-gray", 1, 8, 4, blend_8_odd},
-    {"blur-columns-gray16", 1, 16, 4, blur_columns},
-    {"blur-columns-graya8", 2, 8, 8, blur_columns},
-    {"blur-columns-rgb16", 3, 16, 12, blur_columns},
-    {"blur-columns-rgba8", 4, 8, 16, blur_columns},
-    {"blur-columns-rgba16", 4, 16, 16, blur_columns},
-    {"blur-row-rgb", 3, 8, 12, blur_row},
-    {"blur-row-rgba", 4, 8, 16, blur_row},
-    {"blur-columns-8-gray", 1, 8, 2, blur_columns_8},
-    {"blur-columns-8-rgb", 3, 8, 6, blur_columns_8},
-    {"blur-row-8-gray", 1, 8, 1, blur_row_8},
-    {"blur-row-8-rgb", 3, 8, 3, blur_row_8},
-    {"blur-columns-8-odd-rgb", 3, 8, 6, blur_columns_8_odd},
-    {"blur-row-8-odd-rgb", 3, 8, 3, blur_row_8_odd},
-    {"blur-row-8-unrounded-rgb", 3, 8, 12, blur_row_8_unrounded},
-    {"box-step-rgb8", 3, 8, 72, box_step},
-    {"box-step-rgba16", 4, 16, 96, box_step},
-    {"sharpen-gray8", 1, 8, 1, sharpen},
-    {"sharpen-rgb8", 3, 8, 3, sharpen},
-    {"sharpen-rgba8", 4, 8, 4, sharpen},
-    {"sharpen-rgb16", 3, 16, 6, sharpen},
-    {"sharpen-rgba16", 4, 16, 8, sharpen},
-};
-enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
@@ -493,9 +125,25 @@ static int compare(void)
     int good = 1;
     if (darkroom_cpu_level() < DARKROOM_CPU_AVX2)
         puts("note: this processor has no AVX2, so nothing is compared");
-    for (size_t k = 0; k < KERNELS; k++)
-        good &= compare_widths(&kernels[k]);
+    for (size_t group = 0; group < GROUPS; group++)
+        for (const struct kernel *kernel = groups[group]; kernel->name; kernel++)
+            good &= compare_widths(kernel);
     return good ? 0 : 1;
+}
+
+static void count_one(const struct kernel *kernel, darkroom_cpu level)
+{
+    struct job job;
+    start(&job, kernel, WIDTH, 0);
+    /* Once before, for tables that are made the first time. */
+    free(result(&job, kernel, level));
+    uint8_t *out = allocate(WIDTH * kernel->out_bytes);
+    job.out = out;
+    prepared();
+    kernel->run(&job);
+    CALLGRIND_DUMP_STATS_AT(kernel->name);
+    free(out);
+    end(&job, 0);
 }
 
 static int count(darkroom_cpu level)
@@ -505,19 +153,9 @@ static int count(darkroom_cpu level)
         fputs("kernels: this processor has not got that level\n", stderr);
         return 3;
     }
-    for (size_t k = 0; k < KERNELS; k++) {
-        struct job job;
-        start(&job, &kernels[k], WIDTH, 0);
-        /* Once before, for tables that are made the first time. */
-        free(result(&job, &kernels[k], level));
-        uint8_t *out = allocate(WIDTH * kernels[k].out_bytes);
-        job.out = out;
-        prepared();
-        kernels[k].run(&job);
-        CALLGRIND_DUMP_STATS_AT(kernels[k].name);
-        free(out);
-        end(&job, 0);
-    }
+    for (size_t group = 0; group < GROUPS; group++)
+        for (const struct kernel *kernel = groups[group]; kernel->name; kernel++)
+            count_one(kernel, level);
     return 0;
 }
 
