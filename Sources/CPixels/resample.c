@@ -16,21 +16,6 @@
 
 /* ---- Along a row ----------------------------------------------------------------------------- */
 
-/* One output pixel, in double. */
-INLINE void convolve_long(
-    int channels, const float *pixel, const float *weights, size_t taps, float *out)
-{
-    double sums[4] = {0, 0, 0, 0};
-    for (size_t k = 0; k < taps; k++) {
-        const double weight = weights[k];
-        for (int c = 0; c < channels; c++)
-            sums[c] += weight * pixel[c];
-        pixel += channels;
-    }
-    for (int c = 0; c < channels; c++)
-        out[c] = (float)sums[c];
-}
-
 /*
  * Tap k of channel c goes into lane (k mod step) * channels + c, with as many taps to a step as
  * there are pixels in LANES floats. At the end, lanes of a channel are added up in halves: lane i
@@ -56,22 +41,14 @@ INLINE void convolve_loop(
     int channels, const float *in, float *out, size_t out_pixels, const uint32_t *first,
     const size_t *offsets, const float *weights)
 {
-    const int wide = darkroom_cpu_level() >= DARKROOM_CPU_AVX2;
     for (size_t i = 0; i < out_pixels; i++) {
         const size_t taps = offsets[i + 1] - offsets[i];
         const float *pixel = in + (size_t)first[i] * (size_t)channels;
         float *to = out + i * (size_t)channels;
-        if (taps > FLOAT_TAPS) {
-            convolve_long(channels, pixel, weights + offsets[i], taps, to);
-        } else if (!wide) {
+        if (taps <= FLOAT_TAPS)
             convolve_short(channels, pixel, weights + offsets[i], taps, to);
-        } else {
-#if defined(__x86_64__)
-            i = darkroom_convolve_avx2(
-                    in, out, i, out_pixels, channels, first, offsets, weights)
-                - 1;
-#endif
-        }
+        else
+            convolve_long(channels, pixel, weights + offsets[i], taps, to);
     }
 }
 
@@ -79,6 +56,12 @@ void darkroom_convolve(
     const float *in, float *out, size_t out_pixels, int channels, const uint32_t *first,
     const size_t *offsets, const float *weights)
 {
+#if defined(__x86_64__)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2) {
+        darkroom_convolve_avx2(in, out, out_pixels, channels, first, offsets, weights);
+        return;
+    }
+#endif
     switch (channels) {
     case 1: convolve_loop(1, in, out, out_pixels, first, offsets, weights); break;
     case 2: convolve_loop(2, in, out, out_pixels, first, offsets, weights); break;

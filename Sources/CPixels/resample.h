@@ -1,9 +1,13 @@
-/* The AVX2 paths of resampling. */
+/* The AVX2 paths of resampling, and what they share with the plain ones. */
 #ifndef DARKROOM_RESAMPLE_H
 #define DARKROOM_RESAMPLE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "samples.h"
+
+#pragma STDC FP_CONTRACT OFF
 
 /* The taps whose sums may be kept in float; see resample.c. */
 enum { FLOAT_TAPS = 128 };
@@ -11,14 +15,26 @@ enum { FLOAT_TAPS = 128 };
 /* The sums of a row are kept in this many lanes; see resample.c. */
 enum { LANES = 8 };
 
+/* One output pixel of more than FLOAT_TAPS taps, in double. */
+INLINE void convolve_long(
+    int channels, const float *pixel, const float *weights, size_t taps, float *out)
+{
+    double sums[4] = {0, 0, 0, 0};
+    for (size_t k = 0; k < taps; k++) {
+        const double weight = weights[k];
+        for (int c = 0; c < channels; c++)
+            sums[c] += weight * pixel[c];
+        pixel += channels;
+    }
+    for (int c = 0; c < channels; c++)
+        out[c] = (float)sums[c];
+}
+
 #if defined(__x86_64__)
 
-/*
- * Makes output pixels from `begin` on, up to the first that has more than FLOAT_TAPS taps, and
- * returns that one or `end`.
- */
-size_t darkroom_convolve_avx2(
-    const float *in, float *out, size_t begin, size_t end, int channels, const uint32_t *first,
+/* The same as darkroom_convolve. */
+void darkroom_convolve_avx2(
+    const float *in, float *out, size_t out_pixels, int channels, const uint32_t *first,
     const size_t *offsets, const float *weights);
 
 /* Does as many samples as it can and returns their number. */

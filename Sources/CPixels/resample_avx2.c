@@ -91,32 +91,30 @@ AVX2_INLINE void fold(size_t channels, __m256 sums, float *out)
         _mm_store_ss(out, _mm_add_ss(low, _mm_movehdup_ps(low)));
 }
 
-AVX2_INLINE size_t convolve(
-    size_t channels, const float *in, float *out, size_t begin, size_t end,
-    const uint32_t *first, const size_t *offsets, const float *weights)
+AVX2_INLINE void convolve(
+    size_t channels, const float *in, float *out, size_t out_pixels, const uint32_t *first,
+    const size_t *offsets, const float *weights)
 {
-    size_t i = begin;
-    for (; i < end; i++) {
+    for (size_t i = 0; i < out_pixels; i++) {
         const size_t taps = offsets[i + 1] - offsets[i];
-        if (taps > FLOAT_TAPS)
-            break;
         const float *pixel = in + (size_t)first[i] * channels;
-        fold(
-            channels, sum_of_taps(channels, pixel, weights + offsets[i], taps),
-            out + i * channels);
+        float *to = out + i * channels;
+        if (taps <= FLOAT_TAPS)
+            fold(channels, sum_of_taps(channels, pixel, weights + offsets[i], taps), to);
+        else
+            convolve_long((int)channels, pixel, weights + offsets[i], taps, to);
     }
-    return i;
 }
 
-AVX2 size_t darkroom_convolve_avx2(
-    const float *in, float *out, size_t begin, size_t end, int channels, const uint32_t *first,
+AVX2 void darkroom_convolve_avx2(
+    const float *in, float *out, size_t out_pixels, int channels, const uint32_t *first,
     const size_t *offsets, const float *weights)
 {
     switch (channels) {
-    case 1: return convolve(1, in, out, begin, end, first, offsets, weights);
-    case 2: return convolve(2, in, out, begin, end, first, offsets, weights);
-    case 3: return convolve(3, in, out, begin, end, first, offsets, weights);
-    default: return convolve(4, in, out, begin, end, first, offsets, weights);
+    case 1: convolve(1, in, out, out_pixels, first, offsets, weights); break;
+    case 2: convolve(2, in, out, out_pixels, first, offsets, weights); break;
+    case 3: convolve(3, in, out, out_pixels, first, offsets, weights); break;
+    default: convolve(4, in, out, out_pixels, first, offsets, weights); break;
     }
 }
 

@@ -151,6 +151,7 @@ const struct kernel window_kernels[] = {
     {"convolve-rgb", 3, 8, 12, convolve_short},
     {"convolve-rgba", 4, 8, 16, convolve_short},
     {"convolve-long-rgb", 3, 8, 12, convolve_long},
+    {"convolve-long-rgba", 4, 8, 16, convolve_long},
     {"blend-rgb", 3, 8, 12, blend},
     {"blend-odd-rgb", 3, 8, 12, blend_odd},
     {"blend-long-rgb", 3, 8, 12, blend_long},
