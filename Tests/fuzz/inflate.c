@@ -94,7 +94,8 @@ static darkroom_inflate_result compare(
     darkroom_inflate *inflate = darkroom_inflate_new();
     if (inflate == NULL)
         abort();
-    const unsigned style = next_random(state) % 4;
+    /* Long streams a few bytes at a time take too long. */
+    const unsigned chosen = next_random(state) % 4, style = chosen == 1 && count > 4096 ? 2 : chosen;
     size_t from = 0, total = 0, at = 0;
     darkroom_inflate_result result;
     for (;;) {
