@@ -17,11 +17,12 @@ package final class PNGWriter {
 
     /// How much time bytes are worth. The pixels are the same with each.
     package enum Compression: String, Sendable, CaseIterable {
-        /// Huffman codes and runs; at most a fifth larger than zlib's level 6, which takes some
-        /// seventy times as long.
+        /// Huffman codes and runs, and for drawings a brief search for matches. Measured against
+        /// libpng with zlib's level 6 and all row filters, on one core: photographs 45 to 85 times as
+        /// fast, drawings 1.4 to 3 times; at most a fifth larger, which sepia is.
         case fast
-        /// As small as libpng with zlib's level 6 and all row filters: matches are looked for where
-        /// an estimate says that they pay.
+        /// As small as libpng so, within 2 %: matches are looked for where an estimate says that they
+        /// pay. Photographs 25 to 85 times as fast, with sepia 8 times, drawings 1.5 to 2.7 times.
         case balanced
         /// Whatever is smallest, for pictures that are written once and sent often.
         case small
