@@ -12,12 +12,19 @@ final class StripEncoder {
     /// Takes a chunk, which is valid during the call only.
     typealias Output = (UnsafeRawBufferPointer) throws(PictureError) -> Void
 
+    /// How often a strip holds its rows at most: as they came, filtered or not, compressed in two ways, and
+    /// the row above, which may be as much again.
+    private static let copies = 6
+    /// What the strips that are handed over may take together, unless two of them take more.
+    private static let stripBytes = 64 << 20
+
     private let layout: PixelLayout
     private let effort: darkroom_effort
     private let name: String
     private let queue: StripQueue
     private let rowsPerStrip: Int
-    private let mostStrips: Int
+    /// How many strips may be handed over and not yet given out.
+    let mostStrips: Int
     /// Those that hold nothing.
     private var idle: [Strip] = []
     private var filling: Strip?
@@ -36,9 +43,11 @@ final class StripEncoder {
         self.name = name
         queue = StripQueue(cores)
         rowsPerStrip = darkroom_strip_rows(layout.bytesPerRow, layout.height, effort)
-        // One for each who encodes, one that waits for them, and one that is being filled. More than
-        // eight helpers encode faster than rows can be read and filtered.
-        mostStrips = min(cores.most, 8) + 2
+        // One for each who encodes, and one that waits for them. More than eight helpers encode faster
+        // than rows can be read and filtered. Of the widest rows, with strips of one row, there is less
+        // to gain than memory to lose.
+        let bytes = (layout.bytesPerRow + 1) * rowsPerStrip * Self.copies
+        mostStrips = max(2, min(min(cores.most, 8) + 2, Self.stripBytes / bytes))
     }
 
     /// Adds a band's rows, and gives out what is encoded by then.

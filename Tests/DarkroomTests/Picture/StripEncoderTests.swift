@@ -151,6 +151,16 @@ import Testing
         #expect(cores.idle == 3)
     }
 
+    /// Many cores make many strips, but not of the widest rows.
+    @Test(arguments: [(4_000, 3, 8, 10), (100_000, 3, 8, 10), (1_000_000, 4, 16, 2)])
+    func stripsAreBounded(width: Int, channels: Int, depth: Int, strips: Int) {
+        let layout = PixelLayout(width: width, height: 200, channels: channels, depth: depth)
+        let encoder = StripEncoder(
+            layout, PNGWriter.Compression.balanced.effort, cores: Cores(count: 32), name: "out.png")
+        defer { encoder.close() }
+        #expect(encoder.mostStrips == strips)
+    }
+
     @Test func coresAreLentOnlyWhereTheyAreIdle() {
         let cores = Cores(count: 2)
         cores.enter()
