@@ -46,8 +46,6 @@ extension PictureReader {
 }
 
 extension PNGReader: PictureReader {
-    package var orientation: Orientation { .topLeft }
-
     package var heldBytes: Int {
         header.isInterlaced ? layout.bytesPerRow * layout.height : 0
     }
