@@ -47,7 +47,7 @@ extension PictureReader {
 
 extension PNGReader: PictureReader {
     package var heldBytes: Int {
-        header.isInterlaced ? layout.bytesPerRow * layout.height : 0
+        header.isInterlaced ? layout.bytes : 0
     }
 
     package var metadata: SourceMetadata {
