@@ -43,9 +43,7 @@ let package = Package(
         // searching for matches pays; an inflater of our own.
         .target(
             name: "CDeflate", dependencies: ["CPixels"],
-            linkerSettings: [
-                .linkedLibrary("deflate"), .linkedLibrary("isal"), .linkedLibrary("z"),
-            ]),
+            linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("z")]),
         // Everything: its folders are the stations a manifest passes.
         .target(
             name: "Darkroom",

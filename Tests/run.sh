@@ -169,7 +169,7 @@ part_fuzz() {
     for source in Tests/fuzz/*.c; do
         name=$(basename "$source" .c)
         build fuzz "$source" clang_of_swift "${flags[@]}" -fsanitize=fuzzer,address,undefined \
-            "$source" "$work"/objects/*.o -o "$work/$name" -lpng16 -lz -ljpeg -ldeflate -lisal ||
+            "$source" "$work"/objects/*.o -o "$work/$name" -lpng16 -lz -ljpeg -ldeflate ||
             continue
         mkdir -p "$work/corpus/$name"
         check "fuzz-$name" "$source" "$work/$name" -max_total_time="${FUZZ_SECONDS:-30}" \

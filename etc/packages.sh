@@ -14,7 +14,6 @@ missing_build_packages() {
     pkg-config --exists libcrypto 2>/dev/null || echo libssl-dev
     pkg-config --exists libjpeg 2>/dev/null || echo libjpeg62-turbo-dev
     pkg-config --exists libdeflate 2>/dev/null || echo libdeflate-dev
-    pkg-config --exists libisal 2>/dev/null || echo libisal-dev
     # What a Swift toolchain takes from the system when it fetches packages, compiles C and links.
     have git || printf '%s\n' git ca-certificates
     [ -e /usr/include/stdlib.h ] || echo libc6-dev

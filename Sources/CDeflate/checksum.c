@@ -1,6 +1,5 @@
 #include "CDeflate.h"
 
-#include <isa-l/crc.h>
 #include <libdeflate.h>
 
 uint32_t darkroom_adler32(uint32_t adler, const uint8_t *bytes, size_t count)
@@ -10,7 +9,7 @@ uint32_t darkroom_adler32(uint32_t adler, const uint8_t *bytes, size_t count)
 
 uint32_t darkroom_crc32(uint32_t crc, const uint8_t *bytes, size_t count)
 {
-    return crc32_gzip_refl(crc, bytes, count);
+    return libdeflate_crc32(crc, bytes, count);
 }
 
 uint32_t darkroom_adler32_combine(uint32_t first, uint32_t second, uint64_t second_count)

@@ -383,35 +383,8 @@ struct Board {
         }
     }
 
-    // MARK: Looking at it
-
-    package struct Summary: Sendable, Equatable {
-        var batchesInWork = 0
-        var batchesWaiting = 0
-        /// Batches that have ended since the start.
-        var batchesEnded = 0
-        /// Of the batches in work.
-        var images = Status.Counts()
-    }
-
-    var summary: Summary {
-        var summary = Summary(
-            batchesInWork: batches.count, batchesWaiting: waitingBatches.count,
-            batchesEnded: batchesEnded)
-        for batch in batches.values {
-            summary.images.add(batch.status.counts)
-        }
-        return summary
-    }
-
+    /// The batches that wait for their turn.
     var waitingCount: Int { waitingBatches.count }
-}
-
-extension Status.Counts {
-    mutating func add(_ other: Status.Counts) {
-        total += other.total
-        for state in ImageState.allCases { self[state] += other[state] }
-    }
 }
 
 extension Batch {

@@ -17,12 +17,8 @@ import Synchronization
 package final class Intake: @unchecked Sendable {
     // @unchecked: every stored variable but the atomic ones is touched on `queue` only.
 
-    /// Names remembered at once; what is above stays in the folder for the next scan.
-    private static let capacity = 16_384
     /// Names remembered as refused, so that a reason is told once.
     private static let refusedCapacity = 65_536
-    /// Manifests claimed together, sharing the waits for the disk.
-    private static let groupSize = 32
     /// Bytes of manifests held between reading and claiming, above which a group is cut short.
     private static let groupBytes = 4 << 20
 
@@ -37,9 +33,8 @@ package final class Intake: @unchecked Sendable {
 
     private var inbox: Directory?
     private var watch: InboxWatch?
-    private var arrivals: [Arrival] = []
-    private var known: Set<FileName> = []
-    private var settling: [FileName: Settling] = [:]
+    private var arrivals = Arrivals()
+    private var settling = SettlingFiles()
     private var refused: [FileName: String] = [:]
     /// Claimed manifests whose receipt could not be written; nothing more is claimed until it is.
     private var unanswered: [ClaimedManifest] = []
@@ -50,18 +45,6 @@ package final class Intake: @unchecked Sendable {
     /// Asked between manifests, so that a stop does not wait for a full inbox.
     private let stopped = Atomic(false)
     private var timerIsSet = false
-
-    private struct Arrival {
-        let name: FileName
-        /// Whether it was renamed into the inbox, complete by the rule.
-        let isWhole: Bool
-    }
-
-    private struct Settling {
-        var identity: FileIdentity
-        /// When the file was first seen as it is now, in nanoseconds.
-        var since: UInt64
-    }
 
     package init(
         spool: Spool, scheduler: Scheduler, log: EventLog,
@@ -204,7 +187,7 @@ package final class Intake: @unchecked Sendable {
             let present = Set(names)
             refused = refused.filter { present.contains($0.key) }
             var found: [(FileName, FileIdentity)] = []
-            for name in names where !known.contains(name) {
+            for name in names where !arrivals.contains(name) {
                 if let reason = Examination.reasonToIgnore(name) {
                     refuse(name, reason)
                 } else if let information = try inbox.information(of: name) {
@@ -220,13 +203,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     private func arrived(_ name: FileName, isWhole: Bool) {
-        guard !known.contains(name) || isWhole else { return }
-        guard arrivals.count < Self.capacity else {
-            mustScan = true
-            return
-        }
-        known.insert(name)
-        arrivals.append(Arrival(name: name, isWhole: isWhole))
+        if !arrivals.add(name, isWhole: isWhole) { mustScan = true }
     }
 
     /// The scheduler has let go of a batch: there may be more in the folder than could be taken.
@@ -245,7 +222,7 @@ package final class Intake: @unchecked Sendable {
         guard let inbox else { return }
         let examination = Examination(scheduler.configuration)
         while !arrivals.isEmpty, !isBlocked, !isStopped, scheduler.hasRoom {
-            take(nextGroup(), examination, inbox)
+            take(arrivals.takeGroup(), examination, inbox)
         }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked, !isStopped else { return }
@@ -259,14 +236,7 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    private func nextGroup() -> [Arrival] {
-        let group = Array(arrivals.prefix(Self.groupSize))
-        arrivals.removeFirst(group.count)
-        for arrival in group { known.remove(arrival.name) }
-        return group
-    }
-
-    private func take(_ group: [Arrival], _ examination: Examination, _ inbox: Directory) {
+    private func take(_ group: [Arrivals.Arrival], _ examination: Examination, _ inbox: Directory) {
         var candidates: [Candidate] = []
         var bytes = 0
         for arrival in group {
@@ -292,7 +262,7 @@ package final class Intake: @unchecked Sendable {
 
     /// Remembers why a file is not taken, or gives it to be taken.
     private func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
-        if case .settling = verdict {} else { settling[name] = nil }
+        if case .settling = verdict {} else { settling.forget(name) }
         switch verdict {
         case .gone, .cancellation:
             refused[name] = nil
@@ -302,9 +272,7 @@ package final class Intake: @unchecked Sendable {
             refuse(name, error.message)
             recheckLater()
         case .settling(let identity):
-            if settling[name]?.identity != identity {
-                settling[name] = Settling(identity: identity, since: Clock.nanoseconds)
-            }
+            settling.note(name, identity)
         case .ready(let candidate):
             return candidate
         }
@@ -342,37 +310,13 @@ package final class Intake: @unchecked Sendable {
         answer(outcome.claimed)
     }
 
-    /// Writes the receipts and hands the batches on. One whose receipt cannot be written is kept, for it is
-    /// in the inbox no more, and tried again.
+    /// Gives the manifests their receipts. One whose receipt cannot be written is kept, for it is in the inbox
+    /// no more, and tried again.
     private func answer(_ claimed: [ClaimedManifest]) {
-        let durably = scheduler.configuration.isDurable
-        var answered: [(ClaimedManifest, Status)] = []
-        do {
-            for manifest in claimed {
-                answered.append(try Receipt.issue(for: manifest, durably: durably))
-            }
-            if durably, !answered.isEmpty { try spool.outbox.sync() }
-        } catch {
-            log.storageFailed(error)
-            unanswered += claimed[answered.count...]
-            retryLater()
-        }
-        for (manifest, status) in answered { admit(manifest, status, durably) }
-    }
-
-    private func admit(_ claimed: ClaimedManifest, _ status: Status, _ durably: Bool) {
-        guard case .success(let manifest) = claimed.reading.outcome else {
-            log.rejected(status)
-            do {
-                try Receipt.finish(claimed.folders, format: claimed.format, durably: durably)
-            } catch {
-                log.storageFailed(error, batch: claimed.id)
-            }
-            return
-        }
-        log.claimed(status)
-        scheduler.accept(
-            PreparedBatch(folders: claimed.folders, manifest: manifest, status: status))
+        let reception = Reception(spool: spool, scheduler: scheduler, log: log)
+        guard let left = reception.answer(claimed) else { return }
+        unanswered += left
+        retryLater()
     }
 
     /// The request is consumed when it will not be forgotten any more, or means nothing.
@@ -398,16 +342,14 @@ package final class Intake: @unchecked Sendable {
     // MARK: Time
 
     private func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
-        guard let entry = settling[name], let inbox,
-            let information = try? inbox.information(of: name),
-            FileIdentity(information) == entry.identity
+        guard settling.contains(name), let information = try? inbox?.information(of: name)
         else { return false }
-        return Double(Clock.nanoseconds - entry.since) >= seconds * 1e9
+        return settling.hasSettled(name, FileIdentity(information), for: seconds)
     }
 
     /// Comes back to the files that settle, when the first of them may have.
     private func setTimer(_ settle: Double) {
-        guard !timerIsSet, let first = settling.values.map(\.since).min() else { return }
+        guard !timerIsSet, let first = settling.first else { return }
         timerIsSet = true
         let due = first + UInt64(settle * 1e9)
         let now = Clock.nanoseconds
@@ -415,9 +357,7 @@ package final class Intake: @unchecked Sendable {
         queue.asyncAfter(deadline: .now() + .nanoseconds(wait + 1_000_000)) { [weak self] in
             guard let self, !isStopped else { return }
             timerIsSet = false
-            for name in settling.keys.sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
-                arrived(name, isWhole: false)
-            }
+            for name in settling.names { arrived(name, isWhole: false) }
             drain()
         }
     }

@@ -48,7 +48,7 @@ final class OverlayStage: Stage {
                 count: overLayout.bytes, of: context.memory,
                 for: "overlay")
             let feed = RowFeed(reader)
-            if !columns.isEmpty {
+            if !columns.isEmpty, !rows.isEmpty {
                 try feed.skip(to: rows.lowerBound - corner.y)
                 let first = (columns.lowerBound - corner.x) * size.bytesPerPixel
                 for row in 0..<rows.count {

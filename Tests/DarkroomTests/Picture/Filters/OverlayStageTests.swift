@@ -86,7 +86,8 @@ import Testing
     @Test(arguments: [
         (Filter.Gravity.northwest, -3, -2, -3, -2), (.southeast, -3, -2, 12, 8),
         (.northwest, 15, 10, 15, 10), (.northwest, 16, 0, 16, 0), (.northwest, 0, 11, 0, 11),
-        (.northwest, -7, 0, -7, 0), (.center, 1_000_000, -1_000_000, 1_000_004, -999_997),
+        (.northwest, -7, 0, -7, 0), (.north, 0, -5, 4, -5), (.north, 0, -6, 4, -6),
+        (.south, 0, 12, 4, -6), (.center, 1_000_000, -1_000_000, 1_000_004, -999_997),
     ])
     func isCutOffAtTheEdges(
         gravity: Filter.Gravity, dx: Int, dy: Int, x: Int, y: Int

@@ -1,0 +1,27 @@
+extension Board {
+    /// How much there is to do and how far it is.
+    package struct Summary: Sendable, Equatable {
+        var batchesInWork = 0
+        var batchesWaiting = 0
+        /// Batches that have ended since the start.
+        var batchesEnded = 0
+        /// Of the batches in work.
+        var images = Status.Counts()
+    }
+
+    var summary: Summary {
+        var summary = Summary(
+            batchesInWork: batches.count, batchesWaiting: waitingCount, batchesEnded: batchesEnded)
+        for batch in batches.values {
+            summary.images.add(batch.status.counts)
+        }
+        return summary
+    }
+}
+
+extension Status.Counts {
+    mutating func add(_ other: Status.Counts) {
+        total += other.total
+        for state in ImageState.allCases { self[state] += other[state] }
+    }
+}
