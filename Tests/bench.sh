@@ -17,4 +17,4 @@ products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
 clang=$(dirname "$(command -v swift)")/clang
 [ -x "$clang" ] || clang=cc
 "$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1
-exec "$products/benchmark" "$@"
+exec "$products/benchmark" compare "$@"

@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 readonly LOGS=.build/test-logs
 # The suites whose subject is several threads at once, and whole daemons at work: under the sanitizer
 # these are instrumented too.
-readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|Board|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder)'\
+readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|Board|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
 '|^EndToEndTests\.(CancelTests|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
 passed=0 failed=0 skipped=0
 

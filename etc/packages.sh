@@ -39,7 +39,7 @@ missing_test_packages() {
 
 # Prints the packages that the benchmark needs to have peers.
 missing_benchmark_packages() {
-    PATH=$PATH:/sbin ldconfig -p 2>/dev/null | grep -q 'libvips\.so\.42' || echo libvips42
+    [[ $(PATH=$PATH:/sbin ldconfig -p 2>/dev/null) == *libvips.so.42* ]] || echo libvips42
     have convert || echo imagemagick
 }
 

@@ -149,7 +149,7 @@ print_results() {
         printf '%s: %s, %d of %d images filtered\n' "$batch" "$state" \
             "$(count_in "$status" filtered)" "$(count_in "$status" total)"
         echo "  $spool/outbox/$batch"
-        for file in "$spool/outbox/$batch"/*.png; do
+        for file in "$spool/outbox/$batch"/*.{png,jpg}; do
             [ ! -e "$file" ] || printf '  %9d bytes  %s\n' "$(stat --format %s "$file")" "${file##*/}"
         done
         [ "$state" = completed ] ||

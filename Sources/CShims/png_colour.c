@@ -1,20 +1,29 @@
-/* What a PNG says about its colours. */
+/* What a PNG says about its colours, and its Exif. */
 #include "png_reader.h"
 
 #include <string.h>
 
-/* cICP as libpng kept it, unparsed. */
-static bool find_code_points(darkroom_png_reader *reader, uint8_t code_points[4])
+/* A chunk that libpng kept unparsed, or NULL. */
+static const png_unknown_chunk *find_chunk(darkroom_png_reader *reader, const char *name)
 {
     png_unknown_chunkp chunks = NULL;
-    int count = png_get_unknown_chunks(reader->png, reader->info, &chunks);
-    for (int i = 0; i < count; i++) {
-        if (memcmp(chunks[i].name, "cICP", 4) == 0 && chunks[i].size == 4) {
-            memcpy(code_points, chunks[i].data, 4);
-            return true;
-        }
-    }
-    return false;
+    const int count = png_get_unknown_chunks(reader->png, reader->info, &chunks);
+    for (int i = 0; i < count; i++)
+        if (memcmp(chunks[i].name, name, 4) == 0)
+            return &chunks[i];
+    return NULL;
+}
+
+const uint8_t *darkroom_png_reader_exif(darkroom_png_reader *reader, size_t *count)
+{
+    *count = 0;
+    if (!reader->is_open || setjmp(reader->trap.jump) != 0)
+        return NULL;
+    const png_unknown_chunk *chunk = find_chunk(reader, "eXIf");
+    if (chunk == NULL)
+        return NULL;
+    *count = chunk->size;
+    return chunk->data;
 }
 
 void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour *colour)
@@ -47,8 +56,11 @@ void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour
         colour->unit = (uint8_t)unit;
         colour->present |= DARKROOM_PNG_HAS_PHYS;
     }
-    if (find_code_points(reader, colour->code_points))
+    const png_unknown_chunk *code_points = find_chunk(reader, "cICP");
+    if (code_points != NULL && code_points->size == sizeof colour->code_points) {
+        memcpy(colour->code_points, code_points->data, sizeof colour->code_points);
         colour->present |= DARKROOM_PNG_HAS_CICP;
+    }
     char *name = NULL;
     uint8_t *profile = NULL;
     int method = 0;

@@ -85,10 +85,11 @@ darkroom_png_reader *darkroom_png_reader_new(
 
     /* Skipped as they stream past: nothing of them is wanted, and a parser not run is safe. */
     static const png_byte unwanted[] =
-        "bKGD\0hIST\0sBIT\0oFFs\0pCAL\0sCAL\0sPLT\0tEXt\0zTXt\0iTXt\0tIME\0eXIf";
+        "bKGD\0hIST\0sBIT\0oFFs\0pCAL\0sCAL\0sPLT\0tEXt\0zTXt\0iTXt\0tIME";
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, unwanted, sizeof unwanted / 5);
-    static const png_byte unknown_to_libpng[] = "cICP";
-    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, unknown_to_libpng, 1);
+    /* Kept as they are: libpng does not know the first, and does not look into the second. */
+    static const png_byte unparsed[] = "cICP\0eXIf";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, unparsed, sizeof unparsed / 5);
     return reader;
 }
 

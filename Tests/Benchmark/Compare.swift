@@ -65,7 +65,7 @@ struct Compare: AsyncParsableCommand {
             for _ in 0..<rounds {
                 for (index, program) in programs.enumerated() {
                     // Small pictures are done more often, for their times vary more.
-                    let repeats = program == .darkroom ? 7 : file.megapixels < 2 ? 4 : 2
+                    let repeats = program == .darkroom ? 7 : file.megapixels < 2 ? 4 : 1
                     try program.measure(
                         job, input: file.path, output: output, repeats: repeats,
                         into: &series[index])

@@ -114,6 +114,10 @@ int darkroom_png_reader_errno(const darkroom_png_reader *reader);
 /* The colour chunks, after darkroom_png_reader_open. */
 void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour *colour);
 
+/* The data of eXIf, a TIFF structure that nobody has looked into, if it came before the pixels;
+ * else NULL. They live as long as the reader. */
+const uint8_t *darkroom_png_reader_exif(darkroom_png_reader *reader, size_t *count);
+
 /* Whether a usable tRNS was found. */
 int darkroom_png_reader_has_transparency(darkroom_png_reader *reader);
 

@@ -7,7 +7,7 @@ struct FilterStep {
     let limits: PictureLimits
 
     /// - Parameter checkpoint: asked between bands; false ends the work with the code `cancelled`.
-    func run(checkpoint: @escaping () -> Bool) -> Result<PictureReport, Failure> {
+    func run(checkpoint: @escaping @Sendable () -> Bool) -> Result<PictureReport, Failure> {
         do {
             let active = try job.folders.active()
             let output = try active.create(BatchFile.output(job.image), replacing: true)
@@ -24,7 +24,7 @@ struct FilterStep {
     }
 
     private func develop(
-        into output: borrowing Descriptor, _ checkpoint: @escaping () -> Bool
+        into output: borrowing Descriptor, _ checkpoint: @escaping @Sendable () -> Bool
     ) throws -> PictureReport {
         let input = try openInput()
         return try PicturePipeline.run(

@@ -79,6 +79,9 @@ package struct NameTable: Sendable {
     /// The name nearest to one that no image has, looked for among the first images only: each
     /// comparison takes microseconds.
     package mutating func nearest(to name: String) -> String? {
+        // The commonest mistake: the file instead of the image.
+        let bare = ImageName.derived(from: name)
+        if index(of: bare) != nil { return bare }
         let candidates = drafts.prefix(comparisons)
         comparisons -= candidates.count
         return Suggestion.nearest(to: name, among: candidates.lazy.map(\.name))

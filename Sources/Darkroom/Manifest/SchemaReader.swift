@@ -76,12 +76,15 @@ package struct SchemaReader: Sendable {
     package mutating func word(
         _ node: Document.Node, among words: [String], _ what: String, at path: DocumentPath
     ) -> String? {
-        guard let text = text(node, what, at: path) else { return nil }
+        let rule = "\(what) must be \(words.joined(or: "or"))"
+        guard let text = node.text else {
+            wrongType(node, rule, at: path)
+            return nil
+        }
         if words.contains(text) { return text }
         problems.add(
-            .unknownValue,
-            "\(what) must be \(words.joined(or: "or")), found ‘\(text.shortened)’", at: path,
-            node.place, suggestion: Suggestion.nearest(to: text, among: words))
+            .unknownValue, "\(rule), found ‘\(text.shortened)’", at: path, node.place,
+            suggestion: Suggestion.nearest(to: text, among: words))
         return nil
     }
 

@@ -57,13 +57,9 @@ package final class JPEGReader: PictureReader {
                     + " would take \(raw.whole_bytes) bytes in memory at once, more than the limit of"
                     + " \(limits.wholePictureBytes)")
         }
-        switch file.exif.map({ ExifOrientation(tiff: $0) }) ?? .none {
-        case .none: orientation = .topLeft
-        case .found(let found): orientation = found
-        case .damaged(let words):
-            orientation = .topLeft
-            remarks.append(words)
-        }
+        let (orientation, remark) = ExifOrientation.read(file.exif)
+        self.orientation = orientation
+        if let remark { remarks.append(remark) }
         var colour = PNGColour()
         if raw.has_density != 0 { colour.density = PNGColour.Density(raw.density) }
         if let bytes = file.profile {

@@ -32,6 +32,16 @@ package enum ExifOrientation: Equatable {
     /// Of no use; says why, as a sentence.
     case damaged(String)
 
+    /// The orientation in a picture's Exif, if it has any: the usual one where there is none to be found;
+    /// and what is wrong with it.
+    static func read(_ tiff: [UInt8]?) -> (Orientation, remark: String?) {
+        switch tiff.map({ ExifOrientation(tiff: $0) }) ?? .none {
+        case .none: (.topLeft, nil)
+        case .found(let orientation): (orientation, nil)
+        case .damaged(let words): (.topLeft, words)
+        }
+    }
+
     /// Reads nothing outside of `bytes`, and nothing but the first directory.
     package init(tiff bytes: [UInt8]) {
         guard let reader = TIFFReader(bytes) else {

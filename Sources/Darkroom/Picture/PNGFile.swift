@@ -94,6 +94,13 @@ final class PNGFile {
         return PNGColour(colour)
     }
 
+    /// The data of eXIf, if it came before the pixels.
+    var exif: [UInt8]? {
+        var count = 0
+        guard let start = darkroom_png_reader_exif(reader, &count) else { return nil }
+        return Array(UnsafeBufferPointer(start: start, count: count))
+    }
+
     var hasTransparency: Bool { darkroom_png_reader_has_transparency(reader) != 0 }
 
     var warnings: [String] { strings(darkroom_png_reader_warning) }

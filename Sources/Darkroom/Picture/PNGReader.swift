@@ -16,6 +16,8 @@ package final class PNGReader: Stage {
     package let colour: PNGColour
     /// Whether tRNS became the alpha channel.
     package let hasTransparencyChunk: Bool
+    /// As eXIf gives it, where that comes before the pixels.
+    package let orientation: Orientation
 
     private let file: PNGFile
     private let name: String
@@ -26,6 +28,8 @@ package final class PNGReader: Stage {
     private var nextRow = 0
     private var isDecoded = false
     private var isFinished = false
+    /// What is wrong with eXIf.
+    private let remark: String?
 
     /// What IHDR says.
     package struct Header: Sendable, Equatable {
@@ -72,6 +76,7 @@ package final class PNGReader: Stage {
             isInterlaced: raw.interlaced != 0)
         colour = file.colour()
         hasTransparencyChunk = file.hasTransparency
+        (orientation, remark) = ExifOrientation.read(file.exif)
         rowsPerBand = Self.rowsPerBand(layout)
         if header.isInterlaced {
             try limits.checkWholePicture(layout, place: "\(name): reading an interlaced picture")
@@ -84,8 +89,8 @@ package final class PNGReader: Stage {
         self.checkpoint = checkpoint
     }
 
-    /// What libpng remarked and let pass, so far: the first few remarks.
-    package var warnings: [String] { file.warnings }
+    /// What was remarked and let pass, so far: the first few of libpng's remarks.
+    package var warnings: [String] { file.warnings + (remark.map { [$0] } ?? []) }
 
     /// The names of the chunks met so far, in order of appearance, each once.
     package var chunks: [String] { file.chunks }

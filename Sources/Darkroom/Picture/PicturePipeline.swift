@@ -20,61 +20,67 @@ package struct PicturePipeline {
     ///     written when an error is thrown is no picture.
     ///   - cores: One of them is this thread's; those that are idle help to compress.
     ///   - openImage: Opens the output of another image, for `overlay`.
-    ///   - checkpoint: False to stop with `PictureError.Code.cancelled`.
+    ///   - checkpoint: False to stop with `PictureError.Code.cancelled`. May be asked by two threads at
+    ///     once.
     package static func run(
         input: FileDescriptor, inputName: String, autoOrient: Bool = true, filters: [Filter],
         output: FileDescriptor, outputName: String, options: OutputOptions = OutputOptions(),
         limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
         stage: StageMaker = FilterStage.make,
-        checkpoint: () -> Bool = { true }
+        checkpoint: @escaping @Sendable () -> Bool = { true }
     ) throws(PictureError) -> PictureReport {
         cores.enter()
         defer { cores.leave() }
         do throws(PictureError) {
-            return try withoutActuallyEscaping(checkpoint) { checkpoint throws(PictureError) in
-                // Read.
-                let reader = try PictureFile.open(
-                    input, name: inputName, limits: limits,
-                    divisor: { width, height, orientation in
-                        ReducedDecoding.divisor(
-                            width: width, height: height,
-                            orientation: autoOrient ? orientation : .topLeft, filters: filters)
-                    }, checkpoint: checkpoint)
+            // Read.
+            let reader = try PictureFile.open(
+                input, name: inputName, limits: limits,
+                divisor: { width, height, orientation in
+                    ReducedDecoding.divisor(
+                        width: width, height: height,
+                        orientation: autoOrient ? orientation : .topLeft, filters: filters)
+                }, checkpoint: checkpoint)
 
-                // Turn upright, and filter.
-                let filters = (autoOrient ? reader.orientation.filters : []) + filters
-                let memory = PictureMemory(limit: limits.wholePictureBytes)
-                try memory.take(
-                    reader.heldBytes, for: "reading an interlaced or progressive picture")
-                let context = StageContext(
-                    limits: limits, memory: memory, openImage: openImage, checkpoint: checkpoint)
-                var last: any Stage = reader
-                for filter in filters { last = try stage(filter, last, context) }
+            // Turn upright, and filter.
+            let filters = (autoOrient ? reader.orientation.filters : []) + filters
+            let memory = PictureMemory(limit: limits.wholePictureBytes)
+            try memory.take(
+                reader.heldBytes, for: "reading an interlaced or progressive picture")
+            let context = StageContext(
+                limits: limits, memory: memory, openImage: openImage, checkpoint: checkpoint)
+            let ahead = ReadAhead(reader, cores)
+            defer { ahead?.close() }
+            let source: any Stage = ahead ?? reader
+            var last = source
+            for filter in filters { last = try stage(filter, last, context) }
+            // Compressing a PNG of about the same size is more work than reading one, and takes the cores
+            // that are idle. Else what takes time is reading.
+            let isReduced = last.layout.bytes <= reader.layout.bytes / 4
+            if isReduced || options.format == .jpeg { ahead?.begin() }
 
-                // Write.
-                let colour = reader.colour.carried(through: filters, to: last.layout)
-                let written = try write(
-                    last, to: output, name: outputName, colour: colour, options: options,
-                    memory: memory, cores: cores, checkpoint: checkpoint)
+            // Write.
+            let colour = reader.colour.carried(through: filters, to: last.layout)
+            let written = try write(
+                last, to: output, name: outputName, colour: colour, options: options,
+                memory: memory, cores: cores, checkpoint: checkpoint)
 
-                // A filter that needed only a part of the picture has left the rest unread.
-                try reader.drain()
+            // A filter that needed only a part of the picture has left the rest unread.
+            while try source.nextBand() != nil {}
 
-                var metadata = MetadataLedger.entries(
-                    of: reader.metadata, to: options.format, original: reader.colour, sent: colour,
-                    written: written.items)
-                if reader.orientation != .topLeft {
-                    metadata["orientation"] = autoOrient ? "converted" : "dropped"
-                }
-                if options.format == .jpeg {
-                    if last.layout.hasAlpha { metadata["alpha"] = "converted" }
-                    if last.layout.depth > 8 { metadata["depth"] = "converted" }
-                }
-                return PictureReport(
-                    format: options.format, layout: last.layout, bytes: written.bytes,
-                    sha256: written.sha256, warnings: reader.warnings, metadata: metadata)
+            var metadata = MetadataLedger.entries(
+                of: reader.metadata, to: options.format, original: reader.colour, sent: colour,
+                written: written.items)
+            if reader.orientation != .topLeft {
+                metadata["orientation"] = autoOrient ? "converted" : "dropped"
             }
+            if options.format == .jpeg {
+                if last.layout.hasAlpha { metadata["alpha"] = "converted" }
+                if last.layout.depth > 8 { metadata["depth"] = "converted" }
+            }
+            return PictureReport(
+                format: options.format, layout: last.layout, bytes: written.bytes,
+                sha256: written.sha256, warnings: reader.warnings, metadata: metadata)
         } catch {
             throw error.naming(inputName, or: outputName)
         }

@@ -46,10 +46,8 @@ extension PictureReader {
 }
 
 extension PNGReader: PictureReader {
-    package var orientation: Orientation { .topLeft }
-
     package var heldBytes: Int {
-        header.isInterlaced ? layout.bytesPerRow * layout.height : 0
+        header.isInterlaced ? layout.bytes : 0
     }
 
     package var metadata: SourceMetadata {

@@ -23,6 +23,8 @@ package struct PixelLayout: Sendable, Equatable {
     package var colourChannels: Int { hasAlpha ? channels - 1 : channels }
     package var bytesPerPixel: Int { channels * depth / 8 }
     package var bytesPerRow: Int { width * bytesPerPixel }
+    /// Of all rows.
+    package var bytes: Int { bytesPerRow * height }
 }
 
 /// A few consecutive rows, lent by a stage. They stay valid until the stage's next call, and who has

@@ -158,6 +158,10 @@ import Testing
             ["1:87 cycle images.b.filters[0].overlay.from"]
         ),
         (
+            #"{"images": ["x/moonlight.png", {"name": "b", "from": "moonlight.png"}]}"#,
+            ["1:54 unknown-image images[1].from → moonlight"]
+        ),
+        (
             #"{"images": [{"source": "a", "after": ["nebula"]}]}"#,
             ["1:39 unknown-image images[0].after[0]"]
         ),

@@ -57,6 +57,22 @@ import Testing
         #expect(report.warnings == [])
     }
 
+    @Test(arguments: upright)
+    func thatOfPNGsIsFollowedToo(_ orientation: Orientation, width: Int, pixels: [Int]) throws {
+        let samples = (0..<6).map { UInt16($0 * 40) }
+        var maker = PNGMaker(width: 3, height: 2, colourType: .gray, depth: 8, samples: samples)
+        let tiff = JPEGSegment.tiff(orientation: UInt16(orientation.rawValue))
+        maker.early = [PNGChunk("eXIf", tiff)]
+        let (file, report) = try PicturePipelineTests.run(maker.encoded, stage: FilterStage.make)
+        let picture = try PNGDecoder.decode(file)
+        #expect(picture.layout.width == width)
+        #expect(picture.samples == pixels.map { UInt16($0 * 40) })
+        #expect(report.metadata["eXIf"] == "dropped")
+        #expect(
+            report.metadata["orientation"] == (orientation == .topLeft ? nil : "converted"))
+        #expect(report.warnings == [])
+    }
+
     @Test(arguments: Orientation.allCases, [true, false])
     func isFoundInExif(orientation: Orientation, isBigEndian: Bool) {
         let tiff = JPEGSegment.tiff(

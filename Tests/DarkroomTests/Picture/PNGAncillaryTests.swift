@@ -36,7 +36,7 @@ import Testing
         Case(PNGChunk("pHYs", [1, 2]), "pHYs: invalid"),
         Case(PNGChunk("tRNS", [0, 0]), "tRNS: invalid"),
         Case(PNGChunk("zTXt", [0xFF]), nil),
-        Case(PNGChunk("eXIf", [1, 2, 3]), nil),
+        Case(PNGChunk("eXIf", [1, 2, 3]), "Exif does not begin"),
         Case(PNGChunk("tIME", [0]), nil),
         Case(PNGChunk("bKGD", []), nil),
         Case(PNGChunk("prVt", [1, 2, 3]), nil),

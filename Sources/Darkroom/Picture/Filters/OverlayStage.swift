@@ -45,7 +45,7 @@ final class OverlayStage: Stage {
             try context.memory.take(reader.heldBytes, for: "overlay: reading \(image.name)")
             defer { context.memory.giveBack(reader.heldBytes) }
             over = try FilterMemory(
-                count: overLayout.bytesPerRow * overLayout.height, of: context.memory,
+                count: overLayout.bytes, of: context.memory,
                 for: "overlay")
             let feed = RowFeed(reader)
             if !columns.isEmpty, !rows.isEmpty {

@@ -13,7 +13,7 @@ final class WholePicture {
         layout = upstream.layout
         feed = RowFeed(upstream)
         memory = try FilterMemory(
-            count: layout.bytesPerRow * layout.height, of: budget, for: operation)
+            count: layout.bytes, of: budget, for: operation)
     }
 
     /// The first sample of the first row; rows follow each other without gaps.

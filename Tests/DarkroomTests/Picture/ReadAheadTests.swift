@@ -1,0 +1,128 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Reading ahead changes neither what is read nor how it ends.
+@Suite struct ReadAheadTests {
+    static let picture: ReferencePicture = {
+        let layout = PixelLayout(width: 97, height: 211, channels: 3, depth: 8)
+        var random = SplitMix64(seed: 5)
+        return ReferencePicture(
+            layout: layout,
+            samples: (0..<layout.bytes).map { _ in UInt16(random.next() & 255) })
+    }()
+
+    /// Lends bands of a few rows, always in the same memory, and fails before one of them.
+    final class Source: Stage {
+        let layout = ReadAheadTests.picture.layout
+        private let failingRow: Int?
+        private var next = 0
+        private let band: FilterMemory<UInt8>
+        /// Who is in `nextBand`: never two.
+        private let readers = Atomic(0)
+        let mostReaders = Atomic(0)
+
+        init(failingRow: Int? = nil) throws {
+            self.failingRow = failingRow
+            band = try FilterMemory(count: 7 * layout.bytesPerRow)
+        }
+
+        func nextBand() throws(PictureError) -> Band? {
+            let now = readers.add(1, ordering: .sequentiallyConsistent).newValue
+            mostReaders.max(now, ordering: .sequentiallyConsistent)
+            defer { readers.subtract(1, ordering: .sequentiallyConsistent) }
+            guard next < layout.height else { return nil }
+            let rows = next..<min(layout.height, next + 7)
+            if let failingRow, rows.contains(failingRow) {
+                throw PictureError(.pngData, "row \(failingRow)")
+            }
+            next = rows.upperBound
+            let samples = layout.width * layout.channels
+            for (place, index) in (rows.lowerBound * samples..<rows.upperBound * samples)
+                .enumerated()
+            {
+                band.start[place] = UInt8(ReadAheadTests.picture.samples[index])
+            }
+            return Band(start: band.start, rows: rows)
+        }
+    }
+
+    /// Cores, of which one is the owner's.
+    static func cores(_ count: Int) -> Cores {
+        let cores = Cores(count: count)
+        cores.enter()
+        return cores
+    }
+
+    static func isRight(_ band: Band) -> Bool {
+        let samples = picture.layout.width * picture.layout.channels
+        let bytes = band.start.assumingMemoryBound(to: UInt8.self)
+        return (0..<band.rows.count * samples).allSatisfy {
+            UInt16(bytes[$0]) == picture.samples[band.rows.lowerBound * samples + $0]
+        }
+    }
+
+    @Test(arguments: [2, 3, 8], [true, false])
+    func givesWhatItsSourceGives(count: Int, begins: Bool) throws {
+        let cores = Self.cores(count)
+        let source = try Source()
+        let ahead = try #require(ReadAhead(source, cores, leastBytes: 1))
+        if begins { ahead.begin() }
+        var next = 0
+        while let band = try ahead.nextBand() {
+            #expect(band.rows.lowerBound == next)
+            let isRight = Self.isRight(band)
+            #expect(isRight)
+            next = band.rows.upperBound
+        }
+        #expect(next == Self.picture.layout.height)
+        #expect(try ahead.nextBand() == nil)
+        ahead.close()
+        #expect(source.mostReaders.load(ordering: .relaxed) == 1)
+        #expect(cores.idle == count - 1)
+    }
+
+    @Test(arguments: [0, 1, 40, 210], [true, false])
+    func passesAFailureOnAfterTheBandsBeforeIt(row: Int, begins: Bool) throws {
+        let cores = Self.cores(2)
+        let ahead = try #require(
+            ReadAhead(try Source(failingRow: row), cores, leastBytes: 1))
+        if begins { ahead.begin() }
+        var next = 0
+        let error = #expect(throws: PictureError.self) {
+            while let band = try ahead.nextBand() { next = band.rows.upperBound }
+        }
+        #expect(error == PictureError(.pngData, "row \(row)"))
+        #expect(next == row / 7 * 7)
+        ahead.close()
+        #expect(cores.idle == 1)
+    }
+
+    /// Closed in the midst of it nobody reads any more, and the rest is still there.
+    @Test(arguments: 1...12)
+    func canBeClosedAtAnyTime(bands: Int) throws {
+        let cores = Self.cores(2)
+        let source = try Source()
+        let ahead = try #require(ReadAhead(source, cores, leastBytes: 1))
+        ahead.begin()
+        var next = 0
+        for _ in 0..<bands { next = try #require(try ahead.nextBand()).rows.upperBound }
+        ahead.close()
+        #expect(cores.idle == 1)
+        while let band = try ahead.nextBand() {
+            #expect(band.rows.lowerBound == next)
+            let isRight = Self.isRight(band)
+            #expect(isRight)
+            next = band.rows.upperBound
+        }
+        #expect(next == Self.picture.layout.height)
+        #expect(cores.idle == 1)
+    }
+
+    @Test func isNotMadeWhereItCouldNotPay() throws {
+        #expect(ReadAhead(try Source(), Self.cores(1), leastBytes: 1) == nil)
+        #expect(ReadAhead(try Source(), Self.cores(2)) == nil)
+    }
+}
