@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST_ROW_SLACK = 2 * DARKROOM_PNG_PIECE_BYTES }; /* the piece begun before and the end's */
+enum {
+    LAST_ROW_SLACK = 2 * DARKROOM_PNG_PIECE_BYTES, /* the piece begun before and the end's */
+    KEPT_CHUNKS = 4, /* unparsed; libpng's own number for that is larger by two */
+};
 
 /* ---- libpng's callbacks ---- */
 
@@ -90,6 +93,8 @@ darkroom_png_reader *darkroom_png_reader_new(
     /* Kept as they are: libpng does not know the first, and does not look into the second. */
     static const png_byte unparsed[] = "cICP\0eXIf";
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, unparsed, sizeof unparsed / 5);
+    /* The first of each name counts; a file of nothing else would be kept whole in memory. */
+    png_set_chunk_cache_max(png, KEPT_CHUNKS + 2);
     return reader;
 }
 

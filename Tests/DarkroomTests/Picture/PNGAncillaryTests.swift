@@ -83,6 +83,16 @@ import Testing
         #expect(reader.chunks.count == 48)
     }
 
+    /// Of chunks that are kept as they are a few are enough; the first one counts.
+    @Test func keptChunksAreBounded() throws {
+        var maker = Self.maker
+        maker.early = (0..<20).map { PNGChunk("cICP", [UInt8($0), 13, 0, 1]) }
+        let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
+        #expect(picture == maker.reference)
+        #expect(reader.colour.codePoints == [0, 13, 0, 1])
+        #expect(reader.warnings.contains { $0.contains("no space in chunk cache") })
+    }
+
     /// Chunks that claim 2 GB in files of some 100 bytes: libpng 1.6.39 asked malloc for all of it.
     static let greedy = [
         "eXIf", "tEXt", "zTXt", "iTXt", "iCCP", "sPLT", "cICP", "hIST", "pCAL", "sCAL", "prVt",
