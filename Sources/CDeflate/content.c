@@ -99,6 +99,30 @@ static unsigned repetition_in(const darkroom_rows *rows, size_t step)
     return repetition(sample, count, step);
 }
 
+/*
+ * Whether most rows repeat one further up than the last, as those of patterns and tiles do: at
+ * distances that the samples above are too short for, and the row filters do not see. Exactly the same
+ * bytes are no accident in a photograph.
+ */
+static int has_repeated_rows(const darkroom_rows *rows)
+{
+    enum { PIECES = 32, PIECE = 48, MOST_ROWS_UP = 64, WINDOW = 32 << 10 };
+    const size_t reach = WINDOW / rows->bytes < MOST_ROWS_UP ? WINDOW / rows->bytes : MOST_ROWS_UP;
+    if (reach < 2 || rows->count <= reach || rows->bytes < PIECE)
+        return 0;
+    unsigned repeated = 0;
+    for (size_t i = 0; i < PIECES; i++) {
+        const size_t row = reach + (rows->count - reach) * i / PIECES;
+        const size_t column = (rows->bytes - PIECE) * (i * 11 % PIECES) / (PIECES - 1);
+        const uint8_t *piece = rows->first + row * rows->stride + column;
+        size_t up = 2;
+        while (up <= reach && memcmp(piece, piece - up * rows->stride, PIECE) != 0)
+            up++;
+        repeated += up <= reach;
+    }
+    return repeated >= PIECES * 3 / 4;
+}
+
 darkroom_content darkroom_look(
     const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes, int depth,
     size_t coded)
@@ -106,7 +130,7 @@ darkroom_content darkroom_look(
     enum { MUCH = 400 };
     const size_t step = (size_t)pixel_bytes;
     const size_t millibits = 8000 * coded / (filtered->stride * filtered->count);
-    if (repetition_in(plain, step) >= MUCH)
+    if (repetition_in(plain, step) >= MUCH || has_repeated_rows(plain))
         return DARKROOM_DRAWN;
     if (depth == 8 && step >= 3 && is_toned(foresee(filtered, step), millibits))
         return DARKROOM_TONED;

@@ -32,8 +32,12 @@ static int read_header(darkroom_inflate *s, span *p)
     return GO_ON;
 }
 
+/* They may be those of the last block still: making them takes far longer than reading an empty block. */
 static void make_fixed_tables(darkroom_inflate *s)
 {
+    if (s->has_fixed_tables)
+        return;
+    s->has_fixed_tables = true;
     memset(s->lengths, 8, 144);
     memset(s->lengths + 144, 9, 112);
     memset(s->lengths + 256, 7, 24);
@@ -164,6 +168,7 @@ static int read_code_lengths(darkroom_inflate *s, span *p)
         memset(s->lengths + s->known, number == 16 ? s->lengths[s->known - 1] : 0, times);
         s->known += times;
     }
+    s->has_fixed_tables = false;
     /* A block without a code for its end has none. */
     if (s->lengths[256] == 0 || !darkroom_inflate_make_tables(s))
         return DARKROOM_INFLATE_DAMAGED;

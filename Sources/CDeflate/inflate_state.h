@@ -58,6 +58,7 @@ struct darkroom_inflate {
         IN_TRAILER,
     } part;
     bool is_final;
+    bool has_fixed_tables; /* the tables are those of fixed codes */
     uint64_t bits; /* input not yet consumed, the next bit lowest; zeros above `bit_count` */
     unsigned bit_count;
     unsigned length_count, distance_count, number_count;

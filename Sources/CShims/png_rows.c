@@ -12,6 +12,11 @@ enum {
     GROUP_BYTES = 512 << 10, /* fewer where they are larger than this */
     WINDOW_BYTES = 32 << 10, /* what compressed data may refer back to */
     AHEAD_BYTES = 128 << 10, /* decompressed beyond the rows that are needed next */
+    /* Compressed data may take so many bytes for one that they give, and so many more at any time: a
+     * stream of empty blocks keeps the processor busy for as long as it lasts, and between two rows
+     * nobody asks whether the picture is still wanted. */
+    MOST_FOR_ONE = 16,
+    CREDIT = 4 << 20,
 };
 
 struct darkroom_png_rows {
@@ -30,6 +35,7 @@ struct darkroom_png_rows {
     bool is_data_complete; /* and there are no pieces behind it */
     darkroom_inflate_result state;
     uint64_t to_make;      /* decompressed bytes that the picture still lacks */
+    int64_t credit;        /* compressed bytes that may be taken though they give nothing */
     /* Where decompression stopped. It is reported when the rows before it have been handed out. */
     darkroom_png_result stop;
 
@@ -92,6 +98,7 @@ darkroom_png_result darkroom_png_rows_new(
     rows->row_bytes = (size_t)header->width * header->channels * (header->depth / 8);
     rows->pixel_bytes = bits < 8 ? 1 : (int)bits / 8;
     rows->rows_left = header->height;
+    rows->credit = CREDIT;
     const size_t line = rows->packed_bytes + 1;
     rows->to_make = (uint64_t)line * header->height;
     const size_t fitting = GROUP_BYTES / line;
@@ -168,6 +175,9 @@ static size_t decompress(darkroom_png_rows *rows, size_t room)
         &made);
     rows->piece += taken;
     rows->piece_left -= taken;
+    rows->credit += MOST_FOR_ONE * (int64_t)made - (int64_t)taken;
+    if (rows->credit > CREDIT)
+        rows->credit = CREDIT;
     switch (rows->state) {
     case DARKROOM_INFLATE_HEADER:
         stop(rows, DARKROOM_PNG_DATA, "the compressed data have no zlib header");
@@ -183,6 +193,9 @@ static size_t decompress(darkroom_png_rows *rows, size_t room)
         break;
     case DARKROOM_INFLATE_MORE:
     case DARKROOM_INFLATE_ROOM:
+        if (rows->credit < 0)
+            stop(rows, DARKROOM_PNG_DATA, "the compressed data go on and on without giving pixels");
+        break;
     case DARKROOM_INFLATE_END:
         break;
     }

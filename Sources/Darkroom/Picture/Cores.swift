@@ -28,8 +28,13 @@ package final class Cores: Sendable {
 
     /// Takes an idle core, to be given back; false where there is none.
     package func tryBorrow() -> Bool {
-        if busy.add(1, ordering: .relaxed).newValue <= count { return true }
-        busy.subtract(1, ordering: .relaxed)
+        var seen = busy.load(ordering: .relaxed)
+        while seen < count {
+            let (exchanged, original) = busy.weakCompareExchange(
+                expected: seen, desired: seen + 1, ordering: .relaxed)
+            if exchanged { return true }
+            seen = original
+        }
         return false
     }
 

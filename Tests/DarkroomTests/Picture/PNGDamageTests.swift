@@ -97,6 +97,19 @@ import Testing
         }
     }
 
+    /// Blocks that give nothing are read at some hundred megabytes a second at best, and nobody can
+    /// interrupt it.
+    @Test func aStreamOfEmptyBlocksIsNotFollowedToItsEnd() throws {
+        let maker = PNGMaker.noise(width: 9, height: 9, colourType: .rgb, depth: 8)
+        // Four blocks of fixed codes with nothing but their end.
+        let blocks: [UInt8] = [0x02, 0x08, 0x20, 0x80, 0x00]
+        let stream = [0x78, 0x01] + [[UInt8]](repeating: blocks, count: 1 << 20).joined()
+        let file = PNGChunk.file(maker.chunks(around: stream))
+        let error = #expect(throws: PictureError.self) { try PNGReader.pixels(of: file) }
+        #expect(error?.kind == .pngData)
+        #expect(error?.message.hasSuffix("go on and on without giving pixels") == true)
+    }
+
     /// A last row as large as its stream is not taken for one that goes on.
     @Test(arguments: [1_000_000, 131_072, 65_000], PNGReader.Decoder.allCases)
     func aLastRowMayBeLarge(width: Int, decoder: PNGReader.Decoder) throws {
