@@ -56,7 +56,7 @@ package struct PicturePipeline {
             for filter in filters { last = try stage(filter, last, context) }
             // Compressing a PNG of about the same size is more work than reading one, and takes the cores
             // that are idle. Else what takes time is reading.
-            let isReduced = last.layout.bytes <= reader.layout.bytes / 4
+            let isReduced = last.layout.bytes <= reader.layout.bytes / 3
             if isReduced || options.format == .jpeg { ahead?.begin() }
 
             // Write.
