@@ -95,12 +95,14 @@ static picture decode(const uint8_t *bytes, size_t count, uint32_t band)
     return p;
 }
 
-/* A file may be broken in more than one way. Damage to the data ends reading at once here, while libpng
- * may first go on to the stream's end, or to the next chunk's name, and find something else there. */
+/* A file may be broken in more than one way. Damage to the data, and a pixel beyond the palette, end
+ * reading at once here, while libpng may first go on to the stream's end, or to the next chunk's name,
+ * and find something else there. Both fail in any case. */
 static bool agree(const picture *a, const picture *reference)
 {
     if (a->result != reference->result)
-        return a->result == DARKROOM_PNG_DATA && reference->result != DARKROOM_PNG_OK;
+        return (a->result == DARKROOM_PNG_DATA || a->result == DARKROOM_PNG_PALETTE)
+            && reference->result != DARKROOM_PNG_OK;
     if (a->has_pixels != reference->has_pixels)
         return false;
     return !a->has_pixels
