@@ -6,7 +6,7 @@ enum FullDisk {
     static func run(_ bench: FaultBench, _ reference: SpoolAudit.Reference) throws -> [String] {
         guard geteuid() == 0 else { return ["skip a full disk: mounting one needs root"] }
         return try full(bench, reference, of: "bytes", options: "size=2m")
-            + full(bench, reference, of: "inodes", options: "size=32m,nr_inodes=64")
+            + full(bench, reference, of: "inodes", options: "size=32m,nr_inodes=256")
     }
 
     private static func full(
@@ -17,7 +17,9 @@ enum FullDisk {
         let path = bench.folder.path(of: name)
         guard mount("tmpfs", path, "tmpfs", 0, options) == 0 else {
             let reason = String(cString: strerror(errno))
-            return ["\(isCI ? "FAIL" : "skip") a disk full of \(what): no tmpfs can be mounted: \(reason)"]
+            return [
+                "\(isCI ? "FAIL" : "skip") a disk full of \(what): no tmpfs can be mounted: \(reason)"
+            ]
         }
         defer { umount2(path, CInt(MNT_DETACH)) }
         let folder = try Directory(path: path)
@@ -26,7 +28,9 @@ enum FullDisk {
         // The folders and the lock are made while there is room.
         let first = try spool.start()
         try spool.drop(.single)
-        guard try spool.waitUntilIdle(first) else { return ["FAIL a daemon on tmpfs does not finish"] }
+        guard try spool.waitUntilIdle(first) else {
+            return ["FAIL a daemon on tmpfs does not finish"]
+        }
         try fill(folder, of: what)
         for manifest in SampleManifest.all where !manifest.isCancelled {
             do {
@@ -50,7 +54,8 @@ enum FullDisk {
         first.send(SIGTERM)
         let ending = try first.wait(30)
         if !isDone || ending != .exited(0) {
-            lines.append("FAIL after a disk full of \(what) the daemon does not finish: \(spool.lastWords)")
+            lines.append(
+                "FAIL after a disk full of \(what) the daemon does not finish: \(spool.lastWords)")
         }
         var audit = SpoolAudit(spool, reference)
         try audit.look(isFinal: true)

@@ -66,7 +66,8 @@ enum InboxTrouble {
         }
         _ = try spool.waitUntilIdle(daemon, standstill: 20)
         let lines = try finish(daemon, spool)
-        return try lines + audited(spool, reference, "an inbox that was removed or moved \(times) times")
+        return try lines
+            + audited(spool, reference, "an inbox that was removed or moved \(times) times")
     }
 
     /// What lay in the old inbox is put into the new one, whoever made that, the daemon or we.

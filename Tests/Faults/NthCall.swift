@@ -12,6 +12,7 @@ struct NthCall {
         let errno: Errno
         /// Whether the trouble passes, so that no image may fail of it.
         var passes: Bool { errno.passes }
+        var name: String { "\(group)-\(errno.rawValue)" }
     }
 
     private enum Errno: String, CaseIterable, Sendable {
@@ -54,8 +55,15 @@ struct NthCall {
         var problems: [String] = []
     }
 
-    static func run(_ bench: FaultBench, _ reference: SpoolAudit.Reference) throws -> [String] {
-        let left = Mutex(Array(all.reversed()))
+    /// The kinds of calls, such as `open-EIO`.
+    static let names = all.map(\.name)
+
+    /// - Parameter only: the one kind that is wanted, if it is one.
+    static func run(
+        _ bench: FaultBench, _ reference: SpoolAudit.Reference, only: String
+    ) throws -> [String] {
+        let wanted = all.filter { $0.name == only || !names.contains(only) }
+        let left = Mutex(Array(wanted.reversed()))
         let outcomes = Mutex<[(Series, Outcome)]>([])
         // Most of the time is spent in waiting for the disk and for the daemon's next try.
         let workers = (0..<2).map { _ in
@@ -67,14 +75,17 @@ struct NthCall {
             }
         }
         for worker in workers { worker.join() }
-        return lines(outcomes.withLock { $0 })
+        let order = outcomes.withLock { $0 }.sorted { a, b in
+            names.firstIndex(of: a.0.name) ?? 0 < names.firstIndex(of: b.0.name) ?? 0
+        }
+        return lines(order)
     }
 
     private static func lines(_ outcomes: [(Series, Outcome)]) -> [String] {
         var sum = Outcome()
-        var byGroup: [String: Int] = [:]
+        var groups: [String] = []
         for (series, outcome) in outcomes {
-            byGroup["\(series.group) \(series.errno.rawValue)"] = outcome.faults
+            groups.append("\(series.name) \(outcome.faults)")
             sum.faults += outcome.faults
             sum.manifests += outcome.manifests
             sum.images += outcome.images
@@ -84,13 +95,13 @@ struct NthCall {
             sum.differing += outcome.differing
             sum.problems += outcome.problems
         }
-        let groups = all.map { "\($0.group) \($0.errno.rawValue)" }
-            .map { "\($0) \(byGroup[$0] ?? 0)" }.joined(separator: ", ")
         let text =
-            "failing calls: faults \(sum.faults) (\(groups)), manifests \(sum.manifests), "
+            "failing calls: faults \(sum.faults) (\(groups.joined(separator: ", "))), manifests \(sum.manifests), "
             + "images \(sum.images), \(sum.failed) of them failed with a reason, lost \(sum.lost), "
             + "duplicated \(sum.duplicated), differing \(sum.differing)"
-        return sum.problems.map { "FAIL \($0)" } + ["\(sum.problems.isEmpty ? "ok" : "FAIL") \(text)"]
+        return sum.problems.map { "FAIL \($0)" } + [
+            "\(sum.problems.isEmpty ? "ok" : "FAIL") \(text)"
+        ]
     }
 
     // MARK: A series
@@ -98,7 +109,7 @@ struct NthCall {
     private func run() -> Outcome {
         var outcome = Outcome()
         for nth in 1...1000 {
-            let name = "\(series.group)-\(series.errno.rawValue)-\(nth)"
+            let name = "\(series.name)-\(nth)"
             do {
                 guard try run(nth, named: name, &outcome) else { break }
                 outcome.faults += 1
@@ -108,7 +119,7 @@ struct NthCall {
             }
         }
         if outcome.faults == 0, outcome.problems.isEmpty {
-            outcome.problems.append("no \(series.group) failed with \(series.errno.rawValue)")
+            outcome.problems.append("\(series.name): no call failed")
         }
         return outcome
     }
@@ -127,7 +138,7 @@ struct NthCall {
             "LD_PRELOAD": bench.shim, "SHIM_ROOT": spool.path, "SHIM_CALL": series.group,
             "SHIM_NTH": "\(nth)", "SHIM_ERRNO": "\(series.errno.number)", "SHIM_LOG": strike,
         ])
-        let isDone = try spool.waitUntilIdle(daemon, standstill: 8)
+        let isDone = try spool.waitUntilIdle(daemon, standstill: 6)
         let ending = try stop(daemon)
         guard let call = try? String(contentsOfFile: strike, encoding: .utf8) else {
             try bench.folder.removeTree(FileName(name))

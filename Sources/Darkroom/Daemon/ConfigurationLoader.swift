@@ -93,7 +93,8 @@ package struct ConfigurationLoader: Sendable {
         let known = Set(Setting.all.map(\.variable) + [FaultPoint.variable])
         let fault = environment[FaultPoint.variable].flatMap(FaultPoint.problem)
         let problems = fault.map { ["environment variable \(FaultPoint.variable): \($0)"] } ?? []
-        return problems + environment.keys.sorted()
+        return problems
+            + environment.keys.sorted()
             .filter { $0.hasPrefix("DARKROOM_") && !known.contains($0) }
             .map { name in
                 let hint =

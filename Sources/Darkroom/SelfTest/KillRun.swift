@@ -66,7 +66,8 @@ package struct KillRun {
             }
             try dropSome()
             // The later passings are tried too, for then there is more under way.
-            let passing = point.comesOften && attempt == 1 ? Int.random(in: 1...3, using: &random) : 1
+            let passing =
+                point.comesOften && attempt == 1 ? Int.random(in: 1...3, using: &random) : 1
             if try live(fault: "\(point.rawValue):\(passing)", until: point) { return }
         }
         sums.missed.append(point)

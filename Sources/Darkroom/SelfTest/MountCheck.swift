@@ -103,15 +103,18 @@ struct MountCheck {
         }
         do {
             try folder.rename("one", to: folder, as: "two")
-            return .problem("a rename that must not replace a file replaced it", consequence: consequence)
+            return .problem(
+                "a rename that must not replace a file replaced it", consequence: consequence)
         } catch  where error.errno == .fileExists {
             // As it should be.
         } catch {
-            return .problem("renameat2 with RENAME_NOREPLACE: \(error.errno)", consequence: consequence)
+            return .problem(
+                "renameat2 with RENAME_NOREPLACE: \(error.errno)", consequence: consequence)
         }
         try folder.rename("one", to: folder, as: "three")
         guard try folder.read("two") == [2], try folder.read("three") == [1] else {
-            return .problem("a rename that must not replace a file lost one", consequence: consequence)
+            return .problem(
+                "a rename that must not replace a file lost one", consequence: consequence)
         }
         return .ok("a rename can refuse to replace a file (RENAME_NOREPLACE)")
     }

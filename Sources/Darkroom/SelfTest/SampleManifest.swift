@@ -109,6 +109,7 @@ extension SampleManifest {
     private static func wideImage(_ number: Int) -> String {
         let source = ["small.png", "gray.png", "alpha.png", "deep.png"][number % 4]
         let format = number % 3 == 0 ? "jpeg" : "png"
-        return #"{"name": "w\#(number)", "source": "\#(source)", "output": {"format": "\#(format)"}}"#
+        return
+            #"{"name": "w\#(number)", "source": "\#(source)", "output": {"format": "\#(format)"}}"#
     }
 }

@@ -48,7 +48,9 @@ struct SpoolCheck {
             defer { free(pointer) }
             return String(cString: pointer)
         }
-        let within = Self.stations.map(\.text).filter { points.contains("\(real ?? root.path)/\($0)") }
+        let within = Self.stations.map(\.text).filter {
+            points.contains("\(real ?? root.path)/\($0)")
+        }
         guard within.isEmpty else {
             return [
                 .problem(
@@ -103,9 +105,10 @@ struct SpoolCheck {
             guard let information = try root.information(of: name) else { continue }
             findings += Self.openness(path, name, information)
         }
-        return findings + [.ok("the folders can be used by this user")].filter { _ in
-            !findings.contains(where: \.isProblem)
-        }
+        return findings
+            + [.ok("the folders can be used by this user")].filter { _ in
+                !findings.contains(where: \.isProblem)
+            }
     }
 
     private static func openness(
@@ -122,7 +125,9 @@ struct SpoolCheck {
         let isShared = mode & 0o002 != 0 && mode & UInt32(S_ISVTX) == 0
         if name == "inbox" || name == "outbox", isShared {
             return [
-                .note("\(path) is writable for everyone and not sticky: users can remove each other's files")
+                .note(
+                    "\(path) is writable for everyone and not sticky: users can remove each other's files"
+                )
             ]
         }
         return []
