@@ -10,10 +10,11 @@ import Testing
     let scratch: ScratchDirectory
     let spool: Spool
     let folders: BatchFolders
-    let publisher = Publisher(
-        durably: true, log: EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+    let publisher: Publisher
 
     init() throws {
+        let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        publisher = Publisher(durably: true, storage: StorageGuard(log: log), log: log)
         scratch = try ScratchDirectory()
         spool = try Spool(path: scratch.path)
         folders = BatchFolders(spool: spool, id: "x")
