@@ -41,7 +41,7 @@ package struct KillRun {
         for (index, life) in lives.enumerated() {
             switch life {
             case .point(let point): try die(at: point)
-            case .moment: try dieAtRandom()
+            case .moment: while try !dieAtRandom() {}
             }
             try audit.look(isFinal: false)
             livesSinceEnd += 1
@@ -65,6 +65,7 @@ package struct KillRun {
                 try audit.look(isFinal: false)
             }
             try dropSome()
+            if point == .receiptManifestMoved { try drop(.rejected) }
             // The later passings are tried too, for then there is more under way.
             let passing =
                 point.comesOften && attempt == 1 ? Int.random(in: 1...3, using: &random) : 1
@@ -97,7 +98,8 @@ package struct KillRun {
         return false
     }
 
-    private mutating func dieAtRandom() throws(SelfTestError) {
+    /// False where the daemon stopped before it was killed.
+    private mutating func dieAtRandom() throws(SelfTestError) -> Bool {
         try dropSome()
         let daemon = try spool.start()
         defer { daemon.end() }
@@ -118,11 +120,13 @@ package struct KillRun {
             }
             if index < signals.count { daemon.send(signals[index]) }
         }
-        // A stop may have been quicker.
-        if let ending = daemon.poll(), ending != .exited(0) {
-            throw broken("at no fault point a daemon ended: \(ending)")
+        switch daemon.poll() {
+        case nil:
+            sums.killsAtRandom += 1
+            return true
+        case .exited(0) where signals.contains(SIGTERM): return false
+        case let ending?: throw broken("at no fault point a daemon ended: \(ending)")
         }
-        sums.killsAtRandom += 1
     }
 
     private func expectKill(
@@ -159,18 +163,22 @@ package struct KillRun {
     private mutating func dropSome() throws(SelfTestError) {
         let count = Int.random(in: 2...4, using: &random)
         for manifest in SampleManifest.all.shuffled(using: &random).prefix(count) {
-            try spool.drop(manifest)
+            try drop(manifest)
         }
-        sums.dropped += count
         if Int.random(in: 0..<4, using: &random) == 0, try spool.dropLastAgain() {
             sums.dropped += 1
         }
     }
 
+    @discardableResult
+    private mutating func drop(_ manifest: SampleManifest) throws(SelfTestError) -> String {
+        sums.dropped += 1
+        return try spool.drop(manifest)
+    }
+
     /// Drops a manifest that is to be cancelled, and gives its ID.
     private mutating func dropCancelled() throws(SelfTestError) -> [String] {
-        sums.dropped += 1
-        return [try spool.drop(.cancelled)]
+        [try drop(.cancelled)]
     }
 
     /// Cancels those that have begun.
