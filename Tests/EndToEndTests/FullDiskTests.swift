@@ -69,6 +69,22 @@ struct FullDiskTests {
         try await waitForTheEnd(of: daemon)
     }
 
+    /// A daemon starts where not even its name can be written into the lock.
+    @Test func startsWithNoByteLeft() async throws {
+        let disk = try SmallDisk(kilobytes: 4096)
+        let bench = try Bench(pictures: 2, spool: SpoolFixture(root: disk.root))
+        try bench.spool.makeFolders()
+        for folder in ["active", "outbox"] {
+            try FileManager.default.createDirectory(
+                at: disk.root.appending(path: folder), withIntermediateDirectories: false)
+        }
+        try await bench.writeToInboxWhenFull("first", disk)
+        let daemon = try await bench.run()
+        try await daemon.waitForStatusText("Waiting: ")
+        disk.empty()
+        try bench.checkCompleted(try await bench.spool.finish("first", daemon))
+    }
+
     /// A stop does not wait for space, and the next start goes on.
     @Test func stopsAndStartsOnAFullDisk() async throws {
         let disk = try SmallDisk(kilobytes: 8192)
@@ -108,7 +124,8 @@ struct FullDiskTests {
             to: bench.documents.url.appending(path: "large.png"))
         let daemon = try await bench.run()
         try daemon.limit("fsize", to: 32 << 10)
-        try bench.drop("sizes", images: [("small", bench.url("0.png")), ("large", bench.url("large.png"))])
+        try bench.drop(
+            "sizes", images: [("small", bench.url("0.png")), ("large", bench.url("large.png"))])
         let status = try await bench.spool.finish("sizes", daemon)
         #expect(try status.image("small").state == .filtered)
         let error = try #require(try status.image("large").error)
