@@ -31,8 +31,10 @@ package struct FileError: CodedError, Equatable {
 
     package var message: String { "\(path): cannot \(step): \(errno)" }
 
-    /// Conditions of the machine pass; those of the file itself do not.
-    package var isTransient: Bool { fault == .full || fault == .scarce }
+    /// Conditions of the machine pass; those of the file itself do not, but for being in someone's use.
+    package var isTransient: Bool {
+        fault == .full || fault == .scarce || errno == .resourceTemporarilyUnavailable
+    }
 
     /// A failed sync is lasting whatever its cause: the kernel may have dropped what it could not write, and
     /// would report the next one as done.

@@ -167,6 +167,7 @@ import Testing
         #expect(fault("sync", .noSpace) == .lasting)
         for errno: Errno in [
             .ioError, .permissionDenied, .fileTooLarge, .fileNameTooLong, .noSuchFileOrDirectory,
+            .resourceTemporarilyUnavailable,
         ] {
             #expect(fault("write", errno) == nil)
         }
