@@ -8,6 +8,7 @@ import Synchronization
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for what needs no network.
     func downloadOperation(_ key: BatchKey, _ source: Int, _ text: String) -> Operation {
+        // What is no source fails in the block, which reads it again and tells why.
         guard let reference = try? SourceReference(text), case .remote(let url) = reference else {
             return BlockOperation { [self] in examineLocal(key, source) }
         }

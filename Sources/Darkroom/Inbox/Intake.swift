@@ -327,6 +327,7 @@ package final class Intake: @unchecked Sendable {
     // MARK: Time
 
     private func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
+        // One that cannot be looked at now goes on settling, and is looked at again.
         guard settling.contains(name), let information = try? inbox?.information(of: name)
         else { return false }
         return settling.hasSettled(name, FileIdentity(information), for: seconds)

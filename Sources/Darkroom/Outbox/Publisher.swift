@@ -262,7 +262,9 @@ package final class Publisher: Sendable {
     }
 
     private func refuse(_ items: inout [Item], _ error: FileError, in active: Directory) {
-        for index in items.indices where items[index].isUndecided { items[index].status.fail(error) }
+        for index in items.indices where items[index].isUndecided {
+            items[index].status.fail(error)
+        }
         // Where this fails too, a restart may find the lines and finish the renames: of outputs that are
         // whole, for they were synced before.
         try? ItemJournal.append(items.map(\.record), in: active, durably: false)
@@ -382,6 +384,8 @@ extension ImageStatus {
         guard state == .filtered else { return }
         state = .failed
         output = nil
-        self.error = Failure(error)
+        // What it says of the machine has been told to those who wait for that.
+        self.error = Failure(
+            code: error.code, message: error.message, isTransient: error.isTransient)
     }
 }

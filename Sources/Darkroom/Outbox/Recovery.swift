@@ -29,8 +29,10 @@ package struct Recovery: Sendable {
         do {
             active = try folders.active()
         } catch  where error.errno == .noSuchFileOrDirectory {
-            guard let status = try answer(of: folders), !status.state.isFinal else { return .finished }
-            return try end(folders, status, .json)
+            guard let status = try answer(of: folders), !status.state.isFinal else {
+                return .finished
+            }
+            return try end(folders, status, .json, nil)
         }
         try Receipt.withdraw(from: active)
         FaultPoint.recoveryReceiptWithdrawn.pass()
@@ -63,16 +65,18 @@ package struct Recovery: Sendable {
         let format = ManifestFormat(fileName: status.manifest.file) ?? .json
         let name = BatchFile.manifest(format)
         guard let copy = try copy(of: name, format, folders, status), let bytes = copy.bytes else {
-            return try end(folders, status, format)
+            return try end(folders, status, format, active)
         }
         try active.write(bytes, to: name, durably: durably)
         return try resume(folders, format, status, active)
     }
 
-    /// Ends a batch of which nothing is left but its answer.
+    /// Ends a batch of which nothing is left but its answer and perhaps its journal.
     private func end(
-        _ folders: BatchFolders, _ status: Status, _ format: ManifestFormat
+        _ folders: BatchFolders, _ status: Status, _ format: ManifestFormat, _ active: Directory?
     ) throws(FileError) -> Finding {
+        var status = status
+        if let active { _ = try applyJournal(to: &status, folders, active) }
         let last = status.removed(from: folders)
         try folders.writeLastStatus(last, durably: durably)
         try Receipt.finish(folders, format: format, durably: durably)

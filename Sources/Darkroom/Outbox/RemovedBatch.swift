@@ -2,7 +2,8 @@ extension ImageStatus {
     /// The same image of a batch whose folder in `active` someone has removed while it was in work. A failure
     /// that has another cause stays.
     func removed(with folders: BatchFolders) -> ImageStatus {
-        let isOfTheFolder = error.map { ["file-missing", "write-failed"].contains($0.code) } ?? true
+        let isOfTheFolder =
+            error.map { ["file-missing", "write-failed"].contains($0.code) } ?? true
         guard state != .cancelled, isOfTheFolder else { return self }
         var image = self
         image.state = .failed

@@ -51,7 +51,8 @@ package final class StorageGuard: Sendable {
     /// What keeps the spool from taking writes; nil where nothing does.
     package var report: Report? {
         state.withLock { state in
-            guard !state.condition.mayWork, let trouble = state.condition.trouble else { return nil }
+            guard !state.condition.mayWork, let trouble = state.condition.trouble
+            else { return nil }
             let isFailed = state.condition.phase == .failed
             return Report(
                 code: trouble.failure.code, message: trouble.failure.message, since: trouble.since,
