@@ -161,10 +161,10 @@ package final class TestSpool {
         return try names("active").isEmpty
     }
 
-    /// Waits until everything is answered. False if the daemon has ended before, or if for `seconds` nothing
-    /// was taken or finished.
+    /// Waits until everything is answered. False if the daemon has ended before, if for `seconds` nothing was
+    /// taken or finished, or if the daemon's log has come to hold `word`.
     package func waitUntilIdle(
-        _ daemon: ChildDaemon, standstill seconds: Double = 30
+        _ daemon: ChildDaemon, standstill seconds: Double = 30, orWord word: String? = nil
     ) throws(SelfTestError) -> Bool {
         var last = (try names("inbox").count, try names("active").count)
         var since = Clock.nanoseconds
@@ -173,6 +173,7 @@ package final class TestSpool {
             if now == (0, 0) { return true }
             if now != last { (last, since) = (now, Clock.nanoseconds) }
             if Clock.nanoseconds - since > UInt64(seconds * 1e9) { return false }
+            if let word, lastWords.contains(where: { $0.contains(word) }) { return false }
             try pass(0.004)
         }
         return try isIdle()
