@@ -82,7 +82,7 @@ package struct KillRun {
         let daemon = try spool.start(fault: fault)
         defer { daemon.end() }
         try signal(daemon, at: point)
-        var left = point.isOfCancellation ? try dropCancelled() : []
+        var wishes = try wishes(for: point)
         let deadline = Clock.nanoseconds + 10_000_000_000
         while Clock.nanoseconds < deadline {
             if let ending = daemon.poll() {
@@ -90,8 +90,8 @@ package struct KillRun {
                 sums.killsAtPoints += 1
                 return true
             }
-            try cancelStarted(&left)
-            if try spool.isIdle() { break }
+            try control(&wishes)
+            if wishes.isEmpty, try spool.isIdle() { break }
             try pass(0.002)
         }
         sums.killsAtRandom += 1
@@ -103,7 +103,7 @@ package struct KillRun {
         try dropSome()
         let daemon = try spool.start()
         defer { daemon.end() }
-        var left = Bool.random(using: &random) ? try dropCancelled() : []
+        var wishes = try randomWishes()
         var signals: [CInt] = []
         switch Int.random(in: 0..<6, using: &random) {
         case 0: signals = [SIGUSR1, SIGUSR2]
@@ -115,7 +115,7 @@ package struct KillRun {
         for index in 0..<moments {
             let deadline = Clock.nanoseconds + UInt64.random(in: 0..<400_000_000 / UInt64(moments))
             while Clock.nanoseconds < deadline {
-                try cancelStarted(&left)
+                try control(&wishes)
                 try pass(0.002)
             }
             if index < signals.count { daemon.send(signals[index]) }
@@ -176,19 +176,46 @@ package struct KillRun {
         return try spool.drop(manifest)
     }
 
-    /// Drops a manifest that is to be cancelled, and gives its ID.
-    private mutating func dropCancelled() throws(SelfTestError) -> [String] {
-        [try drop(.cancelled)]
+    // MARK: Control files
+
+    /// A control file that is to be put into the inbox when its batch has come so far.
+    private struct Wish {
+        let id: String
+        let action: String
     }
 
-    /// Cancels those that have begun.
-    private func cancelStarted(_ left: inout [String]) throws(SelfTestError) {
-        guard let id = left.first,
-            let bytes = try spool.outboxFile(FileName(id), BatchFile.status),
-            Status(decoding: bytes)?.state == .processing
-        else { return }
-        left = []
-        try spool.cancel(id)
+    /// What brings a daemon to a point.
+    private mutating func wishes(for point: FaultPoint) throws(SelfTestError) -> [Wish] {
+        switch point {
+        case .cancelRecorded, .cancelConsumed:
+            [Wish(id: try drop(.cancelled), action: "cancel")]
+        default: []
+        }
+    }
+
+    private mutating func randomWishes() throws(SelfTestError) -> [Wish] {
+        guard Bool.random(using: &random) else { return [] }
+        return [Wish(id: try drop(.cancelled), action: "cancel")]
+    }
+
+    /// Puts the control files whose time has come.
+    private mutating func control(_ wishes: inout [Wish]) throws(SelfTestError) {
+        var left: [Wish] = []
+        for wish in wishes {
+            if try isDue(wish) {
+                try spool.control(wish.id, wish.action)
+            } else {
+                left.append(wish)
+            }
+        }
+        wishes = left
+    }
+
+    private func isDue(_ wish: Wish) throws(SelfTestError) -> Bool {
+        guard let bytes = try spool.outboxFile(FileName(wish.id), BatchFile.status),
+            let status = Status(decoding: bytes)
+        else { return false }
+        return status.state == .processing
     }
 
     // MARK: Ends
@@ -233,9 +260,11 @@ extension FaultPoint {
 
     /// Whether each picture or manifest passes it.
     fileprivate var comesOften: Bool {
-        needsDeath == nil && !isOfCancellation
-            && ![.pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved].contains(self)
+        switch self {
+        case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved, .cancelRecorded,
+            .cancelConsumed:
+            false
+        default: needsDeath == nil
+        }
     }
-
-    fileprivate var isOfCancellation: Bool { self == .cancelRecorded || self == .cancelConsumed }
 }
