@@ -16,14 +16,15 @@ package final class Scheduler: Sendable {
     private let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
-    private let board: Mutex<Board>
+    let board: Mutex<Board>
     private let settings: Mutex<Darkroom.Configuration>
     private let operations = Mutex<[Work: Operation]>([:])
     private let downloads = OperationQueue()
     private let filters = OperationQueue()
-    private let publisher: Publisher
-    private let statusKeeper: StatusKeeper
-    private let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
+    let publisher: Publisher
+    let statusKeeper: StatusKeeper
+    /// Where batches that wait are read, and their statuses changed: one at a time.
+    let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
     /// Where transfers that have ended are dealt with.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
     private let running = DispatchGroup()
@@ -89,24 +90,6 @@ package final class Scheduler: Sendable {
         return board.withLock { $0.waitingCount < limit }
     }
 
-    /// Takes in a batch that has its receipt.
-    package func accept(_ prepared: PreparedBatch) {
-        advance { board in
-            board.accept(prepared)
-            return []
-        }
-    }
-
-    /// Cancels a batch; false where there is none of this ID in work. `recorded` is called when a restart
-    /// would remember it.
-    package func cancel(id: String, recorded: @escaping @Sendable () -> Void) -> Bool {
-        let effects = board.withLock { $0.cancel(id: id) }
-        guard let effects else { return false }
-        advance { _ in effects }
-        publisher.afterwards(recorded)
-        return true
-    }
-
     /// How many operations run now.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
 
@@ -168,19 +151,24 @@ package final class Scheduler: Sendable {
     // MARK: Effects
 
     /// Moves the board on, gives out the places that are free then, and does what the board wants done.
-    func advance(_ change: (inout Board) -> [Effect]) {
+    ///
+    /// - Parameter recorded: called for each act of a control file, when a restart would remember it.
+    func advance(
+        recorded: @escaping @Sendable (Steering) -> Void = { _ in },
+        _ change: (inout Board) -> [Effect]
+    ) {
         let effects = board.withLock { board in
             var effects = change(&board)
             if gate.mayStart { effects += board.admit() }
             return effects
         }
-        for effect in effects { perform(effect) }
+        for effect in effects { perform(effect, recorded) }
         let listeners = listeners.withLock { $0 }
         listeners.progress()
         listeners.room()
     }
 
-    private func perform(_ effect: Effect) {
+    private func perform(_ effect: Effect, _ recorded: @escaping @Sendable (Steering) -> Void) {
         switch effect {
         case .enqueue(let work, let priority, let quality):
             enqueue(work, priority, quality)
@@ -189,8 +177,15 @@ package final class Scheduler: Sendable {
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
-        case .recordCancellation(let folders):
-            publisher.recordCancellation(folders)
+        case .recordSteering(let folders, let steering):
+            record(steering, of: folders, recorded)
+        case .amendStatus(let folders, let isHeld, let steering):
+            preparation.async { [self] in amendStatus(folders, isHeld, steering) }
+        case .park(let key):
+            // After what is still to be journaled of it, for it will be read from there.
+            publisher.afterwards { [self] in statusKeeper.park(key, self) }
+        case .dropScratch(let folders):
+            preparation.async { Recovery.dropScratch(of: folders) }
         case .prepare(let key, let folders):
             preparation.async { [self] in prepare(key, folders) }
         case .statusChanged(let key):
@@ -325,6 +320,10 @@ extension Scheduler: StatusSource {
             board.batchFinished(key)
             return []
         }
+    }
+
+    func parked(_ key: BatchKey) {
+        advance { $0.parked(key) }
     }
 }
 

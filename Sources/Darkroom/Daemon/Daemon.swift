@@ -222,21 +222,24 @@ package enum ExitCode: Int32, Sendable {
 }
 
 extension Board.Summary {
-    var unfinished: Int { batchesInWork + batchesWaiting }
+    var unfinished: Int { batchesInWork + batchesWaiting + batchesHeld }
 
     /// The line that `systemctl status` shows.
     func text(isPaused: Bool, isStopping: Bool, running: Int) -> String {
         if isStopping { return "Stopping: \(count(running, "operation")) finishing" }
+        let held = batchesHeld > 0 ? "; \(batchesHeld) held" : ""
+        let waitingOrInWork = batchesInWork + batchesWaiting
         if isPaused {
             let finishing = running > 0 ? ", \(count(running, "image")) still finishing" : ""
-            return "Paused (SIGUSR1): \(count(unfinished, "batch", "batches")) waiting\(finishing)"
+            return "Paused (SIGUSR1): \(count(waitingOrInWork, "batch", "batches")) waiting"
+                + finishing + held
         }
-        guard unfinished > 0 else {
-            return "Idle; \(count(batchesEnded, "batch", "batches")) finished since the start"
+        guard waitingOrInWork > 0 else {
+            return "Idle; \(count(batchesEnded, "batch", "batches")) finished since the start\(held)"
         }
         let waiting = batchesWaiting > 0 ? "; \(batchesWaiting) waiting" : ""
         return "Processing \(count(batchesInWork, "batch", "batches")), "
-            + "\(images.finished) of \(count(images.total, "image"))\(waiting)"
+            + "\(images.finished) of \(count(images.total, "image"))\(waiting)\(held)"
     }
 
     private func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {

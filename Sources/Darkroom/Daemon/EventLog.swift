@@ -19,6 +19,11 @@ package enum Event: String, Sendable, CaseIterable {
     case batchResumed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e012"
     case batchFinished = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e013"
     case batchCancelled = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e014"
+    case batchHeld = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e040"
+    case batchReleased = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e041"
+    case batchReopened = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e042"
+    case controlIdle = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e043"
+    case controlRefused = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e044"
     case imageDownloaded = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e020"
     case imageFiltered = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e021"
     case imageFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e022"
@@ -163,12 +168,42 @@ package struct EventLog: Sendable {
             ])
     }
 
-    package func cancelled(id: String, found: Bool) {
+    // MARK: Control files
+
+    package func steered(id: String, _ steering: Steering) {
+        let event: Event
+        let words: String
+        switch steering.action {
+        case .cancel: (event, words) = (.batchCancelled, "is being cancelled")
+        case .hold: (event, words) = (.batchHeld, "is held: no further image begins")
+        case .release: (event, words) = (.batchReleased, "is released")
+        case .retry: (event, words) = (.batchReopened, "is taken up again")
+        }
         say(
-            .notice, .batchCancelled,
-            found
-                ? "\(id) is being cancelled" : "\(id).cancel names no batch that is in work",
+            .notice, event, "\(id) \(words) (by user \(steering.uid))",
             [Field.batch: .string(id)])
+    }
+
+    package func reopened(_ status: Status, uid: UInt32) {
+        say(
+            .notice, .batchReopened,
+            "\(status.id) is taken up again: \(status.counts.new) of "
+                + "\(images(status.counts.total)) to be done (by user \(uid))",
+            [Field.batch: .string(status.id), Field.state: .string(status.state.rawValue)])
+    }
+
+    func controlIdle(_ request: ControlRequest, because reason: String) {
+        say(
+            .notice, .controlIdle, "\(request.file.name.text) does nothing: \(reason)",
+            [Field.batch: .string(request.file.ids[0])])
+    }
+
+    func controlRefused(_ request: ControlRequest, owner: UInt32?) {
+        say(
+            .warning, .controlRefused,
+            "\(request.file.name.text) is refused: it is user \(request.steering.uid)’s, and the "
+                + "manifest \(owner.map { "user \($0)’s" } ?? "of an unknown owner")",
+            [Field.batch: .string(request.file.ids[0])])
     }
 
     // MARK: Images
@@ -224,6 +259,7 @@ extension BatchState {
         switch self {
         case .pending: "pending"
         case .processing: "processing"
+        case .held: "held"
         case .completed: "completed"
         case .completedWithErrors: "completed with errors"
         case .cancelled: "cancelled"

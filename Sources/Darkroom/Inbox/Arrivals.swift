@@ -18,6 +18,11 @@ struct Arrivals {
 
     func contains(_ name: FileName) -> Bool { known.contains(name) }
 
+    /// Whether an event has told that a file was renamed into the inbox.
+    func isWhole(_ name: FileName) -> Bool {
+        known.contains(name) && waiting.contains { $0.isWhole && $0.name == name }
+    }
+
     /// Adds a name; one that is known only where it is whole now. False where there is no room for it.
     mutating func add(_ name: FileName, isWhole: Bool) -> Bool {
         guard !known.contains(name) || isWhole else { return true }

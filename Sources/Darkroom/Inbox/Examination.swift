@@ -54,8 +54,8 @@ enum Verdict: Sendable {
     case settling(FileIdentity)
     /// It cannot be read now.
     case unreadable(FileError)
-    /// A request to cancel the batch of this ID.
-    case cancellation(id: String)
+    /// A control file.
+    case control(ControlRequest)
     case ready(Candidate)
 }
 
@@ -75,7 +75,10 @@ struct Examination: Sendable {
             guard information.st_mode & S_IFMT == S_IFREG else {
                 return .ignored("it is not a regular file")
             }
-            if let id = Self.cancelledID(name) { return .cancellation(id: id) }
+            if let file = ControlFile(name) {
+                // Name, kind and owner are of one look, so that nobody can change one between.
+                return .control(ControlRequest(file, information))
+            }
             guard let format = ManifestFormat(fileName: name.text) else { return .gone }
             let identity = FileIdentity(information)
             let whole = isWhole || identity.age >= settle
@@ -147,8 +150,9 @@ struct Examination: Sendable {
         for ending in [".tmp", ".part", "~"] where text.hasSuffix(ending) {
             return "its name ends in \(ending)"
         }
-        if ManifestFormat(fileName: text) == nil, cancelledID(name) == nil {
-            return "it ends in none of .json, .yaml, .yml, .plist and .cancel"
+        if ManifestFormat(fileName: text) == nil, ControlFile(name) == nil {
+            return "it ends in none of .json, .yaml, .yml and .plist, "
+                + "nor in .cancel, .hold, .release or .retry"
         }
         return nil
     }
@@ -158,13 +162,6 @@ struct Examination: Sendable {
     static func willBeClosed(_ name: FileName, in inbox: Directory?) -> Bool {
         guard let information = try? inbox?.information(of: name) else { return true }
         return information.st_mode & S_IFMT == S_IFREG && information.st_nlink == 1
-    }
-
-    /// The ID that `ID.cancel` names.
-    private static func cancelledID(_ name: FileName) -> String? {
-        let text = name.text
-        guard text.hasSuffix(".cancel"), text.count > ".cancel".count else { return nil }
-        return String(text.dropLast(".cancel".count))
     }
 }
 

@@ -11,6 +11,7 @@ import Synchronization
 /// | `arrivals` | an event or a scan named it                       | it is examined                     |
 /// | `settling` | it may not be complete                            | it was left alone for the time     |
 /// | `refused`  | it is ignored or cannot be taken, and that was said | an event or a scan names it again |
+/// | `controls` | it is a control file: see `Controls`              | it has acted, whatever waits       |
 /// | (inbox)    | too many batches wait, or more names than fit here| there is room: a scan finds it     |
 ///
 /// All state belongs to `queue`.
@@ -22,29 +23,32 @@ package final class Intake: @unchecked Sendable {
     /// Bytes of manifests held between reading and claiming, above which a group is cut short.
     private static let groupBytes = 4 << 20
 
-    private let spool: Spool
-    private let scheduler: Scheduler
-    private let log: EventLog
+    let spool: Spool
+    let scheduler: Scheduler
+    let log: EventLog
     /// Called when the inbox is gone and cannot be put back.
     private let onLoss: @Sendable (FileError) -> Void
-    private let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
+    let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
     /// Whether something is left in the folder for want of room.
     private let waitsForRoom = Atomic(false)
 
-    private var inbox: Directory?
+    private(set) var inbox: Directory?
     private var watch: InboxWatch?
-    private var arrivals = Arrivals()
-    private var settling = SettlingFiles()
-    private var refused: [FileName: String] = [:]
+    var arrivals = Arrivals()
+    var settling = SettlingFiles()
+    var controls = Controls()
+    var refused: [FileName: String] = [:]
     /// Claimed manifests whose receipt could not be written; nothing more is claimed until it is.
     private var unanswered: [ClaimedManifest] = []
     private var mustScan = false
     /// Whether the spool has refused to take anything; nothing is claimed until it is tried again.
-    private var isBlocked = false
+    private(set) var isBlocked = false
     private var recheckIsSet = false
     /// Asked between manifests, so that a stop does not wait for a full inbox.
     private let stopped = Atomic(false)
     private var timerIsSet = false
+    private var drainIsSet = false
+    var controlTimerIsSet = false
 
     package init(
         spool: Spool, scheduler: Scheduler, log: EventLog,
@@ -62,6 +66,7 @@ package final class Intake: @unchecked Sendable {
         let configuration = scheduler.configuration
         let recovery = Recovery(
             spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+        try spool.removeHalfReopened()
         // Before the watch stands, for an event may have something claimed before the rest is recovered.
         let unfinished = try recovery.ids()
         var failure: FileError?
@@ -75,6 +80,7 @@ package final class Intake: @unchecked Sendable {
         if let failure { throw failure }
         scheduler.onRoom { [weak self] in self?.roomAppeared() }
         queue.async { [self] in
+            findControls()
             for id in unfinished where !isStopped { recover(id, recovery) }
             scan()
             rescanLater()
@@ -88,7 +94,7 @@ package final class Intake: @unchecked Sendable {
             case .rejected(let status): log.rejected(status)
             case .unfinished(let prepared):
                 log.resumed(prepared.status)
-                scheduler.accept(prepared)
+                accept(prepared)
             }
         } catch {
             // It stays where it is for the next start, and the others go on.
@@ -118,7 +124,7 @@ package final class Intake: @unchecked Sendable {
         queue.sync { watch = nil }
     }
 
-    private var isStopped: Bool { stopped.load(ordering: .acquiring) }
+    var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
     // MARK: The folder
 
@@ -202,8 +208,10 @@ package final class Intake: @unchecked Sendable {
         drain()
     }
 
-    private func arrived(_ name: FileName, isWhole: Bool) {
-        if !arrivals.add(name, isWhole: isWhole) { mustScan = true }
+    func arrived(_ name: FileName, isWhole: Bool) {
+        let isKept =
+            ControlFile(name).map { controls.add($0) } ?? arrivals.add(name, isWhole: isWhole)
+        if !isKept { mustScan = true }
     }
 
     /// The scheduler has let go of a batch: there may be more in the folder than could be taken.
@@ -218,12 +226,13 @@ package final class Intake: @unchecked Sendable {
     // MARK: Taking
 
     /// Examines what has arrived, and claims what can be, in groups.
-    private func drain() {
+    func drain() {
         guard let inbox else { return }
         let examination = Examination(scheduler.configuration)
-        while !arrivals.isEmpty, !isBlocked, !isStopped, scheduler.hasRoom {
-            take(arrivals.takeGroup(), examination, inbox)
-        }
+        steer(examination, inbox)
+        if canTake { take(arrivals.takeGroup(), examination, inbox) }
+        // One group at a time, so that what happens meanwhile, a control file say, does not wait for all.
+        if canTake { return drainSoon() }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked, !isStopped else { return }
         if scheduler.hasRoom {
@@ -233,6 +242,20 @@ package final class Intake: @unchecked Sendable {
             waitsForRoom.store(true, ordering: .releasing)
             // It may have appeared before the flag was set.
             if scheduler.hasRoom { roomAppeared() }
+        }
+    }
+
+    private var canTake: Bool {
+        !arrivals.isEmpty && !isBlocked && !isStopped && scheduler.hasRoom
+    }
+
+    private func drainSoon() {
+        guard !drainIsSet else { return }
+        drainIsSet = true
+        queue.async { [weak self] in
+            guard let self else { return }
+            drainIsSet = false
+            drain()
         }
     }
 
@@ -246,15 +269,11 @@ package final class Intake: @unchecked Sendable {
                 candidates.append(candidate)
                 bytes += candidate.reading.byteCount
             }
-            var cancelled: String?
-            if case .cancellation(let id) = verdict { cancelled = id }
-            // What came before a cancellation in this group may be what it means.
-            if cancelled != nil || bytes > Self.groupBytes {
+            if bytes > Self.groupBytes {
                 claim(candidates, examination, inbox)
                 candidates = []
                 bytes = 0
             }
-            if let cancelled { cancel(cancelled, arrival.name, inbox) }
             if isBlocked || isStopped { return }
         }
         claim(candidates, examination, inbox)
@@ -264,7 +283,7 @@ package final class Intake: @unchecked Sendable {
     private func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
         if case .settling = verdict {} else { settling.forget(name) }
         switch verdict {
-        case .gone, .cancellation:
+        case .gone, .control:
             refused[name] = nil
         case .ignored(let reason):
             refuse(name, reason)
@@ -279,7 +298,7 @@ package final class Intake: @unchecked Sendable {
         return nil
     }
 
-    private func refuse(_ name: FileName, _ reason: String) {
+    func refuse(_ name: FileName, _ reason: String) {
         guard refused[name] != reason else { return }
         guard refused.count < Self.refusedCapacity else { return }
         refused[name] = reason
@@ -287,7 +306,7 @@ package final class Intake: @unchecked Sendable {
         if !reason.hasPrefix("its name") { log.notTaken(name.text, because: reason) }
     }
 
-    private func claim(
+    func claim(
         _ candidates: [Candidate], _ examination: Examination, _ inbox: Directory
     ) {
         guard !candidates.isEmpty else { return }
@@ -313,42 +332,23 @@ package final class Intake: @unchecked Sendable {
     /// Gives the manifests their receipts. One whose receipt cannot be written is kept, for it is in the inbox
     /// no more, and tried again.
     private func answer(_ claimed: [ClaimedManifest]) {
-        let reception = Reception(spool: spool, scheduler: scheduler, log: log)
+        let reception = Reception(
+            spool: spool, log: log, durably: scheduler.configuration.isDurable, accept: accept)
         guard let left = reception.answer(claimed) else { return }
         unanswered += left
         retryLater()
     }
 
-    /// The request is consumed when it will not be forgotten any more, or means nothing.
-    private func cancel(_ id: String, _ name: FileName, _ inbox: Directory) {
-        let isFound = scheduler.cancel(id: id) { [weak self] in
-            guard let self else { return }
-            queue.async { self.consume(name, inbox) }
-        }
-        if !isFound { consume(name, inbox) }
-        log.cancelled(id: id, found: isFound)
-    }
-
-    private func consume(_ name: FileName, _ inbox: Directory) {
-        do {
-            try inbox.remove(name)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Its owner has taken it back.
-        } catch {
-            log.storageFailed(error)
-        }
-    }
-
     // MARK: Time
 
-    private func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
+    func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
         guard settling.contains(name), let information = try? inbox?.information(of: name)
         else { return false }
         return settling.hasSettled(name, FileIdentity(information), for: seconds)
     }
 
     /// Comes back to the files that settle, when the first of them may have.
-    private func setTimer(_ settle: Double) {
+    func setTimer(_ settle: Double) {
         guard !timerIsSet, let first = settling.first else { return }
         timerIsSet = true
         let due = first + UInt64(settle * 1e9)
@@ -378,7 +378,7 @@ package final class Intake: @unchecked Sendable {
 
     /// Looks again at what cannot be read or moved. No event tells when that has passed: a folder's
     /// permissions may have been changed, or another process have closed its files.
-    private func recheckLater() {
+    func recheckLater() {
         guard !recheckIsSet else { return }
         recheckIsSet = true
         queue.asyncAfter(deadline: .now() + 10) { [weak self] in

@@ -1,13 +1,14 @@
 /// Gives claimed manifests their receipts and hands the batches on: the last step of the intake.
 struct Reception {
     let spool: Spool
-    let scheduler: Scheduler
     let log: EventLog
+    let durably: Bool
+    /// Takes the batch in.
+    let accept: (PreparedBatch) -> Void
 
     /// Returns nil if all went well; where the spool has refused something, which has been logged, those that
     /// have no receipt, if any.
     func answer(_ claimed: [ClaimedManifest]) -> [ClaimedManifest]? {
-        let durably = scheduler.configuration.isDurable
         var answered: [(ClaimedManifest, Status)] = []
         var left: [ClaimedManifest]?
         do {
@@ -19,11 +20,11 @@ struct Reception {
             log.storageFailed(error)
             left = Array(claimed[answered.count...])
         }
-        for (manifest, status) in answered { admit(manifest, status, durably) }
+        for (manifest, status) in answered { admit(manifest, status) }
         return left
     }
 
-    private func admit(_ claimed: ClaimedManifest, _ status: Status, _ durably: Bool) {
+    private func admit(_ claimed: ClaimedManifest, _ status: Status) {
         guard case .success(let manifest) = claimed.reading.outcome else {
             log.rejected(status)
             do {
@@ -34,7 +35,6 @@ struct Reception {
             return
         }
         log.claimed(status)
-        scheduler.accept(
-            PreparedBatch(folders: claimed.folders, manifest: manifest, status: status))
+        accept(PreparedBatch(folders: claimed.folders, manifest: manifest, status: status))
     }
 }

@@ -37,14 +37,22 @@ package final class Publisher: Sendable {
         fileprivate var record: JournalRecord { .ended(index: index, status) }
     }
 
+    /// A line of a batch's journal that is not about an image.
+    private struct Record: Sendable {
+        let folders: BatchFolders
+        let record: JournalRecord
+        /// Called with what kept it from being written, if anything.
+        let completion: @Sendable (FileError?) -> Void
+    }
+
     private enum Entry: Sendable {
         case item(Item)
-        case cancellation(BatchFolders)
+        case record(Record)
 
         var folders: BatchFolders {
             switch self {
             case .item(let item): item.folders
-            case .cancellation(let folders): folders
+            case .record(let record): record.folders
             }
         }
     }
@@ -62,7 +70,13 @@ package final class Publisher: Sendable {
 
     package func publish(_ item: Item) { add(.item(item)) }
 
-    package func recordCancellation(_ folders: BatchFolders) { add(.cancellation(folders)) }
+    /// Journals what is not about an image.
+    package func record(
+        _ record: JournalRecord, of folders: BatchFolders,
+        completion: @escaping @Sendable (FileError?) -> Void
+    ) {
+        add(.record(Record(folders: folders, record: record, completion: completion)))
+    }
 
     /// Does something when everything handed in before has been dealt with.
     package func afterwards(_ body: @escaping @Sendable () -> Void) {
@@ -100,7 +114,7 @@ package final class Publisher: Sendable {
             }
             switch entry {
             case .item(let item): groups[index].items.append(item)
-            case .cancellation: groups[index].isCancelled = true
+            case .record(let record): groups[index].records.append(record)
             }
         }
         for group in groups { publish(group) }
@@ -110,20 +124,21 @@ package final class Publisher: Sendable {
     private struct Group {
         let folders: BatchFolders
         var items: [Item] = []
-        var isCancelled = false
+        var records: [Record] = []
     }
 
     private func publish(_ group: Group) {
         var items = group.items
+        var failure: FileError?
         do throws(FileError) {
             let active = try group.folders.active()
             startWriting(items, in: active)
             for index in items.indices { sync(&items[index], in: active) }
-            var records = items.map(\.record)
-            if group.isCancelled { records.append(.cancelled) }
+            let records = items.map(\.record) + group.records.map(\.record)
             do throws(FileError) {
                 try ItemJournal.append(records, in: active, durably: durably)
             } catch {
+                failure = error
                 refuse(&items, error, in: active)
                 throw error
             }
@@ -133,12 +148,14 @@ package final class Publisher: Sendable {
             }
         } catch {
             log.storageFailed(error, batch: group.folders.id)
+            if items.allSatisfy(\.isUndecided) { failure = error }
             // Before the journal there was no decision; after it, it stands, and so does what was renamed.
             for index in items.indices where items[index].isUndecided {
                 items[index].status.fail(error)
             }
         }
         for item in items { item.completion(item.status) }
+        for record in group.records { record.completion(failure) }
     }
 
     /// Without a journal nothing may be shown as done. If its lines got into the file though not to the

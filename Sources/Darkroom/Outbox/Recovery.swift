@@ -17,7 +17,8 @@ package struct Recovery: Sendable {
 
     /// The IDs of the folders in `active`, sorted.
     package func ids() throws(FileError) -> [String] {
-        try spool.active.names().map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
+        try spool.active.names().filter { $0.bytes.first != UInt8(ascii: ".") }
+            .map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
     }
 
     /// Puts one folder in order.
@@ -35,7 +36,7 @@ package struct Recovery: Sendable {
                 "resume: its manifest is missing", active.path(of: "manifest.*"),
                 .noSuchFileOrDirectory)
         }
-        if let status, status.state.isFinal {
+        if let status, status.state.isFinal, try !wasReopened(status, active) {
             try Receipt.finish(folders, format: format, durably: durably)
             return .finished
         }
@@ -47,13 +48,21 @@ package struct Recovery: Sendable {
         try recover(folders.id)
     }
 
+    /// Whether the folder is that of a batch taken up again after it ended with this status.
+    private func wasReopened(_ status: Status, _ active: Directory) throws(FileError) -> Bool {
+        guard case .reopened(let record) = try ItemJournal.first(in: active) else { return false }
+        return record.isOf(status)
+    }
+
     private func resume(
         _ folders: BatchFolders, _ format: ManifestFormat, _ status: Status?, _ active: Directory
     ) throws(FileError) -> Finding {
         let reading = try reading(folders, format, status, active)
         let claimed = ClaimedManifest(
             folders: folders, name: status?.manifest.name ?? "\(folders.id).\(format.rawValue)",
-            format: format, received: status?.times.received ?? Clock.timestamp, reading: reading)
+            format: format, received: status?.times.received ?? Clock.timestamp, reading: reading,
+            uid: try status == nil
+                ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid)
         var fresh = Receipt.status(of: claimed)
         guard case .success(let manifest) = reading.outcome else {
             try answer(fresh, folders, manifest: nil)
@@ -64,10 +73,17 @@ package struct Recovery: Sendable {
             try answer(fresh, folders, manifest: reading.bytes)
         }
         fresh.times.started = status?.times.started
-        let isCancelled = try applyJournal(to: &fresh, folders, active)
+        let standing = try applyJournal(to: &fresh, folders, active)
+        let isHeld = standing == .held
+        if isHeld { fresh.state = .held }
+        // Others are rewritten when they go on, which may be long after.
+        if let status, status.state.isFinal || (status.state == .held) != isHeld {
+            try folders.writeStatus(fresh, durably: durably)
+        }
         return .unfinished(
             PreparedBatch(
-                folders: folders, manifest: manifest, status: fresh, isCancelled: isCancelled))
+                folders: folders, manifest: manifest, status: fresh,
+                isCancelled: standing == .cancelled, isHeld: isHeld))
     }
 
     /// Puts a status into the outbox: with its folder, or into the one that is there, whose status was there
@@ -117,15 +133,21 @@ package struct Recovery: Sendable {
     }
 
     /// Takes over what the journal says, finishes the renames it decided, and clears away what was begun
-    /// and not finished. Gives whether the batch was cancelled.
+    /// and not finished. Gives what the controls have made of the batch.
     private func applyJournal(
         to status: inout Status, _ folders: BatchFolders, _ active: Directory
-    ) throws(FileError) -> Bool {
+    ) throws(FileError) -> Standing {
         try ItemJournal.mend(in: active)
-        var isCancelled = false
+        var standing = Standing.free
         for record in try ItemJournal.read(in: active) {
             switch record {
-            case .cancelled: isCancelled = true
+            case .cancelled: standing = .cancelled
+            case .steered(let steering):
+                status.note(steering)
+                standing.change(by: steering.action)
+            case .reopened(let record):
+                status.retries = record.retries
+                status.steering = record.steering
             case .ended(let index, let image):
                 guard status.images.indices.contains(index) else { continue }
                 status.images[index] = image
@@ -142,7 +164,28 @@ package struct Recovery: Sendable {
         for name in try active.names() where Self.isScrap(name) {
             try active.remove(name)
         }
-        return isCancelled
+        return standing
+    }
+
+    /// What the controls in a journal have made of a batch.
+    private enum Standing {
+        case free, held, cancelled
+
+        mutating func change(by action: Steering.Action) {
+            switch (self, action) {
+            case (.cancelled, _), (_, .retry): break
+            case (_, .cancel): self = .cancelled
+            case (_, .hold): self = .held
+            case (_, .release): self = .free
+            }
+        }
+    }
+
+    /// Removes the fetched bytes of a batch that was put away; what cannot be removed now is removed when the
+    /// batch is read again, or with its folder.
+    static func dropScratch(of folders: BatchFolders) {
+        guard let active = try? folders.active(), let names = try? active.names() else { return }
+        for name in names where name.text.hasPrefix("source-") { try? active.remove(name) }
     }
 
     /// An output that is still in `active` goes to the outbox. One that is not has been there already,

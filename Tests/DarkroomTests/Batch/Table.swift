@@ -23,12 +23,16 @@ struct Table {
     private(set) var prepared = 0
     private(set) var mostLive = 0
     private(set) var endedTwice = 0
+    /// What was to be journaled of controls.
+    private(set) var steered: [Steering] = []
 
     private let scratch: ScratchDirectory
     private let spool: Spool
     private var queue: [Effect] = []
     private var ended: Set<String> = []
     private var manifests: [String: Manifest] = [:]
+    /// What the journal would say of images that have ended.
+    private var journal: [String: [Int: ImageState]] = [:]
     private var beginnings = 0
 
     init(
@@ -44,23 +48,24 @@ struct Table {
 
     mutating func accept(
         _ id: String, images: Int, priority: Priority = .normal,
-        quality: QualityOfServiceName = .default, isCancelled: Bool = false
+        quality: QualityOfServiceName = .default, isCancelled: Bool = false, isHeld: Bool = false
     ) {
         let images = (0..<images).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
         accept(
             id, Manifest(images: images, priority: priority, qualityOfService: quality),
-            isCancelled: isCancelled)
+            isCancelled: isCancelled, isHeld: isHeld)
     }
 
     /// - Parameter ended: the images that a journal says have ended, and how.
     mutating func accept(
         _ id: String, _ manifest: Manifest, isCancelled: Bool = false,
-        ended: [Int: ImageState] = [:]
+        isHeld: Bool = false, ended: [Int: ImageState] = [:]
     ) {
         manifests[id] = manifest
         var prepared = prepare(id, manifest, ended)
         prepared.isCancelled = isCancelled
-        board.accept(prepared)
+        prepared.isHeld = isHeld
+        take(board.accept(prepared))
         admit()
     }
 
@@ -68,7 +73,7 @@ struct Table {
         _ id: String, _ manifest: Manifest, _ ended: [Int: ImageState] = [:]
     ) -> PreparedBatch {
         let reference = Status.ManifestReference(
-            name: id, file: "manifest.json", sha256: "", bytes: 0)
+            name: id, file: "manifest.json", sha256: "", bytes: 0, uid: 1000)
         var status = Status(
             id: id, manifest: reference, state: .pending,
             times: Status.Times(received: Clock.timestamp),
@@ -83,9 +88,21 @@ struct Table {
             folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status)
     }
 
-    mutating func cancel(_ id: String) {
-        if let effects = board.cancel(id: id) { take(effects) }
+    /// Has a control act, as the spool's owner's.
+    @discardableResult
+    mutating func steer(_ id: String, _ action: Steering.Action) -> SteeringOutcome {
+        var effects: [Effect] = []
+        let steering = Steering(action, time: "\(steered.count)", uid: 0)
+        let outcome = board.steer(id, steering, isPrivileged: true, &effects)
+        for case .recordSteering(_, let steering) in effects { steered.append(steering) }
+        take(effects)
         admit()
+        return outcome
+    }
+
+    /// How a batch stands: the state that its users see, or nil while it waits or after its end.
+    func state(of id: String) -> BatchState? {
+        board.batches.values.first { $0.folders.id == id }?.status.state
     }
 
     func counts(of id: String) -> Status.Counts {
@@ -133,11 +150,13 @@ struct Table {
                 filteredBatches.append(folders.id)
             }
             codes[status.name] = status.error?.code
+            journal[folders.id, default: [:]][index] = status.state
             take(board.imageEnded(key, index, status))
         case .prepare(let key, let folders):
             prepared += 1
             guard let manifest = manifests[folders.id] else { return }
-            take(board.prepared(key, prepare(folders.id, manifest)))
+            let ended = journal[folders.id] ?? [:]
+            take(board.prepared(key, prepare(folders.id, manifest, ended)))
         case .finish(let key):
             guard let batch = board.batches[key] else { return }
             if finished[batch.folders.id] != nil { endedTwice += 1 }
@@ -145,7 +164,8 @@ struct Table {
             finishedOrder.append(batch.folders.id)
             counts[batch.folders.id] = batch.status.counts
             board.batchFinished(key)
-        case .cancel, .recordCancellation, .statusChanged: break
+        case .park(let key): take(board.parked(key))
+        case .cancel, .recordSteering, .amendStatus, .dropScratch, .statusChanged: break
         }
     }
 
