@@ -41,18 +41,25 @@ import Testing
             table.accept("a", images: 9)
             if standing == .waitsHeld { table.steer("a", .hold) }
         case .inPreparation:
-            // The first is kept whatever the budget; the one after it is read from its folder.
-            table.accept("held", images: 2)
-            table.accept("busy", images: 9)
+            // Beside another that waits it is not kept, and has to be read from its folder.
+            table.accept("other", images: 2, isHeld: true)
             table.accept("a", images: 2)
+            #expect(table.board.waitingBatches[2]?.isInPreparation == true)
+            table.steer("other", .release)
         case .inWork: table.accept("a", images: 9)
-        case .inWorkHeld, .cancelled:
+        case .inWorkHeld:
             table.accept("a", images: 9)
             table.run(steps: 3)
-            table.steer("a", standing == .cancelled ? .cancel : .hold)
+            table.steer("a", .hold)
+        case .cancelled:
+            table.accept("a", images: 9)
+            // A transfer that has begun keeps the batch from ending at once.
+            _ = table.board.downloadBegan(1, 0)
+            table.steer("a", .cancel)
         case .ending:
             table.accept("a", images: 1)
-            table.run(steps: 3)
+            // Its end is asked for, and not done.
+            while table.state(of: "a") == .processing { table.run(steps: 1) }
         case .notHere: break
         }
         return table
@@ -65,6 +72,7 @@ import Testing
         #expect(table.steer("a", action) == expected)
         // What acts is journaled, once, and nothing else is.
         #expect(table.steered.dropFirst(before).map(\.action) == (expected == .acts ? [action] : []))
+        if standing == .cancelled { table.endDownload(1, 0) }
         let isHeld =
             action == .hold && (expected == .acts || expected == .already)
             || action == .retry && [.waitsHeld, .inWorkHeld].contains(standing)

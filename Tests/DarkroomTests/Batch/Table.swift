@@ -184,6 +184,12 @@ struct Table {
         take(board.downloadEnded(key, source, failure: failure))
     }
 
+    /// A download that was begun by hand ends, cancelled.
+    mutating func endDownload(_ key: BatchKey, _ source: Int) {
+        let failure = Failure(FetchError(.cancelled, "the batch was cancelled"))
+        take(board.downloadEnded(key, source, failure: failure))
+    }
+
     private mutating func filter(_ key: BatchKey, _ image: Int) {
         if mustDefer() { return take(board.filterDeferred(key, image)) }
         guard let job = board.filterBegan(key, image) else { return }

@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct ControlFileTests {
+    static let long = String(repeating: "n", count: 230)
+    static let names: [(String, Steering.Action, [String])] = [
+        ("a.cancel", .cancel, ["a"]), ("a.b.hold", .hold, ["a.b"]), ("a.Release", .release, ["a"]),
+        ("a.json.retry", .retry, ["a.json"]), ("trip-2.hold", .hold, ["trip-2"]),
+        ("\(long).hold", .hold, [long, String(long.prefix(200))]),
+    ]
+
+    @Test(arguments: names)
+    func saysWhatItMeans(name: String, action: Steering.Action, ids: [String]) throws {
+        let file = try #require(ControlFile(FileName(name)))
+        #expect(file.action == action)
+        #expect(file.ids == ids)
+        let stem = name.dropLast(action.rawValue.count)
+        #expect(file.manifestNames.contains(FileName("\(stem)json")))
+    }
+
+    /// The names that a manifest may have: its ID is the one that its control file means.
+    @Test(arguments: [
+        Array("a".utf8), Array(long.utf8), Array("e\u{301}".utf8), [0x66, 0xfc, 0x72],
+        Array("line\nbreak".utf8), Array(String(repeating: "\u{301}", count: 120).utf8),
+        [UInt8](repeating: 0xfc, count: 240),
+    ])
+    func findsTheIDOfAnyManifest(stem: [UInt8]) throws {
+        let manifest = FileName(bytes: stem + Array(".json".utf8))
+        let id = Claim.id(fromFileName: manifest.text)
+        let file = try #require(ControlFile(FileName(bytes: stem + Array(".hold".utf8))))
+        #expect(file.ids.contains { Array($0.utf8) == Array(id.utf8) })
+        #expect(file.manifestNames.contains(manifest))
+        #expect(file.ids.allSatisfy { $0.utf8.count <= 255 })
+    }
+
+    @Test(arguments: ["cancel", ".cancel", ".a.hold", "a.cancelled", "a.hold~", "a.json", "", "."])
+    func isNoOtherName(name: String) {
+        #expect(ControlFile(FileName(name)) == nil)
+    }
+
+    @Test func actsOnceAndIsForgotten() throws {
+        let files = try ["a.hold", "b.cancel", "a.cancel"].map {
+            try #require(ControlFile(FileName($0)))
+        }
+        var controls = Controls()
+        let areKept = (files + files).map { controls.add($0) }
+        #expect(areKept.allSatisfy { $0 })
+        #expect(controls.naming(["a"]) == ["a.cancel", "a.hold"])
+        #expect(controls.next() == "a.hold")
+        controls.take(files[0])
+        // One that is taken out of its turn is not given again; one in hand is not added again.
+        controls.take(files[2])
+        var isKept = controls.add(files[0])
+        #expect(isKept)
+        #expect(controls.next() == "b.cancel")
+        let since = controls.wait(files[1])
+        #expect(controls.next() == nil)
+        #expect(controls.hasWaiting)
+        controls.wake()
+        #expect(controls.next() == "b.cancel")
+        controls.take(files[1])
+        // What has to wait again has waited since the first time.
+        #expect(controls.wait(files[1]) == since)
+        for file in files { controls.forget(file) }
+        #expect(!controls.hasWaiting)
+        #expect(controls.naming(["a", "b"]).isEmpty)
+        isKept = controls.add(files[0])
+        #expect(isKept)
+        #expect(controls.next() == "a.hold")
+    }
+
+    @Test func remembersOnlySoMany() throws {
+        var controls = Controls()
+        var kept = 0
+        for index in 0..<20_000 {
+            if controls.add(try #require(ControlFile("\(index).hold"))) { kept += 1 }
+        }
+        #expect(kept == 16_384)
+    }
+
+    /// Whose control it is, is asked of the file itself; what is no file asks for nothing.
+    @Test func isExaminedWithItsOwner() throws {
+        let scratch = try ScratchDirectory()
+        let inbox = try Directory(path: scratch.path)
+        let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
+        try inbox.write([], to: "a.hold", durably: false)
+        if geteuid() == 0 { #expect(chown(inbox.path + "/a.hold", 1234, 1) == 0) }
+        guard case .control(let request) = examination.examine("a.hold", in: inbox, isWhole: false)
+        else { return #expect(Bool(false), "no control") }
+        #expect(request.steering.action == .hold)
+        #expect(request.steering.uid == (geteuid() == 0 ? 1234 : geteuid()))
+        try inbox.makeDirectory("folder.cancel")
+        mkfifo(inbox.path + "/fifo.cancel", 0o600)
+        symlink("a.hold", inbox.path + "/link.cancel")
+        for name: FileName in ["folder.cancel", "fifo.cancel", "link.cancel"] {
+            guard case .ignored = examination.examine(name, in: inbox, isWhole: true) else {
+                #expect(Bool(false), "\(name.text) is not ignored")
+                continue
+            }
+        }
+    }
+}
