@@ -52,7 +52,7 @@ extension Board {
             batch.setState(.downloading, of: image)
         }
         return DownloadJob(
-            folders: batch.folders, slot: batch.takeSlot(for: index),
+            folders: batch.folders, slot: batch.sources[index].slot ?? batch.takeSlot(for: index),
             text: batch.sources[index].text,
             image: batch.sources[index].waiters.first.map { batch.manifest.images[$0].name } ?? "",
             cancellation: batch.cancellation)
@@ -139,9 +139,18 @@ extension Board {
             outputFile: image.outputFile, cancellation: batch.cancellation)
     }
 
-    /// What is to happen to a filter that was not allowed to begin or was ended by the daemon's stop.
+    /// What is to happen to a filter that was not allowed to begin, was ended by the daemon's stop or met a
+    /// disk that takes no writes. Where its source was given back for that, the download comes first.
     func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
-        guard let batch = batches[key], batch.live[index] != nil else { return [] }
+        guard let batch = batches[key], let live = batch.live[index] else { return [] }
+        if live.phase == .queuedDownload {
+            return [
+                .statusChanged(key),
+                .enqueue(
+                    .download(key, source: batch.sourceOfImage[index]), batch.manifest.priority,
+                    batch.manifest.qualityOfService),
+            ]
+        }
         batch.live[index]?.phase = .queuedFilter
         if batch.sourceOfImage[index] >= 0 {
             batch.setState(.downloaded, of: index)

@@ -68,6 +68,8 @@ extension Scheduler {
             status.state =
                 isHeld ? .held : status.times.started == nil ? .pending : .processing
             try folders.writeStatus(status, durably: false)
+        } catch  where error.fault != nil {
+            storage.troubled(error, batch: folders.id)
         } catch {
             log.storageFailed(error, batch: folders.id)
         }
@@ -90,8 +92,11 @@ extension Scheduler {
                 if case .reopened(let prepared) = outcome { accept(prepared) }
                 answered(outcome)
             } catch {
-                log.storageFailed(error, batch: id)
-                guard error.isTransient else { return answered(.unusable(error.message)) }
+                guard error.fault != nil else {
+                    log.storageFailed(error, batch: id)
+                    return answered(.unusable(error.message))
+                }
+                storage.troubled(error, batch: id)
                 preparation.asyncAfter(deadline: .now() + 5) { [self] in
                     reopen(id, steering, answered: answered)
                 }

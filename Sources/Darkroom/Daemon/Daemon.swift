@@ -184,7 +184,7 @@ package final class Daemon: @unchecked Sendable {
         notifier.status(
             scheduler.summary.text(
                 isPaused: scheduler.gate.isSuspended, isStopping: scheduler.gate.isStopping,
-                running: scheduler.runningCount))
+                running: scheduler.runningCount, storage: scheduler.storage.report))
     }
 
     /// Tells the service manager that the daemon lives, as long as the work does.
@@ -225,8 +225,18 @@ extension Board.Summary {
     var unfinished: Int { batchesInWork + batchesWaiting + batchesHeld }
 
     /// The line that `systemctl status` shows.
-    func text(isPaused: Bool, isStopping: Bool, running: Int) -> String {
+    func text(
+        isPaused: Bool, isStopping: Bool, running: Int, storage: StorageGuard.Report? = nil
+    ) -> String {
         if isStopping { return "Stopping: \(count(running, "operation")) finishing" }
+        if let storage {
+            let pause = isPaused ? "Paused (SIGUSR1), and waiting" : "Waiting"
+            let next =
+                storage.secondsBetweenTries.map { "tried again in \($0) s" }
+                ?? "tried again after SIGUSR2 or a restart"
+            return "\(pause): \(storage.message); \(next); "
+                + "\(count(unfinished, "batch", "batches")) unfinished"
+        }
         let held = batchesHeld > 0 ? "; \(batchesHeld) held" : ""
         let waitingOrInWork = batchesInWork + batchesWaiting
         if isPaused {

@@ -38,11 +38,9 @@ package final class Intake: @unchecked Sendable {
     var settling = SettlingFiles()
     var controls = Controls()
     var refused: [FileName: String] = [:]
-    /// Claimed manifests whose receipt could not be written; nothing more is claimed until it is.
-    private var unanswered: [ClaimedManifest] = []
+    /// What the spool has refused; nothing more is claimed until it takes it.
+    var refusals = IntakeRefusals()
     private var mustScan = false
-    /// Whether the spool has refused to take anything; nothing is claimed until it is tried again.
-    private(set) var isBlocked = false
     private var recheckIsSet = false
     /// Asked between manifests, so that a stop does not wait for a full inbox.
     private let stopped = Atomic(false)
@@ -79,26 +77,12 @@ package final class Intake: @unchecked Sendable {
         }
         if let failure { throw failure }
         scheduler.onRoom { [weak self] in self?.roomAppeared() }
+        scheduler.storage.add(self)
         queue.async { [self] in
             findControls()
             for id in unfinished where !isStopped { recover(id, recovery) }
             scan()
             rescanLater()
-        }
-    }
-
-    private func recover(_ id: String, _ recovery: Recovery) {
-        do {
-            switch try recovery.recover(id) {
-            case .empty, .finished: break
-            case .rejected(let status): log.rejected(status)
-            case .unfinished(let prepared):
-                log.resumed(prepared.status)
-                accept(prepared)
-            }
-        } catch {
-            // It stays where it is for the next start, and the others go on.
-            log.storageFailed(error, batch: id)
         }
     }
 
@@ -148,6 +132,8 @@ package final class Intake: @unchecked Sendable {
     private func poll(every seconds: Double) {
         queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
             guard let self, !isStopped, watch == nil else { return }
+            // No event tells of it: begins to poll anew, or to watch.
+            if isReplaced { return reopen() }
             scan()
             poll(every: seconds)
         }
@@ -185,7 +171,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     /// Looks at everything that is there, the oldest first.
-    private func scan() {
+    func scan() {
         guard !isStopped, let inbox else { return }
         mustScan = false
         do {
@@ -202,6 +188,8 @@ package final class Intake: @unchecked Sendable {
             }
             found.sort { $0.1.isOlder(than: $1.1, $0.0.bytes, $1.0.bytes) }
             for (name, _) in found { arrived(name, isWhole: false) }
+        } catch  where error.fault != nil {
+            scheduler.storage.troubled(error)
         } catch {
             log.storageFailed(error)
         }
@@ -231,8 +219,9 @@ package final class Intake: @unchecked Sendable {
         let examination = Examination(scheduler.configuration)
         steer(examination, inbox)
         if canTake { take(arrivals.takeGroup(), examination, inbox) }
-        // One group at a time, so that what happens meanwhile, a control file say, does not wait for all.
-        if canTake { return drainSoon() }
+        // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. A try
+        // whether the spool takes writes again is one group.
+        if canTake, !refusals.isTrying { return drainSoon() }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked, !isStopped else { return }
         if scheduler.hasRoom {
@@ -287,6 +276,8 @@ package final class Intake: @unchecked Sendable {
             refused[name] = nil
         case .ignored(let reason):
             refuse(name, reason)
+        case .unreadable(let error) where error.fault != nil:
+            scheduler.storage.troubled(error)
         case .unreadable(let error):
             refuse(name, error.message)
             recheckLater()
@@ -322,26 +313,16 @@ package final class Intake: @unchecked Sendable {
             refuse(name, error.message)
             recheckLater()
         }
-        if let failure = outcome.failure {
-            log.storageFailed(failure)
-            retryLater()
-        }
+        refusals.unrecovered += outcome.stranded
+        refusals.unanswered += outcome.unsynced
+        if let failure = outcome.failure { scheduler.storage.troubled(failure) }
         answer(outcome.claimed)
-    }
-
-    /// Gives the manifests their receipts. One whose receipt cannot be written is kept, for it is in the inbox
-    /// no more, and tried again.
-    private func answer(_ claimed: [ClaimedManifest]) {
-        let reception = Reception(
-            spool: spool, log: log, durably: scheduler.configuration.isDurable, accept: accept)
-        guard let left = reception.answer(claimed) else { return }
-        unanswered += left
-        retryLater()
     }
 
     // MARK: Time
 
     func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
+        // One that cannot be looked at now goes on settling, and is looked at again.
         guard settling.contains(name), let information = try? inbox?.information(of: name)
         else { return false }
         return settling.hasSettled(name, FileIdentity(information), for: seconds)
@@ -359,20 +340,6 @@ package final class Intake: @unchecked Sendable {
             timerIsSet = false
             for name in settling.names { arrived(name, isWhole: false) }
             drain()
-        }
-    }
-
-    /// Claims nothing for a while, for the spool has refused it, and then begins with a look at everything.
-    private func retryLater() {
-        guard !isBlocked else { return }
-        isBlocked = true
-        queue.asyncAfter(deadline: .now() + 5) { [weak self] in
-            guard let self, !isStopped else { return }
-            isBlocked = false
-            let again = unanswered
-            unanswered = []
-            answer(again)
-            scan()
         }
     }
 

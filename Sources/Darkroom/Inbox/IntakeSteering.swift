@@ -17,6 +17,8 @@ extension Intake {
             for name in try inbox.names() {
                 if let file = ControlFile(name) { _ = controls.add(file) }
             }
+        } catch  where error.fault != nil {
+            scheduler.storage.troubled(error)
         } catch {
             log.storageFailed(error)
         }

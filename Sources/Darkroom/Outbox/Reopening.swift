@@ -100,6 +100,7 @@ package struct Reopening {
         switch try recovery.recover(id) {
         case .unfinished(let prepared): return .reopened(prepared)
         case .rejected: return .isRejected
+        case .removed: return .unusable("what it needs was removed from the spool")
         case .empty, .finished: return .isInWork
         }
     }

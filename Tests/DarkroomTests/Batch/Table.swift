@@ -9,6 +9,9 @@ struct Table {
     var failingImages: Set<String> = []
     /// Each so many beginnings is put off, as a suspension does; 0 for none.
     var defersEvery = 0
+    /// Each so many filters finds the disk full; 0 for none.
+    var fillsEvery = 0
+    private(set) var sourcesGivenBack = 0
     var shuffle: SplitMix64?
 
     private(set) var finished: [String: BatchState] = [:]
@@ -34,6 +37,7 @@ struct Table {
     /// What the journal would say of images that have ended.
     private var journal: [String: [Int: ImageState]] = [:]
     private var beginnings = 0
+    private var filters = 0
 
     init(
         window: Int, saturation: Int = 1000, placesPerLevel: Int = 512,
@@ -193,6 +197,11 @@ struct Table {
     private mutating func filter(_ key: BatchKey, _ image: Int) {
         if mustDefer() { return take(board.filterDeferred(key, image)) }
         guard let job = board.filterBegan(key, image) else { return }
+        filters += 1
+        if fillsEvery > 0, filters % fillsEvery == 0 {
+            if board.sourceGivenBack(key, image) != nil { sourcesGivenBack += 1 }
+            return take(board.filterDeferred(key, image))
+        }
         if failingImages.contains(job.name) {
             let failure = Failure(code: "png-crc", message: "damaged")
             return take(board.filterEnded(key, image, result: .failure(failure)))
