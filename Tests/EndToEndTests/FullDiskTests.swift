@@ -34,10 +34,11 @@ struct FullDiskTests {
         let waiting = try await bench.spool.waitForStatus(of: "work", daemon, "waiting") {
             $0.waiting != nil
         }
-        #expect(waiting.waiting?.code == "disk-full" || waiting.waiting?.code == "write-failed")
+        #expect(waiting.waiting?.code == "disk-full")
+        #expect(waiting.waiting?.message.contains(disk.root.path) == true)
         #expect(waiting.counts.failed == 0 && waiting.counts.finished < 60)
         // For a few tries nothing changes.
-        try await Task.sleep(for: .seconds(4))
+        try await Task.sleep(for: .seconds(2))
         #expect(try bench.spool.status(of: "work")?.counts.failed == 0)
         #expect(bench.spool.list("active") == ["work"])
 
@@ -50,15 +51,33 @@ struct FullDiskTests {
         #expect(try await daemon.stop() == .exited(0))
     }
 
+    /// Space that images take from each other: there is room for all outputs, and for one image in work.
+    @Test func imagesTakeTurnsOnADiskThatIsNearlyFull() async throws {
+        let disk = try SmallDisk(kilobytes: 8192)
+        let bench = try Bench(pictures: 0, spool: SpoolFixture(root: disk.root))
+        let picture = Starfield.png(width: 400, height: 300, seed: 5)
+        for index in 0..<8 {
+            try Data(picture).write(to: bench.documents.url.appending(path: "\(index).png"))
+        }
+        let daemon = try await bench.run()
+        // How large an output is, and how much the rest takes.
+        try bench.drop("first", images: [("a", bench.url("0.png"))])
+        let first = try await bench.spool.finish("first", daemon)
+        let output = try #require(try first.image("a").output).bytes
+        try disk.fill(butFor: (8 * output + 2 * picture.count + (64 << 10)) / 1024)
+        try bench.drop("turns", images: (0..<8).map { ("\($0)", bench.url("\($0).png")) })
+        let status = try await bench.spool.finish("turns", daemon)
+        try bench.checkCompleted(status)
+        #expect(count(Self.beginning, in: daemon) == 1)
+    }
+
     /// With no byte left a manifest is neither lost nor answered twice.
     @Test func manifestsWaitForSpace() async throws {
         let disk = try SmallDisk(kilobytes: 4096)
         let bench = try Bench(pictures: 2, spool: SpoolFixture(root: disk.root))
         let daemon = try await bench.run()
         let names = (0..<3).map { "m\($0)" }
-        for name in names {
-            try await bench.writeToInboxWhenFull(name, disk)
-        }
+        try bench.dropWhenFull(names, disk)
         try await daemon.waitForStatusText("Waiting: ")
         try await Task.sleep(for: .seconds(2))
         disk.empty()
@@ -78,7 +97,7 @@ struct FullDiskTests {
             try FileManager.default.createDirectory(
                 at: disk.root.appending(path: folder), withIntermediateDirectories: false)
         }
-        try await bench.writeToInboxWhenFull("first", disk)
+        try bench.dropWhenFull(["first"], disk)
         let daemon = try await bench.run()
         try await daemon.waitForStatusText("Waiting: ")
         disk.empty()
@@ -199,14 +218,17 @@ struct FullDiskTests {
 }
 
 extension Bench {
-    /// Puts a manifest into the inbox, its bytes on the disk, and leaves no byte free on it.
-    fileprivate func writeToInboxWhenFull(_ id: String, _ disk: SmallDisk) async throws {
+    /// Puts manifests into the inbox when no byte is free on the disk but theirs.
+    fileprivate func dropWhenFull(_ ids: [String], _ disk: SmallDisk) throws {
         let manifest = try Self.json(["images": ["a": url("0.png"), "b": url("1.png")]])
-        let draft = spool.root.appending(path: "tmp/\(id)")
-        disk.empty()
-        try Data(manifest.utf8).write(to: draft)
+        for id in ids {
+            try Data(manifest.utf8).write(to: spool.root.appending(path: "tmp/\(id)"))
+        }
         try disk.fill(butFor: 0)
-        try FileManager.default.moveItem(
-            at: draft, to: spool.root.appending(path: "inbox/\(id).json"))
+        for id in ids {
+            try FileManager.default.moveItem(
+                at: spool.root.appending(path: "tmp/\(id)"),
+                to: spool.root.appending(path: "inbox/\(id).json"))
+        }
     }
 }

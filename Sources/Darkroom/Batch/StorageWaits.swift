@@ -61,6 +61,13 @@ extension Scheduler {
         waits.withLock { waits in
             if waits.tried == piece(of: work) { waits.tried = nil }
         }
+        var failure = failure
+        // A picture's writer knows its file's name alone.
+        if !failure.message.contains(spool.root.path) {
+            let folder = spool.active.path(of: FileName(batch))
+            failure.message = "\(folder): \(failure.message)"
+        }
+        if failure.fault == .full { failure.code = FileError.diskFull }
         storage.troubled(failure, batch: batch)
     }
 
@@ -75,6 +82,14 @@ extension Scheduler {
     func removeScratch(_ slot: Int, _ folders: BatchFolders) {
         // Where this fails its bytes stay until the next download into it, or the batch's end.
         try? folders.active().remove(BatchFile.source(slot))
+    }
+
+    /// Removes the scratch files that are kept for the next downloads: the space is needed now.
+    private func removeFreeScratch() {
+        for free in board.withLock({ $0.takeFreeSlots() }) {
+            for slot in free.slots { removeScratch(slot, free.folders) }
+            board.withLock { $0.batches[free.key]?.returnSlots(free.slots) }
+        }
     }
 
     private func piece(of work: Work) -> StorageWaits.Piece? {
@@ -158,13 +173,25 @@ extension Scheduler: StorageClient {
     }
 
     func storageChanged() {
-        if storage.mayWork { goOn() }
+        if storage.mayWork {
+            goOn()
+        } else if storage.report?.code == FileError.diskFull {
+            removeFreeScratch()
+        }
         for key in board.withLock({ Array($0.batches.keys) }) { statusChanged(key) }
         progressed()
     }
 }
 
 extension Board {
+    /// The scratch files of all batches that no source has, taken so that none is given to one.
+    func takeFreeSlots() -> [(key: BatchKey, folders: BatchFolders, slots: [Int])] {
+        batches.values.compactMap { batch in
+            let slots = batch.takeFreeSlots()
+            return slots.isEmpty ? nil : (batch.key, batch.folders, slots)
+        }
+    }
+
     /// What a try with this work is about; nil where its batch has ended.
     func piece(of work: Work) -> StorageWaits.Piece? {
         switch work {

@@ -16,7 +16,7 @@ package struct FileError: CodedError, Equatable {
 
     package var code: String {
         switch errno {
-        case .noSpace, .diskQuotaExceeded: "disk-full"
+        case .noSpace, .diskQuotaExceeded: Self.diskFull
         case .ioError: "io-error"
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "too-many-files"
         case .noMemory: "no-memory"
@@ -31,12 +31,16 @@ package struct FileError: CodedError, Equatable {
 
     package var message: String { "\(path): cannot \(step): \(errno)" }
 
-    /// Conditions of the machine pass; those of the file itself do not.
-    package var isTransient: Bool { fault == .full || fault == .scarce }
+    /// Conditions of the machine pass; those of the file itself do not, but for being in someone's use.
+    package var isTransient: Bool {
+        fault == .full || fault == .scarce || errno == .resourceTemporarilyUnavailable
+    }
 
     /// A failed sync is lasting whatever its cause: the kernel may have dropped what it could not write, and
     /// would report the next one as done.
     package var fault: StorageFault? { step == Self.sync ? .lasting : errno.storageFault }
+
+    static let diskFull = "disk-full"
 
     /// The step of fsync(2).
     static let sync = "sync"

@@ -12,13 +12,11 @@ package enum StorageFault: Sendable, Equatable {
 }
 
 extension Errno {
-    /// nil for what concerns one file alone, such as a refused permission.
+    /// nil for what concerns one file alone: a refused permission, or EAGAIN for one that Samba has leased out.
     package var storageFault: StorageFault? {
         switch self {
         case .noSpace, .diskQuotaExceeded: .full
-        case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory,
-            .resourceTemporarilyUnavailable:
-            .scarce
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory: .scarce
         case .readOnlyFileSystem: .lasting
         default: nil
         }

@@ -66,6 +66,9 @@ struct Reception {
         do {
             try Receipt.finish(manifest.folders, format: manifest.format, durably: durably)
             return true
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Someone else has removed it.
+            return true
         } catch {
             storage.troubled(error, batch: manifest.id)
             return false

@@ -7,10 +7,12 @@
 /// | trying   | one piece| that piece ends well, or nothing is to do   | settling |
 /// |          |          | a write is refused again                    | waiting, twice as long |
 /// |          |          | it ends before it has shown anything, or a minute passes | waiting, for no time |
-/// | settling | begins   | a write is refused: it is the same trouble  | waiting, twice as long |
+/// | settling | begins   | a write is refused: it is the same trouble  | waiting, as long |
 /// |          |          | five seconds without one: the trouble is over | working |
 /// | (each)   |          | a failed sync, an error of the disk         | failed   |
 /// | failed   | waits    | SIGUSR2                                     | waiting, for no time |
+///
+/// A try that ends well halves the wait, so that a disk with room for one image at a time is not idle for long.
 struct StorageCondition {
     enum Phase: Equatable {
         case working
@@ -78,7 +80,7 @@ struct StorageCondition {
             return .began
         case .trying, .settling:
             trouble = Trouble(failure: failure, since: trouble?.since ?? time)
-            delay = min(delay * 2, Self.longestDelay)
+            if case .trying = phase { delay = min(delay * 2, Self.longestDelay) }
             phase = .waiting(until: now + delay)
         case .waiting, .failed:
             // What was under way meets the same.
@@ -92,6 +94,7 @@ struct StorageCondition {
     /// The piece of work that was let through has ended well, or there was none to try.
     mutating func well(now: UInt64) {
         guard case .trying = phase else { return }
+        delay = max(delay / 2, Self.firstDelay)
         phase = .settling(until: now + Self.settleTime)
     }
 

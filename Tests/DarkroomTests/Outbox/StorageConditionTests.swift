@@ -84,8 +84,22 @@ import Testing
         _ = tick(at: 1)
         condition.well(now: 1 * Self.second)
         #expect(troubled(at: 2) == nil)
-        #expect(condition.phase == .waiting(until: 4 * Self.second))
+        #expect(condition.phase == .waiting(until: 3 * Self.second))
         #expect(condition.trouble?.since == "t0")
+    }
+
+    /// What goes well shortens the next wait by as much as what does not lengthens it.
+    @Test mutating func waitsHalfAsLongAfterATryThatEndedWell() {
+        _ = troubled(at: 0)
+        _ = tick(at: 1)
+        _ = troubled(at: 1)
+        _ = tick(at: 3)
+        _ = troubled(at: 3)
+        #expect(condition.phase == .waiting(until: 7 * Self.second))
+        _ = tick(at: 7)
+        condition.well(now: 7 * Self.second)
+        _ = troubled(at: 8)
+        #expect(condition.phase == .waiting(until: 10 * Self.second))
     }
 
     @Test mutating func isToldOfOnceAMinute() {
@@ -153,6 +167,7 @@ import Testing
         #expect(fault("sync", .noSpace) == .lasting)
         for errno: Errno in [
             .ioError, .permissionDenied, .fileTooLarge, .fileNameTooLong, .noSuchFileOrDirectory,
+            .resourceTemporarilyUnavailable,
         ] {
             #expect(fault("write", errno) == nil)
         }
