@@ -147,3 +147,53 @@ struct Controls {
         return names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 }
+
+extension Spool {
+    /// Where a control file lies while it is removed, so that nobody can put another in its place between the last
+    /// look at it and its end.
+    private static let controls: FileName = ".controls"
+
+    /// Removes a control file that was dealt with. One that has replaced it since goes back into the inbox.
+    func removeControl(
+        _ name: FileName, _ identity: FileIdentity, from inbox: Directory
+    ) throws(FileError) {
+        do {
+            try active.makeDirectory(Self.controls, mode: 0o700)
+        } catch  where error.errno == .fileExists {
+            // A removal that failed has left it.
+        }
+        let folder = try Directory(Self.controls, in: active)
+        do throws(FileError) {
+            try inbox.rename(name, to: folder, as: name, replacing: true)
+            if try folder.information(of: name).map(FileIdentity.init) == identity {
+                try folder.remove(name)
+            } else {
+                try putBack(name, from: folder, to: inbox)
+            }
+        } catch {
+            try? active.removeDirectory(Self.controls)
+            throw error
+        }
+        try active.removeDirectory(Self.controls)
+    }
+
+    /// Puts back the control files that a daemon which was killed had in hand. They act again, which changes
+    /// nothing if they had acted.
+    func putBackControls(to inbox: Directory) throws(FileError) {
+        guard try active.exists(Self.controls) else { return }
+        let folder = try Directory(Self.controls, in: active)
+        for name in try folder.names() { try putBack(name, from: folder, to: inbox) }
+        try active.removeDirectory(Self.controls)
+    }
+
+    /// Whoever has taken the name since has replaced it.
+    private func putBack(
+        _ name: FileName, from folder: Directory, to inbox: Directory
+    ) throws(FileError) {
+        do {
+            try folder.rename(name, to: inbox, as: name)
+        } catch  where error.errno == .fileExists {
+            try folder.remove(name)
+        }
+    }
+}

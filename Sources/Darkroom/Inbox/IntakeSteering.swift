@@ -14,6 +14,7 @@ extension Intake {
     func findControls() {
         guard let inbox else { return }
         do {
+            try spool.putBackControls(to: inbox)
             for name in try inbox.names() {
                 if let file = ControlFile(name) { _ = controls.add(file) }
             }
@@ -223,12 +224,9 @@ extension Intake {
         refused[name] = nil
         controls.forget(request.file)
         do throws(FileError) {
-            guard let inbox, let information = try inbox.information(of: name) else { return }
-            guard FileIdentity(information) == request.identity else {
-                arrived(name, isWhole: true)
-                return drain()
-            }
-            try inbox.remove(name)
+            guard let inbox else { return }
+            // What was put back is told of by an event, as it was when it came.
+            try spool.removeControl(name, request.identity, from: inbox)
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Its owner has taken it back.
         } catch {

@@ -81,6 +81,43 @@ import Testing
         #expect(kept == 16_384)
     }
 
+    private func identity(_ name: FileName, in folder: Directory) throws -> FileIdentity {
+        FileIdentity(try #require(try folder.information(of: name)))
+    }
+
+    @Test func removesTheFileItActedForAndNoOther() throws {
+        let scratch = try ScratchDirectory()
+        let spool = try Spool(path: scratch.path)
+        let inbox = try spool.openInbox()
+        try inbox.write([1], to: "a.hold", durably: false)
+        let first = try identity("a.hold", in: inbox)
+        try inbox.write([2, 2], to: "new", durably: false)
+        try inbox.rename("new", to: inbox, as: "a.hold", replacing: true)
+        try spool.removeControl("a.hold", first, from: inbox)
+        #expect(try inbox.read("a.hold") == [2, 2])
+        try spool.removeControl("a.hold", identity("a.hold", in: inbox), from: inbox)
+        #expect(try inbox.names().isEmpty)
+        #expect(throws: FileError.self) {
+            try spool.removeControl("a.hold", first, from: inbox)
+        }
+        #expect(try spool.active.names().isEmpty)
+    }
+
+    @Test func putsBackAtTheStartWhatAKillHasLeftInHand() throws {
+        let scratch = try ScratchDirectory()
+        let spool = try Spool(path: scratch.path)
+        let inbox = try spool.openInbox()
+        try spool.putBackControls(to: inbox)
+        try spool.active.makeDirectory(".controls")
+        let folder = try Directory(".controls", in: spool.active)
+        for name: FileName in ["a.hold", "b.cancel"] { try folder.write([1], to: name, durably: false) }
+        try inbox.write([2], to: "b.cancel", durably: false)
+        try spool.putBackControls(to: inbox)
+        #expect(try inbox.read("a.hold") == [1])
+        #expect(try inbox.read("b.cancel") == [2])
+        #expect(try spool.active.names().isEmpty)
+    }
+
     /// Whose control it is, is asked of the file itself; what is no file asks for nothing.
     @Test func isExaminedWithItsOwner() throws {
         let scratch = try ScratchDirectory()
