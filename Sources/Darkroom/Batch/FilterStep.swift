@@ -11,6 +11,7 @@ struct FilterStep {
         do {
             let active = try job.folders.active()
             let output = try active.create(BatchFile.output(job.image), replacing: true)
+            FaultPoint.filterBegan.pass()
             let report: PictureReport
             do {
                 report = try develop(into: output, checkpoint)
@@ -21,6 +22,7 @@ struct FilterStep {
                 throw error
             }
             try output.close(path: active.path(of: BatchFile.output(job.image)))
+            FaultPoint.filterWritten.pass()
             return .success(report)
         } catch {
             return .failure(Failure(erasing: error))

@@ -72,18 +72,22 @@ struct Claim {
                 let name = BatchFile.manifest(manifest.format)
                 try folder.open(name).sync(path: folder.path(of: name))
                 try folder.sync()
+                FaultPoint.claimFolderSynced.pass()
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Someone has removed it, and it will be found missing when it is to be answered.
             }
         }
         try spool.active.sync()
+        FaultPoint.claimActiveSynced.pass()
         try inbox.sync()
+        FaultPoint.claimInboxSynced.pass()
     }
 
     private func take(
         _ candidate: Candidate, _ stranded: inout [String]
     ) throws(FileError) -> ClaimedManifest? {
         let folders = try spool.makeBatch(for: candidate.name.text)
+        FaultPoint.claimFolderMade.pass()
         let folder = try folders.active()
         let name = BatchFile.manifest(candidate.format)
         do {
@@ -95,6 +99,7 @@ struct Claim {
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw error
         }
+        FaultPoint.claimMoved.pass()
         do {
             // Nobody else reaches the file any more, so that what is asked now stays true of it.
             let information = try folder.information(of: name)
@@ -233,16 +238,22 @@ package enum Receipt {
         let active = try folders.active()
         try withdraw(from: active)
         try active.makeDirectory(BatchFile.receipt)
+        FaultPoint.receiptFolderMade.pass()
         let receipt = try Directory(BatchFile.receipt, in: active)
         try receipt.write(status.encoded(), to: BatchFile.status, durably: durably)
+        FaultPoint.receiptStatusWritten.pass()
         let name = FileName(status.manifest.file)
         if status.state == .rejected {
             try active.rename(name, to: receipt, as: name)
+            FaultPoint.receiptManifestMoved.pass()
         } else if let bytes {
             try receipt.write(bytes, to: name, durably: durably)
+            FaultPoint.receiptManifestWritten.pass()
         }
         if durably { try receipt.sync() }
+        FaultPoint.receiptSynced.pass()
         try active.rename(BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
+        FaultPoint.receiptMoved.pass()
     }
 
     /// Removes a receipt that did not get into the outbox, after taking back a rejected manifest that is
@@ -270,5 +281,6 @@ package enum Receipt {
             if durably { try outbox.sync() }
         }
         try folders.spool.active.removeTree(FileName(folders.id))
+        FaultPoint.activeRemoved.pass()
     }
 }

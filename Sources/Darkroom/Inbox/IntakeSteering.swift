@@ -223,6 +223,7 @@ extension Intake {
         let name = request.file.name
         refused[name] = nil
         controls.forget(request.file)
+        FaultPoint.cancelRecorded.pass()
         do throws(FileError) {
             guard let inbox else { return }
             // What was put back is told of by an event, as it was when it came.

@@ -35,6 +35,7 @@ struct Reception {
         var isSynced = true
         do {
             if durably, !answered.isEmpty { try spool.outbox.sync() }
+            FaultPoint.receiptOutboxSynced.pass()
         } catch {
             isSynced = false
             storage.troubled(error)

@@ -46,6 +46,10 @@ package enum ItemJournal {
         // Half a line may be left of an append that failed, if it could not be taken back then either.
         let last = length > 0 ? try file.byte(at: length - 1, path: path) : nil
         if let last, last != UInt8(ascii: "\n") { bytes.insert(UInt8(ascii: "\n"), at: 0) }
+        FaultPoint.publishJournalTorn.pass {
+            // All but the newline and a little before it.
+            try? file.write(bytes.dropLast(4), path: path)
+        }
         do {
             try file.write(bytes, path: path)
         } catch {
@@ -53,11 +57,13 @@ package enum ItemJournal {
             try? file.truncate(to: length, path: path)
             throw error
         }
+        FaultPoint.publishJournalWritten.pass()
         if durably {
             try file.sync(path: path)
             // The first lines are no use in a file whose name is lost.
             if length == 0 { try folder.sync() }
         }
+        FaultPoint.publishJournalSynced.pass()
         try file.close(path: path)
     }
 
@@ -105,7 +111,9 @@ package enum ItemJournal {
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         let name: FileName = "journal.new"
         try folder.write(Array(bytes[..<whole]), to: name, replacing: true, durably: true)
+        FaultPoint.recoveryJournalWritten.pass()
         try folder.rename(name, to: folder, as: fileName, replacing: true)
+        FaultPoint.recoveryJournalMended.pass()
         // Else a power cut might bring the old file back, without what is appended to this one.
         try folder.sync()
     }

@@ -236,6 +236,7 @@ package final class Publisher: Sendable {
             active = try group.folders.active()
             startWriting(group.items, in: active)
             try sync(&group.items, in: active)
+            FaultPoint.publishOutputsSynced.pass()
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Someone has removed the folder. There is nothing to write into and nothing to come back to.
             for item in group.items { item.completion(item.status.removed(with: group.folders)) }
@@ -263,6 +264,7 @@ package final class Publisher: Sendable {
         if durably, group.items.contains(where: { $0.status.state == .filtered }) {
             syncOutbox(group.folders)
         }
+        FaultPoint.publishOutboxSynced.pass()
         for item in group.items { item.completion(item.status) }
         for record in group.records { record.completion(nil) }
         return rest
@@ -339,6 +341,7 @@ package final class Publisher: Sendable {
                 try active.rename(
                     BatchFile.output(item.index), to: try folders.restoredOutbox(),
                     as: FileName(output.file))
+                FaultPoint.publishOutputMoved.pass()
                 done.append(item)
             } catch  where error.fault != nil || error.errno == .ioError {
                 storage.troubled(error, batch: folders.id)

@@ -36,16 +36,19 @@ package struct Recovery: Sendable {
             return try end(folders, status, .json, nil)
         }
         try Receipt.withdraw(from: active)
+        FaultPoint.recoveryReceiptWithdrawn.pass()
         let status = try answer(of: folders)
         guard let format = try format(in: active, status) else {
             guard let status, !status.state.isFinal else {
                 try spool.active.removeTree(FileName(id))
+                FaultPoint.recoveryEmptyRemoved.pass()
                 return status == nil ? .empty : .finished
             }
             return try restoreManifest(folders, status, active)
         }
         if let status, status.state.isFinal, try !wasReopened(status, active) {
             try Receipt.finish(folders, format: format, durably: durably)
+            FaultPoint.recoveryFinished.pass()
             return .finished
         }
         return try resume(folders, format, status, active)
@@ -205,6 +208,7 @@ package struct Recovery: Sendable {
         }
         for name in try active.names() where Self.isScrap(name) {
             try active.remove(name)
+            FaultPoint.recoveryScrapRemoved.pass()
         }
         return standing
     }
@@ -241,6 +245,7 @@ package struct Recovery: Sendable {
         do {
             try active.rename(
                 name, to: try folders.restoredOutbox(), as: FileName(output.file))
+            FaultPoint.recoveryOutputMoved.pass()
         } catch  where error.errno == .fileExists {
             image.fail(error)
             try ItemJournal.append([.ended(index: index, image)], in: active, durably: durably)
