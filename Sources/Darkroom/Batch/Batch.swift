@@ -8,14 +8,18 @@ package struct PreparedBatch: Sendable {
     /// With the images that have ended as the journal has them, the others new.
     package let status: Status
     package var isCancelled: Bool
+    /// Of the images that a process died with.
+    package let crashes: [Int: Crashes]
 
     package init(
-        folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false
+        folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false,
+        crashes: [Int: Crashes] = [:]
     ) {
         self.folders = folders
         self.manifest = manifest
         self.status = status
         self.isCancelled = isCancelled
+        self.crashes = crashes
     }
 }
 
@@ -29,7 +33,7 @@ package struct PreparedBatch: Sendable {
 /// | (not admitted)  | `new`         | its blockers, then a place        | `admitNext`                   |
 /// | queuedDownload  | `new`         | the downloads queue               | `downloadBegan`               |
 /// | downloading     | `downloading` | the source's transfer             | `downloadEnded`               |
-/// | queuedFilter    | `downloaded`  | the filters queue                 | `filterBegan`                 |
+/// | queuedFilter    | `downloaded`  | the filters queue, or memory      | `filterBegan`                 |
 /// | filtering       | `filtering`   | its own operation                 | `filterEnded`                 |
 /// | recording       | as before     | the publisher: file, journal      | `imageEnded`                  |
 /// | (ended)         | `filtered`, `failed` or `cancelled` | –           | –                             |
@@ -60,6 +64,8 @@ final class Batch {
     let key: BatchKey
     let folders: BatchFolders
     let manifest: Manifest
+    /// Of the images that a process died with: they are filtered alone, or not at all.
+    let crashes: [Int: Crashes]
     let cancellation = CancellationFlag()
     var status: Status
     var live: [Int: Live] = [:]
@@ -89,6 +95,7 @@ final class Batch {
         folders = prepared.folders
         manifest = prepared.manifest
         status = prepared.status
+        crashes = prepared.crashes
         indexSources()
         indexDependencies()
         if prepared.isCancelled { cancellation.set() }

@@ -48,6 +48,8 @@ struct Board {
     private var imagesPrepared = 0
     /// Since the start.
     private(set) var batchesEnded = 0
+    /// What the images in work have and wait for.
+    var memory = MemoryLedger()
 
     init(
         window: Int, saturation: Int, placesPerLevel: Int = 512, imageBudget: Int = 262_144,
@@ -198,6 +200,11 @@ struct Board {
         let now = Clock.nanoseconds
         places[batch.level.index] += 1
         batch.markStarted(now: now)
+        if let crashes = batch.crashes[index], crashes.isConviction {
+            batch.live[index] = Batch.Live(phase: .recording, since: now)
+            let failure = crashes.failure(of: batch.status.images[index].name)
+            return fail(index, of: batch, failure, at: .filter, &effects)
+        }
         batch.status.images[index].attempts += 1
         let source = batch.sourceOfImage[index]
         guard source >= 0 else {
@@ -272,6 +279,7 @@ struct Board {
     /// Frees what an ended image held.
     mutating func end(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
         if batch.live.removeValue(forKey: index) != nil { places[batch.level.index] -= 1 }
+        giveBackMemory(batch.key, index, &effects)
         let source = batch.sourceOfImage[index]
         if source >= 0 {
             batch.sources[source].users -= 1
@@ -367,8 +375,7 @@ struct Board {
             guard !batch.status.images[index].state.isFinal else { continue }
             switch batch.live[index]?.phase {
             case nil, .queuedDownload, .queuedFilter:
-                batch.setState(.cancelled, of: index)
-                end(index, of: batch, &effects)
+                cancelQueued(index, of: batch, &effects)
             case .filtering, .recording:
                 // It asks the flag, or has its end before it.
                 break
@@ -381,6 +388,12 @@ struct Board {
             batch.sources[source].phase = .idle
             effects.append(.cancel(.download(batch.key, source: source)))
         }
+    }
+
+    /// Ends an image that nothing runs for.
+    mutating func cancelQueued(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
+        batch.setState(.cancelled, of: index)
+        end(index, of: batch, &effects)
     }
 
     /// The batches that wait for their turn.

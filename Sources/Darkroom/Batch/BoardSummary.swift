@@ -7,11 +7,19 @@ extension Board {
         var batchesEnded = 0
         /// Of the batches in work.
         var images = Status.Counts()
+        /// What pictures in work have been granted, and how much there is, in bytes.
+        var memoryGranted = 0
+        var memoryLimit = 0
+        /// Images that wait for memory.
+        var imagesWaitingForMemory = 0
     }
 
     var summary: Summary {
         var summary = Summary(
             batchesInWork: batches.count, batchesWaiting: waitingCount, batchesEnded: batchesEnded)
+        summary.memoryGranted = memory.held
+        summary.memoryLimit = memory.limit
+        summary.imagesWaitingForMemory = memory.waitingCount
         for batch in batches.values {
             summary.images.add(batch.status.counts)
         }

@@ -6,13 +6,19 @@ struct FilterStep {
     let sources: LocalSources
     let limits: PictureLimits
 
-    /// - Parameter checkpoint: asked between bands; false ends the work with the code `cancelled`.
-    func run(checkpoint: @escaping @Sendable () -> Bool) -> Result<PictureReport, Failure> {
+    typealias Admission = (_ bytes: Int) throws(PictureError) -> Void
+
+    /// - Parameters:
+    ///   - admit: told how much memory the picture needs, before it is decoded; throws to stop.
+    ///   - checkpoint: asked between bands; false ends the work with the code `cancelled`.
+    func run(
+        admit: Admission, checkpoint: @escaping @Sendable () -> Bool
+    ) -> Result<PictureReport, Failure> {
         do {
             let active = try job.folders.active()
             let output = try active.create(BatchFile.output(job.image), replacing: true)
             do {
-                return .success(try develop(into: output, checkpoint))
+                return .success(try develop(into: output, admit, checkpoint))
             } catch {
                 // Half a picture is of no use to anyone.
                 try? active.remove(BatchFile.output(job.image))
@@ -24,13 +30,16 @@ struct FilterStep {
     }
 
     private func develop(
-        into output: borrowing Descriptor, _ checkpoint: @escaping @Sendable () -> Bool
+        into output: borrowing Descriptor, _ admit: Admission,
+        _ checkpoint: @escaping @Sendable () -> Bool
     ) throws -> PictureReport {
         let input = try openInput()
+        DecodeFault.strike(job.name)
         return try PicturePipeline.run(
             input: input.file, inputName: inputName, autoOrient: job.autoOrient,
             filters: job.filters, output: output.file, outputName: job.outputFile,
-            options: job.output, limits: limits, openImage: openImage, checkpoint: checkpoint)
+            options: job.output, limits: limits, openImage: openImage, admit: admit,
+            checkpoint: checkpoint)
     }
 
     /// Opens the output of another image, which has been waited for.

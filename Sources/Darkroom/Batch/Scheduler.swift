@@ -41,7 +41,9 @@ package final class Scheduler: Sendable {
         self.spool = spool
         self.log = log
         self.engine = engine
-        board = Mutex(Board(window: configuration.window, saturation: configuration.saturation))
+        var board = Board(window: configuration.window, saturation: configuration.saturation)
+        _ = board.setMemory(limit: configuration.memory, width: configuration.filterWidth)
+        self.board = Mutex(board)
         settings = Mutex(configuration)
         publisher = Publisher(durably: configuration.isDurable, log: log)
         statusKeeper = StatusKeeper(
@@ -61,6 +63,7 @@ package final class Scheduler: Sendable {
     package func update(_ configuration: Darkroom.Configuration) {
         settings.withLock { $0 = configuration }
         setWidths(configuration)
+        advance { $0.setMemory(limit: configuration.memory, width: configuration.filterWidth) }
         statusKeeper.setInterval(configuration.statusInterval)
     }
 
@@ -291,22 +294,54 @@ package final class Scheduler: Sendable {
         let work = Work.filter(key, image: image)
         guard mayBegin() else { return deferred(work) { $0.filterDeferred(key, image) } }
         guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
-            return ended(work) { _ in [] }
+            return ended(work) { $0.filterNotBegun(key, image) }
         }
         statusKeeper.changed(key, self)
         heartbeat.began()
         defer { heartbeat.ended() }
+        var postponed: Int?
+        let result = filter(job) { bytes throws(PictureError) in
+            switch board.withLock({ $0.needs(key, image, bytes: bytes) }) {
+            case .granted: return
+            case .later:
+                postponed = bytes
+                throw PictureError(.cancelled, "\(job.name): waits for memory")
+            case .tooLarge(let limit):
+                throw PictureError(
+                    .memoryLimit,
+                    "\(job.name): filtering it takes up to \(bytes) bytes of memory, more than the"
+                        + " \(limit) that limits.memory allows")
+            }
+        }
+        if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
+            return ended(work) { board in
+                postponed.map { board.filterPostponed(key, image, bytes: $0) }
+                    ?? board.filterDeferred(key, image)
+            }
+        }
+        ended(work) { $0.filterEnded(key, image, result: result) }
+    }
+
+    /// Filters a picture, with a record of it while that goes on.
+    private func filter(
+        _ job: FilterJob, admit: FilterStep.Admission
+    ) -> Result<PictureReport, Failure> {
         let configuration = configuration
         let step = FilterStep(
             job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
-        let result = step.run { [gate, heartbeat] in
-            heartbeat.step()
-            return !job.cancellation.isSet && !gate.isAborting
+        do throws(FileError) {
+            return try spool.attempts.record(
+                batch: job.folders.id, image: job.image, before: job.crashes
+            ) { slot in
+                step.run(admit: admit) { [gate, heartbeat] in
+                    heartbeat.step()
+                    Attempts.step(slot)
+                    return !job.cancellation.isSet && !gate.isAborting
+                }
+            }
+        } catch {
+            return .failure(Failure(error))
         }
-        if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
-            return ended(work) { $0.filterDeferred(key, image) }
-        }
-        ended(work) { $0.filterEnded(key, image, result: result) }
     }
 }
 

@@ -64,6 +64,7 @@ package final class Intake: @unchecked Sendable {
             spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
         // Before the watch stands, for an event may have something claimed before the rest is recovered.
         let unfinished = try recovery.ids()
+        spool.attempts.settle(allBut: unfinished)
         var failure: FileError?
         queue.sync {
             do throws(FileError) {
@@ -87,7 +88,8 @@ package final class Intake: @unchecked Sendable {
             case .empty, .finished: break
             case .rejected(let status): log.rejected(status)
             case .unfinished(let prepared):
-                log.resumed(prepared.status)
+                log.resumed(prepared)
+                log.suspected(prepared)
                 scheduler.accept(prepared)
             }
         } catch {

@@ -11,6 +11,9 @@ package enum JournalRecord: Sendable, Equatable {
     case ended(index: Int, ImageStatus)
     /// Someone cancelled the batch.
     case cancelled
+    /// The process died while it filtered the image with this index, the how-manieth time and why. A
+    /// record with the number of another one is the same crash.
+    case crashed(index: Int, number: Int, CrashCause)
 }
 
 /// `active/ID/journal`: which of a batch's images have ended, and how. A restart does again only what is
@@ -84,12 +87,16 @@ package enum ItemJournal {
 
 extension JournalRecord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case image, status, cancelled
+        case image, status, cancelled, crash, cause
     }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
+        if let number = try container.decodeIfPresent(Int.self, forKey: .crash) {
+            self = .crashed(
+                index: try container.decode(Int.self, forKey: .image), number: number,
+                try container.decode(CrashCause.self, forKey: .cause))
+        } else if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
             self = .ended(
                 index: index, try container.decode(ImageStatus.self, forKey: .status))
         } else {
@@ -106,6 +113,10 @@ extension JournalRecord: Codable {
             try container.encode(status, forKey: .status)
         case .cancelled:
             try container.encode(true, forKey: .cancelled)
+        case .crashed(let index, let number, let cause):
+            try container.encode(index, forKey: .image)
+            try container.encode(number, forKey: .crash)
+            try container.encode(cause, forKey: .cause)
         }
     }
 }

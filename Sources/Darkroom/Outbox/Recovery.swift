@@ -35,6 +35,7 @@ package struct Recovery: Sendable {
                 "resume: its manifest is missing", active.path(of: "manifest.*"),
                 .noSuchFileOrDirectory)
         }
+        try journalCrashes(of: folders, active)
         if let status, status.state.isFinal {
             try Receipt.finish(folders, format: format, durably: durably)
             return .finished
@@ -64,10 +65,12 @@ package struct Recovery: Sendable {
             try answer(fresh, folders, manifest: reading.bytes)
         }
         fresh.times.started = status?.times.started
-        let isCancelled = try applyJournal(to: &fresh, folders, active)
+        var crashes: [Int: Crashes] = [:]
+        let isCancelled = try applyJournal(to: &fresh, &crashes, folders, active)
         return .unfinished(
             PreparedBatch(
-                folders: folders, manifest: manifest, status: fresh, isCancelled: isCancelled))
+                folders: folders, manifest: manifest, status: fresh, isCancelled: isCancelled,
+                crashes: crashes))
     }
 
     /// Puts a status into the outbox: with its folder, or into the one that is there, whose status was there
@@ -116,16 +119,33 @@ package struct Recovery: Sendable {
         return nil
     }
 
+    /// Writes down in the batch's journal which of its pictures the former process died of, or with.
+    private func journalCrashes(
+        of folders: BatchFolders, _ active: Directory
+    ) throws(FileError) {
+        let left = spool.attempts.left(of: folders.id)
+        guard !left.isEmpty else { return }
+        try ItemJournal.mend(in: active)
+        let records = left.map {
+            JournalRecord.crashed(index: $0.image, number: $0.number, $0.cause)
+        }
+        try ItemJournal.append(records, in: active, durably: durably)
+        spool.attempts.settle(folders.id)
+    }
+
     /// Takes over what the journal says, finishes the renames it decided, and clears away what was begun
     /// and not finished. Gives whether the batch was cancelled.
     private func applyJournal(
-        to status: inout Status, _ folders: BatchFolders, _ active: Directory
+        to status: inout Status, _ crashes: inout [Int: Crashes], _ folders: BatchFolders,
+        _ active: Directory
     ) throws(FileError) -> Bool {
         try ItemJournal.mend(in: active)
         var isCancelled = false
         for record in try ItemJournal.read(in: active) {
             switch record {
             case .cancelled: isCancelled = true
+            case .crashed(let index, let number, let cause):
+                crashes[index, default: Crashes()].add(cause, number: number)
             case .ended(let index, let image):
                 guard status.images.indices.contains(index) else { continue }
                 status.images[index] = image

@@ -20,6 +20,8 @@ package struct PicturePipeline {
     ///     written when an error is thrown is no picture.
     ///   - cores: One of them is this thread's; those that are idle help to compress.
     ///   - openImage: Opens the output of another image, for `overlay`.
+    ///   - admit: Told, when the header has been read and nothing else, how many bytes of memory the
+    ///     picture will take at most; throws to stop.
     ///   - checkpoint: False to stop with `PictureError.Code.cancelled`. May be asked by two threads at
     ///     once.
     package static func run(
@@ -28,6 +30,7 @@ package struct PicturePipeline {
         limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
         stage: StageMaker = FilterStage.make,
+        admit: (_ bytes: Int) throws(PictureError) -> Void = { _ throws(PictureError) in },
         checkpoint: @escaping @Sendable () -> Bool = { true }
     ) throws(PictureError) -> PictureReport {
         cores.enter()
@@ -44,6 +47,10 @@ package struct PicturePipeline {
 
             // Turn upright, and filter.
             let filters = (autoOrient ? reader.orientation.filters : []) + filters
+            try admit(
+                PictureNeed.bytes(
+                    of: reader, filters: filters, options: options, limits: limits, cores: cores,
+                    openImage: openImage))
             let memory = PictureMemory(limit: limits.wholePictureBytes)
             try memory.take(
                 reader.heldBytes, for: "reading an interlaced or progressive picture")

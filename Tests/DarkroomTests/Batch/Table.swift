@@ -166,7 +166,9 @@ struct Table {
 
     private mutating func filter(_ key: BatchKey, _ image: Int) {
         if mustDefer() { return take(board.filterDeferred(key, image)) }
-        guard let job = board.filterBegan(key, image) else { return }
+        guard let job = board.filterBegan(key, image) else {
+            return take(board.filterNotBegun(key, image))
+        }
         if failingImages.contains(job.name) {
             let failure = Failure(code: "png-crc", message: "damaged")
             return take(board.filterEnded(key, image, result: .failure(failure)))
