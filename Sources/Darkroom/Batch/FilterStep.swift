@@ -17,8 +17,11 @@ struct FilterStep {
         do {
             let active = try job.folders.active()
             let output = try active.create(BatchFile.output(job.image), replacing: true)
+            FaultPoint.filterBegan.pass()
             do {
-                return .success(try develop(into: output, admit, checkpoint))
+                let report = try develop(into: output, admit, checkpoint)
+                FaultPoint.filterWritten.pass()
+                return .success(report)
             } catch {
                 // Half a picture is of no use to anyone.
                 try? active.remove(BatchFile.output(job.image))

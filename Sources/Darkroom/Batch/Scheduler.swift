@@ -273,12 +273,14 @@ package final class Scheduler: Sendable {
     func downloadBegan(_ key: BatchKey, _ source: Int) -> DownloadJob? {
         let job = board.withLock { $0.downloadBegan(key, source) }
         if job != nil { statusKeeper.changed(key, self) }
+        FaultPoint.downloadBegan.pass()
         return job
     }
 
     /// What began has ended; the board hears of it before the daemon may think that nothing runs.
     func ended(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
+        if case .download = work { FaultPoint.downloadEnded.pass() }
         advance(change)
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()

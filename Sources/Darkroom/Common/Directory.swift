@@ -194,6 +194,7 @@ package final class Directory: Sendable {
             } catch  where error.errno == .isDirectory {
                 try folder.removeTree(entry)
             }
+            FaultPoint.treeEntryRemoved.pass()
         }
         try removeDirectory(name)
     }

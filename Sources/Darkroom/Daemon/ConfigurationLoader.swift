@@ -90,8 +90,10 @@ package struct ConfigurationLoader: Sendable {
 
     /// Variables that begin like ours and are none: a misspelt one would otherwise do nothing.
     private func unknownVariables() -> [String] {
-        let known = Set(Setting.all.map(\.variable))
-        return environment.keys.sorted()
+        let known = Set(Setting.all.map(\.variable) + [FaultPoint.variable])
+        let fault = environment[FaultPoint.variable].flatMap(FaultPoint.problem)
+        let problems = fault.map { ["environment variable \(FaultPoint.variable): \($0)"] } ?? []
+        return problems + environment.keys.sorted()
             .filter { $0.hasPrefix("DARKROOM_") && !known.contains($0) }
             .map { name in
                 let hint =

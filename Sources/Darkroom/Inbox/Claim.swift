@@ -57,13 +57,17 @@ struct Claim {
             let name = BatchFile.manifest(manifest.format)
             try folder.open(name).sync(path: folder.path(of: name))
             try folder.sync()
+            FaultPoint.claimFolderSynced.pass()
         }
         try spool.active.sync()
+        FaultPoint.claimActiveSynced.pass()
         try inbox.sync()
+        FaultPoint.claimInboxSynced.pass()
     }
 
     private func take(_ candidate: Candidate) throws(FileError) -> ClaimedManifest? {
         let folders = try spool.makeBatch(for: candidate.name.text)
+        FaultPoint.claimFolderMade.pass()
         let folder = try folders.active()
         let name = BatchFile.manifest(candidate.format)
         do {
@@ -74,6 +78,7 @@ struct Claim {
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw error
         }
+        FaultPoint.claimMoved.pass()
         do {
             return ClaimedManifest(
                 folders: folders, name: candidate.name.text, format: candidate.format,
@@ -203,16 +208,22 @@ package enum Receipt {
         let active = try folders.active()
         try withdraw(from: active)
         try active.makeDirectory(BatchFile.receipt)
+        FaultPoint.receiptFolderMade.pass()
         let receipt = try Directory(BatchFile.receipt, in: active)
         try receipt.write(status.encoded(), to: BatchFile.status, durably: durably)
+        FaultPoint.receiptStatusWritten.pass()
         let name = FileName(status.manifest.file)
         if status.state == .rejected {
             try active.rename(name, to: receipt, as: name)
+            FaultPoint.receiptManifestMoved.pass()
         } else if let bytes {
             try receipt.write(bytes, to: name, durably: durably)
+            FaultPoint.receiptManifestWritten.pass()
         }
         if durably { try receipt.sync() }
+        FaultPoint.receiptSynced.pass()
         try active.rename(BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
+        FaultPoint.receiptMoved.pass()
     }
 
     /// Removes a receipt that did not get into the outbox, after taking back a rejected manifest that is
@@ -240,5 +251,6 @@ package enum Receipt {
             if durably { try outbox.sync() }
         }
         try folders.spool.active.removeTree(FileName(folders.id))
+        FaultPoint.activeRemoved.pass()
     }
 }

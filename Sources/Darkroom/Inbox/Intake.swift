@@ -332,8 +332,10 @@ package final class Intake: @unchecked Sendable {
     }
 
     private func consume(_ name: FileName, _ inbox: Directory) {
+        FaultPoint.cancelRecorded.pass()
         do {
             try inbox.remove(name)
+            FaultPoint.cancelConsumed.pass()
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Its owner has taken it back.
         } catch {

@@ -15,6 +15,7 @@ struct Reception {
                 answered.append(try Receipt.issue(for: manifest, durably: durably))
             }
             if durably, !answered.isEmpty { try spool.outbox.sync() }
+            FaultPoint.receiptOutboxSynced.pass()
         } catch {
             log.storageFailed(error)
             left = Array(claimed[answered.count...])

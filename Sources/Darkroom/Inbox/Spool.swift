@@ -130,14 +130,17 @@ package final class Spool: Sendable {
     package func markPaused(_ paused: Bool, durably: Bool) throws(FileError) {
         if paused {
             try root.write([], to: "paused", replacing: true, durably: false)
+            FaultPoint.pauseMarked.pass()
         } else {
             do {
                 try root.remove("paused")
+                FaultPoint.pauseUnmarked.pass()
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // It was not paused.
             }
         }
         if durably { try root.sync() }
+        FaultPoint.pauseSynced.pass()
     }
 }
 

@@ -43,10 +43,13 @@ package struct BatchFolders: Sendable {
         let active = try active()
         try active.write(
             status.encoded(), to: BatchFile.newStatus, replacing: true, durably: durably)
+        (status.state.isFinal ? FaultPoint.finalStatusWritten : .statusWritten).pass()
         let outbox = try restoredOutbox()
         try active.rename(
             BatchFile.newStatus, to: outbox, as: BatchFile.status, replacing: true)
+        (status.state.isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass()
         if durably { try outbox.sync() }
+        if status.state.isFinal { FaultPoint.finalStatusSynced.pass() }
     }
 
     /// `outbox/ID`, made again if someone has removed it.

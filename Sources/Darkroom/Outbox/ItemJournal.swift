@@ -39,6 +39,10 @@ package enum ItemJournal {
         }
         let file = try folder.append(to: fileName)
         let length = lseek(file.number, 0, SEEK_END)
+        FaultPoint.publishJournalTorn.pass {
+            // All but the newline and a little before it.
+            try? file.write(bytes.dropLast(4), path: folder.path(of: fileName))
+        }
         do {
             try file.write(bytes, path: folder.path(of: fileName))
         } catch {
@@ -46,7 +50,9 @@ package enum ItemJournal {
             _ = ftruncate(file.number, length)
             throw error
         }
+        FaultPoint.publishJournalWritten.pass()
         if durably { try file.sync(path: folder.path(of: fileName)) }
+        FaultPoint.publishJournalSynced.pass()
     }
 
     /// The records in the order they were written; none where there is no journal.
@@ -81,7 +87,9 @@ package enum ItemJournal {
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         let name: FileName = "journal.new"
         try folder.write(Array(bytes[..<whole]), to: name, replacing: true, durably: true)
+        FaultPoint.recoveryJournalWritten.pass()
         try folder.rename(name, to: folder, as: fileName, replacing: true)
+        FaultPoint.recoveryJournalMended.pass()
     }
 }
 

@@ -119,6 +119,7 @@ package final class Publisher: Sendable {
             let active = try group.folders.active()
             startWriting(items, in: active)
             for index in items.indices { sync(&items[index], in: active) }
+            FaultPoint.publishOutputsSynced.pass()
             var records = items.map(\.record)
             if group.isCancelled { records.append(.cancelled) }
             do throws(FileError) {
@@ -131,6 +132,7 @@ package final class Publisher: Sendable {
             if durably, items.contains(where: { $0.status.state == .filtered }) {
                 try group.folders.outbox().sync()
             }
+            FaultPoint.publishOutboxSynced.pass()
         } catch {
             log.storageFailed(error, batch: group.folders.id)
             // Before the journal there was no decision; after it, it stands, and so does what was renamed.
@@ -177,6 +179,7 @@ package final class Publisher: Sendable {
                 try active.rename(
                     BatchFile.output(items[index].index), to: try folders.restoredOutbox(),
                     as: FileName(output.file))
+                FaultPoint.publishOutputMoved.pass()
             } catch {
                 items[index].status.fail(error)
                 corrections.append(items[index].record)

@@ -25,10 +25,12 @@ package struct Recovery: Sendable {
         let folders = BatchFolders(spool: spool, id: id)
         let active = try folders.active()
         try Receipt.withdraw(from: active)
+        FaultPoint.recoveryReceiptWithdrawn.pass()
         let status = try answer(of: folders)
         guard let format = try format(in: active, status) else {
             if status == nil || status?.state.isFinal == true {
                 try spool.active.removeTree(FileName(id))
+                FaultPoint.recoveryEmptyRemoved.pass()
                 return status == nil ? .empty : .finished
             }
             throw FileError(
@@ -38,6 +40,7 @@ package struct Recovery: Sendable {
         try journalCrashes(of: folders, active)
         if let status, status.state.isFinal {
             try Receipt.finish(folders, format: format, durably: durably)
+            FaultPoint.recoveryFinished.pass()
             return .finished
         }
         return try resume(folders, format, status, active)
@@ -161,6 +164,7 @@ package struct Recovery: Sendable {
         }
         for name in try active.names() where Self.isScrap(name) {
             try active.remove(name)
+            FaultPoint.recoveryScrapRemoved.pass()
         }
         return isCancelled
     }
@@ -176,6 +180,7 @@ package struct Recovery: Sendable {
         do {
             try active.rename(
                 name, to: try folders.restoredOutbox(), as: FileName(output.file))
+            FaultPoint.recoveryOutputMoved.pass()
         } catch  where error.errno == .fileExists {
             image.fail(error)
             try ItemJournal.append([.ended(index: index, image)], in: active, durably: durably)
