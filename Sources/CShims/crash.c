@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "darkroom_crash.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -73,10 +72,28 @@ static int is_foreign(const siginfo_t *info)
     return info->si_code <= 0 && info->si_pid != getpid();
 }
 
+/* Does what would have been done without this file. A former handler may return, expecting the fault to
+ * happen again, which a signal of another process does not: so the default follows whatever it did. */
+static void hand_on(int number, siginfo_t *info, void *context, const struct sigaction *before)
+{
+    struct sigaction standard;
+    memset(&standard, 0, sizeof standard);
+    standard.sa_handler = SIG_DFL;
+    sigemptyset(&standard.sa_mask);
+    if (before->sa_flags & SA_SIGINFO) {
+        before->sa_sigaction(number, info, context);
+    } else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN) {
+        before->sa_handler(number);
+    }
+    sigaction(number, &standard, NULL);
+    /* Blocked until the handler returns, and then delivered before the next instruction, with all that is
+     * known of it, for the core dump. */
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), number, info) != 0)
+        raise(number);
+}
+
 static void crashed(int number, siginfo_t *info, void *context)
 {
-    (void)context;
-    const int saved = errno;
     for (int i = 0; i < SIGNALS; i++) {
         if (signals[i].number != number)
             continue;
@@ -86,13 +103,9 @@ static void crashed(int number, siginfo_t *info, void *context)
         } else if (number == SIGABRT) {
             mark_still();
         }
-        sigaction(number, &former[i], NULL);
+        hand_on(number, info, context, &former[i]);
+        return;
     }
-    /* Blocked until the handler returns, and then delivered before the next instruction, with all that is
-     * known of it. */
-    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), number, info) != 0)
-        raise(number);
-    errno = saved;
 }
 
 void darkroom_crash_watch(int fd)

@@ -18,8 +18,9 @@ enum { DARKROOM_CRASH_SLOTS = 4096 };
 enum { DARKROOM_CRASH_STILL = 10 };
 
 /* Lets crashes be written into `fd`, which must stay open, from now on. Handlers for SEGV, BUS, ILL, TRAP,
- * FPE, ABRT and SYS are installed; each puts back the disposition it found and has the signal delivered
- * again, so that core dumps, sanitizers and Swift's backtraces see what they would have seen.
+ * FPE, ABRT and SYS are installed; each calls the handler it found, for sanitizers and Swift's backtraces,
+ * and then has the signal delivered again to end the process, so that core dumps show what they would
+ * have shown.
  *
  * SIGABRT of another process is the service manager's watchdog: it marks, with `watchdog`, all records in
  * use whose picture has taken no step for DARKROOM_CRASH_STILL seconds. Another signal sent by another

@@ -10,6 +10,10 @@ struct Table {
     /// Each so many beginnings is put off, as a suspension does; 0 for none.
     var defersEvery = 0
     var shuffle: SplitMix64?
+    /// What an image needs, by its name; others need no more than each gets.
+    var needs: [String: Int] = [:]
+    /// Images filtered at once; 0 for each as a step of its own.
+    var width = 0
 
     private(set) var finished: [String: BatchState] = [:]
     private(set) var finishedOrder: [String] = []
@@ -23,10 +27,15 @@ struct Table {
     private(set) var prepared = 0
     private(set) var mostLive = 0
     private(set) var endedTwice = 0
+    /// In the order in which they got what they needed.
+    private(set) var admitted: [String] = []
+    private(set) var postponements = 0
+    private(set) var mostAtOnce = 0
 
     private let scratch: ScratchDirectory
     private let spool: Spool
     private var queue: [Effect] = []
+    private var running: [(key: BatchKey, image: Int, name: String)] = []
     private var ended: Set<String> = []
     private var manifests: [String: Manifest] = [:]
     private var beginnings = 0
@@ -55,17 +64,18 @@ struct Table {
     /// - Parameter ended: the images that a journal says have ended, and how.
     mutating func accept(
         _ id: String, _ manifest: Manifest, isCancelled: Bool = false,
-        ended: [Int: ImageState] = [:]
+        ended: [Int: ImageState] = [:], crashes: [Int: Crashes] = [:]
     ) {
         manifests[id] = manifest
-        var prepared = prepare(id, manifest, ended)
+        var prepared = prepare(id, manifest, ended, crashes)
         prepared.isCancelled = isCancelled
         board.accept(prepared)
         admit()
     }
 
     private func prepare(
-        _ id: String, _ manifest: Manifest, _ ended: [Int: ImageState] = [:]
+        _ id: String, _ manifest: Manifest, _ ended: [Int: ImageState] = [:],
+        _ crashes: [Int: Crashes] = [:]
     ) -> PreparedBatch {
         let reference = Status.ManifestReference(
             name: id, file: "manifest.json", sha256: "", bytes: 0)
@@ -80,13 +90,21 @@ struct Table {
             status.counts[state] += 1
         }
         return PreparedBatch(
-            folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status)
+            folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status,
+            crashes: crashes)
+    }
+
+    mutating func setMemory(limit: Int, width: Int = .max) {
+        take(board.setMemory(limit: limit, width: width))
     }
 
     mutating func cancel(_ id: String) {
         if let effects = board.cancel(id: id) { take(effects) }
         admit()
     }
+
+    /// The images that are being filtered.
+    var atWork: [String] { running.map(\.name) }
 
     func counts(of id: String) -> Status.Counts {
         board.batches.values.first { $0.folders.id == id }?.status.counts ?? Status.Counts()
@@ -109,8 +127,13 @@ struct Table {
 
     /// Does one thing; false where there is nothing to do.
     private mutating func step() -> Bool {
-        guard !queue.isEmpty else { return false }
-        perform(queue.remove(at: nextIndex()))
+        if !running.isEmpty, queue.isEmpty || running.count >= width {
+            endFilter()
+        } else if queue.isEmpty {
+            return false
+        } else {
+            perform(queue.remove(at: nextIndex()))
+        }
         admit()
         return true
     }
@@ -169,7 +192,27 @@ struct Table {
         guard let job = board.filterBegan(key, image) else {
             return take(board.filterNotBegun(key, image))
         }
-        if failingImages.contains(job.name) {
+        if let bytes = needs[job.name] {
+            switch board.needs(key, image, bytes: bytes) {
+            case .granted: break
+            case .later:
+                postponements += 1
+                return take(board.filterPostponed(key, image, bytes: bytes))
+            case .tooLarge:
+                let failure = Failure(code: "memory-limit", message: "too large")
+                return take(board.filterEnded(key, image, result: .failure(failure)))
+            }
+        }
+        admitted.append(job.name)
+        running.append((key, image, job.name))
+        mostAtOnce = max(mostAtOnce, running.count)
+        if width == 0 { endFilter() }
+    }
+
+    /// Ends the image that has been filtered for longest.
+    private mutating func endFilter() {
+        let (key, image, name) = running.removeFirst()
+        if failingImages.contains(name) {
             let failure = Failure(code: "png-crc", message: "damaged")
             return take(board.filterEnded(key, image, result: .failure(failure)))
         }

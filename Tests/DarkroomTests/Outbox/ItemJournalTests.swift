@@ -27,7 +27,10 @@ import Testing
     @Test(arguments: [true, false])
     func givesBackWhatWasAppendedInItsOrder(durably: Bool) throws {
         let first = [record(3), record(1, .failed)]
-        let second: [JournalRecord] = [.cancelled, record(2)]
+        let second: [JournalRecord] = [
+            .cancelled, record(2), .crashed(index: 4, number: 2, .signal("SIGSEGV")),
+            .crashed(index: 5, number: 1, .outOfMemory),
+        ]
         try ItemJournal.append(first, in: folder, durably: durably)
         try ItemJournal.append(second, in: folder, durably: durably)
         #expect(try ItemJournal.read(in: folder) == first + second)
