@@ -44,7 +44,7 @@ package final class JPEGWriter {
     ) throws(PictureError) -> WrittenPicture {
         let layout = stage.layout
         var settings = try Self.settings(layout, name: name, options: options)
-        let held = Self.heldBytes(&settings, options)
+        let held = options.progressive ? Int(clamping: darkroom_jpeg_whole_bytes(&settings)) : 0
         try memory.take(held, for: "\(name): writing a progressive picture")
         defer { memory.giveBack(held) }
         let items = settings.add(density: colour.density)
@@ -60,18 +60,6 @@ package final class JPEGWriter {
         return WrittenPicture(
             bytes: writer.output.bytes, sha256: writer.output.sha256,
             items: items.union(colour.profile == nil ? [] : [.profile]))
-    }
-
-    /// What writing holds of the picture, in bytes; 0 for one that cannot be written.
-    static func heldBytes(_ layout: PixelLayout, _ options: OutputOptions) -> Int {
-        guard var settings = try? settings(layout, name: "", options: options) else { return 0 }
-        return heldBytes(&settings, options)
-    }
-
-    private static func heldBytes(
-        _ settings: inout darkroom_jpeg_settings, _ options: OutputOptions
-    ) -> Int {
-        options.progressive ? Int(clamping: darkroom_jpeg_whole_bytes(&settings)) : 0
     }
 
     private static func settings(

@@ -41,7 +41,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
 
     /// One that is lent and three ahead: the owner takes longer over the band that fills a strip than over
     /// others.
-    static let slots = 4
+    private static let slots = 4
 
     /// Pictures below so many bytes are read before a helper would be awake.
     private static let leastBytes = 2 << 20

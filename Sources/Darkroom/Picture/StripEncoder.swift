@@ -43,25 +43,11 @@ final class StripEncoder {
         self.name = name
         queue = StripQueue(cores)
         rowsPerStrip = darkroom_strip_rows(layout.bytesPerRow, layout.height, effort)
-        mostStrips = Self.mostStrips(layout, rowsPerStrip, cores)
-    }
-
-    /// One for each who encodes, and one that waits for them. More than eight helpers encode faster than
-    /// rows can be read and filtered. Of the widest rows, with strips of one row, there is less to gain
-    /// than memory to lose.
-    private static func mostStrips(_ layout: PixelLayout, _ rows: Int, _ cores: Cores) -> Int {
-        max(2, min(min(cores.most, 8) + 2, stripBytes / stripBytes(layout, rows)))
-    }
-
-    private static func stripBytes(_ layout: PixelLayout, _ rows: Int) -> Int {
-        (layout.bytesPerRow + 1) * rows * copies
-    }
-
-    /// What the strips of a picture take at most, in bytes. The one that was handed over last is kept
-    /// beside those that may be handed over.
-    static func mostBytes(_ layout: PixelLayout, _ effort: darkroom_effort, cores: Cores) -> Int {
-        let rows = darkroom_strip_rows(layout.bytesPerRow, layout.height, effort)
-        return (mostStrips(layout, rows, cores) + 1) * stripBytes(layout, rows)
+        // One for each who encodes, and one that waits for them. More than eight helpers encode faster
+        // than rows can be read and filtered. Of the widest rows, with strips of one row, there is less
+        // to gain than memory to lose.
+        let bytes = (layout.bytesPerRow + 1) * rowsPerStrip * Self.copies
+        mostStrips = max(2, min(min(cores.most, 8) + 2, Self.stripBytes / bytes))
     }
 
     /// Adds a band's rows, and gives out what is encoded by then.

@@ -38,28 +38,22 @@ final class PadStage: Stage {
         _ pad: Filter.Pad, _ upstream: any Stage, _ limits: PictureLimits
     ) throws(PictureError) -> any Stage {
         let input = upstream.layout
-        let (canvas, margin) = plan(pad, input)
+        let canvas: ResizePlan.Size
+        let margin: (x: Int, y: Int)
+        switch pad.size {
+        case .margins(let top, let right, let bottom, let left):
+            canvas = ResizePlan.Size(
+                width: left + input.width + right, height: top + input.height + bottom)
+            margin = (left, top)
+        case .atLeast(let width, let height, let gravity):
+            canvas = ResizePlan.Size(
+                width: max(width ?? 0, input.width), height: max(height ?? 0, input.height))
+            margin = gravity.corner(
+                of: input.width, input.height, within: canvas.width, canvas.height)
+        }
         if canvas == ResizePlan.Size(width: input.width, height: input.height) { return upstream }
         try limits.check(width: canvas.width, height: canvas.height, place: "pad")
         return try PadStage(to: canvas, at: margin, with: pad.background, upstream)
-    }
-
-    /// The size that `pad` makes, and where the picture comes to lie.
-    static func plan(
-        _ pad: Filter.Pad, _ input: PixelLayout
-    ) -> (canvas: ResizePlan.Size, margin: (x: Int, y: Int)) {
-        switch pad.size {
-        case .margins(let top, let right, let bottom, let left):
-            let canvas = ResizePlan.Size(
-                width: left + input.width + right, height: top + input.height + bottom)
-            return (canvas, (left, top))
-        case .atLeast(let width, let height, let gravity):
-            let canvas = ResizePlan.Size(
-                width: max(width ?? 0, input.width), height: max(height ?? 0, input.height))
-            let margin = gravity.corner(
-                of: input.width, input.height, within: canvas.width, canvas.height)
-            return (canvas, margin)
-        }
     }
 
     func nextBand() throws(PictureError) -> Band? {
