@@ -200,11 +200,7 @@ struct Board {
         let now = Clock.nanoseconds
         places[batch.level.index] += 1
         batch.markStarted(now: now)
-        if let crashes = batch.crashes[index], crashes.isConviction {
-            batch.live[index] = Batch.Live(phase: .recording, since: now)
-            let failure = crashes.failure(of: batch.status.images[index].name)
-            return fail(index, of: batch, failure, at: .filter, &effects)
-        }
+        if convict(index, of: batch, &effects) { return }
         batch.status.images[index].attempts += 1
         let source = batch.sourceOfImage[index]
         guard source >= 0 else {
@@ -388,12 +384,6 @@ struct Board {
             batch.sources[source].phase = .idle
             effects.append(.cancel(.download(batch.key, source: source)))
         }
-    }
-
-    /// Ends an image that nothing runs for.
-    mutating func cancelQueued(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
-        batch.setState(.cancelled, of: index)
-        end(index, of: batch, &effects)
     }
 
     /// The batches that wait for their turn.

@@ -22,6 +22,15 @@ extension Board {
         batch.crashes[index] == nil ? .bytes(MemoryLedger.share) : .everything
     }
 
+    /// Ends an image that has ended the process too often; false for any other.
+    func convict(_ index: Int, of batch: Batch, _ effects: inout [Effect]) -> Bool {
+        guard let crashes = batch.crashes[index], crashes.isConviction else { return false }
+        batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
+        let failure = crashes.failure(of: batch.status.images[index].name)
+        fail(index, of: batch, failure, at: .filter, &effects)
+        return true
+    }
+
     /// An image in work has read its header and needs so many bytes.
     mutating func needs(_ key: BatchKey, _ index: Int, bytes: Int) -> MemoryAnswer {
         if memory.exceeds(bytes) { return .tooLarge(limit: memory.limit) }
@@ -51,6 +60,12 @@ extension Board {
         let need: MemoryLedger.Need =
             batch.crashes[index] == nil ? .bytes(bytes) : .everything
         return [.statusChanged(key)] + wait(index, of: batch, for: need)
+    }
+
+    /// Ends an image of a cancelled batch that nothing runs for.
+    mutating func cancelQueued(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
+        batch.setState(.cancelled, of: index)
+        end(index, of: batch, &effects)
     }
 
     /// Changes how much memory there is and how many images are filtered at once.

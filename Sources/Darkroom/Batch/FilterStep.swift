@@ -6,13 +6,11 @@ struct FilterStep {
     let sources: LocalSources
     let limits: PictureLimits
 
-    typealias Admission = (_ bytes: Int) throws(PictureError) -> Void
-
     /// - Parameters:
     ///   - admit: told how much memory the picture needs, before it is decoded; throws to stop.
     ///   - checkpoint: asked between bands; false ends the work with the code `cancelled`.
     func run(
-        admit: Admission, checkpoint: @escaping @Sendable () -> Bool
+        admit: @escaping PicturePipeline.Admission, checkpoint: @escaping @Sendable () -> Bool
     ) -> Result<PictureReport, Failure> {
         do {
             let active = try job.folders.active()
@@ -33,7 +31,7 @@ struct FilterStep {
     }
 
     private func develop(
-        into output: borrowing Descriptor, _ admit: Admission,
+        into output: borrowing Descriptor, _ admit: @escaping PicturePipeline.Admission,
         _ checkpoint: @escaping @Sendable () -> Bool
     ) throws -> PictureReport {
         let input = try openInput()
@@ -75,6 +73,46 @@ struct FilterStep {
         switch job.input {
         case .output(let file): file
         case .source(_, let text): RedactedURL.text(text)
+        }
+    }
+}
+
+extension Scheduler {
+    /// Filters a picture, with a record of it while that goes on.
+    func develop(
+        _ job: FilterJob, admit: @escaping PicturePipeline.Admission
+    ) -> Result<PictureReport, Failure> {
+        let configuration = configuration
+        let step = FilterStep(
+            job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
+        do throws(FileError) {
+            return try spool.attempts.record(
+                batch: job.folders.id, image: job.image, before: job.crashes
+            ) { slot in
+                step.run(admit: admit) { [gate, heartbeat] in
+                    heartbeat.step()
+                    Attempts.step(slot)
+                    return !job.cancellation.isSet && !gate.isAborting
+                }
+            }
+        } catch {
+            return .failure(Failure(error))
+        }
+    }
+}
+
+extension MemoryAnswer {
+    /// - Throws: what ends the work on a picture that was not granted what it needs: `cancelled` if it is to
+    ///   wait.
+    func admit(_ name: String, bytes: Int) throws(PictureError) {
+        switch self {
+        case .granted: return
+        case .later: throw PictureError(.cancelled, "\(name): waits for memory")
+        case .tooLarge(let limit):
+            throw PictureError(
+                .memoryLimit,
+                "\(name): filtering it takes up to \(bytes) bytes of memory, more than the \(limit) that"
+                    + " limits.memory allows")
         }
     }
 }

@@ -12,7 +12,7 @@ package final class Scheduler: Sendable {
     let spool: Spool
     let gate = Gate()
     /// Of the filters; transfers have limits of their own and may be still for longer.
-    private let heartbeat = Heartbeat()
+    let heartbeat = Heartbeat()
     private let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
@@ -302,18 +302,10 @@ package final class Scheduler: Sendable {
         heartbeat.began()
         defer { heartbeat.ended() }
         var postponed: Int?
-        let result = filter(job) { bytes throws(PictureError) in
-            switch board.withLock({ $0.needs(key, image, bytes: bytes) }) {
-            case .granted: return
-            case .later:
-                postponed = bytes
-                throw PictureError(.cancelled, "\(job.name): waits for memory")
-            case .tooLarge(let limit):
-                throw PictureError(
-                    .memoryLimit,
-                    "\(job.name): filtering it takes up to \(bytes) bytes of memory, more than the"
-                        + " \(limit) that limits.memory allows")
-            }
+        let result = develop(job) { [self] bytes throws(PictureError) in
+            let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
+            if answer == .later { postponed = bytes }
+            try answer.admit(job.name, bytes: bytes)
         }
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
             return ended(work) { board in
@@ -322,28 +314,6 @@ package final class Scheduler: Sendable {
             }
         }
         ended(work) { $0.filterEnded(key, image, result: result) }
-    }
-
-    /// Filters a picture, with a record of it while that goes on.
-    private func filter(
-        _ job: FilterJob, admit: FilterStep.Admission
-    ) -> Result<PictureReport, Failure> {
-        let configuration = configuration
-        let step = FilterStep(
-            job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
-        do throws(FileError) {
-            return try spool.attempts.record(
-                batch: job.folders.id, image: job.image, before: job.crashes
-            ) { slot in
-                step.run(admit: admit) { [gate, heartbeat] in
-                    heartbeat.step()
-                    Attempts.step(slot)
-                    return !job.cancellation.isSet && !gate.isAborting
-                }
-            }
-        } catch {
-            return .failure(Failure(error))
-        }
     }
 }
 

@@ -74,7 +74,7 @@ package struct Crashes: Sendable, Equatable {
         let causes = all.map(\.rawValue).joined(separator: ", ")
         return Failure(
             code: "quarantined",
-            message: "\(name): filtering it ended the daemon \(all.count) times (\(causes)), so it is set"
-                + " aside")
+            message: "\(name): filtering it ended the daemon \(all.count) times (\(causes)),"
+                + " so it is set aside")
     }
 }

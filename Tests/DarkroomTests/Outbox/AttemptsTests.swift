@@ -213,13 +213,14 @@ import Testing
 }
 
 @Suite struct CrashesTests {
-    @Test(arguments: [
-        ([], false), ([.signal("SIGSEGV")], false), ([.signal("SIGSEGV"), .watchdog], true),
-        ([.outOfMemory, .killed, .outOfMemory], true),
-        ([.killed, .killed, .killed, .killed], false),
-        ([.killed, .killed, .killed, .killed, .watchdog], false),
-        ([.killed, .killed, .killed, .killed, .killed], true),
-    ] as [([CrashCause], Bool)])
+    @Test(
+        arguments: [
+            ([], false), ([.signal("SIGSEGV")], false), ([.signal("SIGSEGV"), .watchdog], true),
+            ([.outOfMemory, .killed, .outOfMemory], true),
+            ([.killed, .killed, .killed, .killed], false),
+            ([.killed, .killed, .killed, .killed, .watchdog], false),
+            ([.killed, .killed, .killed, .killed, .killed], true),
+        ] as [([CrashCause], Bool)])
     func convictsOnEvidenceOrAfterManyKills(causes: [CrashCause], isConviction: Bool) {
         var crashes = Crashes()
         for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
@@ -241,6 +242,7 @@ import Testing
         #expect(failure.code == "quarantined" && !failure.isTransient)
         #expect(
             failure.message
-                == "moon: filtering it ended the daemon 2 times (SIGSEGV, watchdog), so it is set aside")
+                == "moon: filtering it ended the daemon 2 times (SIGSEGV, watchdog), so it is set aside"
+        )
     }
 }
