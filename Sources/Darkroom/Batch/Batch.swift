@@ -10,16 +10,19 @@ package struct PreparedBatch: Sendable {
     package var isCancelled: Bool
     /// Whether nothing of it begins until it is released.
     package var isHeld: Bool
+    /// Of the images that a process died with.
+    package let crashes: [Int: Crashes]
 
     package init(
         folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false,
-        isHeld: Bool = false
+        isHeld: Bool = false, crashes: [Int: Crashes] = [:]
     ) {
         self.folders = folders
         self.manifest = manifest
         self.status = status
         self.isCancelled = isCancelled
         self.isHeld = isHeld
+        self.crashes = crashes
     }
 }
 
@@ -33,7 +36,7 @@ package struct PreparedBatch: Sendable {
 /// | (not admitted)  | `new`         | its blockers, then a place        | `admitNext`                   |
 /// | queuedDownload  | `new`         | the downloads queue               | `downloadBegan`               |
 /// | downloading     | `downloading` | the source's transfer             | `downloadEnded`               |
-/// | queuedFilter    | `downloaded`  | the filters queue                 | `filterBegan`                 |
+/// | queuedFilter    | `downloaded`  | the filters queue, or memory      | `filterBegan`                 |
 /// | filtering       | `filtering`   | its own operation                 | `filterEnded`                 |
 /// | recording       | as before     | the publisher: file, journal      | `imageEnded`                  |
 /// | (ended)         | `filtered`, `failed` or `cancelled` | –           | –                             |
@@ -64,6 +67,8 @@ final class Batch {
     let key: BatchKey
     let folders: BatchFolders
     let manifest: Manifest
+    /// Of the images that a process died with: they are filtered alone, or not at all.
+    let crashes: [Int: Crashes]
     let cancellation = CancellationFlag()
     var status: Status
     var live: [Int: Live] = [:]
@@ -95,6 +100,7 @@ final class Batch {
         folders = prepared.folders
         manifest = prepared.manifest
         status = prepared.status
+        crashes = prepared.crashes
         indexSources()
         indexDependencies()
         if prepared.isCancelled { cancellation.set() }

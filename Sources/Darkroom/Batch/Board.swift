@@ -56,6 +56,8 @@ struct Board {
     var imagesPrepared = 0
     /// Since the start.
     private(set) var batchesEnded = 0
+    /// What the images in work have and wait for.
+    var memory = MemoryLedger()
 
     init(
         window: Int, saturation: Int, placesPerLevel: Int = 512, imageBudget: Int = 262_144,
@@ -224,6 +226,7 @@ struct Board {
         let now = Clock.nanoseconds
         places[batch.level.index] += 1
         batch.markStarted(now: now)
+        if convict(index, of: batch, &effects) { return }
         batch.status.images[index].attempts += 1
         let source = batch.sourceOfImage[index]
         guard source >= 0 else {
@@ -299,6 +302,7 @@ struct Board {
     /// Frees what an ended image held.
     mutating func end(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
         if batch.live.removeValue(forKey: index) != nil { places[batch.level.index] -= 1 }
+        giveBackMemory(batch.key, index, &effects)
         let source = batch.sourceOfImage[index]
         if source >= 0 {
             batch.sources[source].users -= 1

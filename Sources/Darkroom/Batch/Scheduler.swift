@@ -12,7 +12,7 @@ package final class Scheduler: Sendable {
     let spool: Spool
     let gate = Gate()
     /// Of the filters; transfers have limits of their own and may be still for longer.
-    private let heartbeat = Heartbeat()
+    let heartbeat = Heartbeat()
     private let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
@@ -45,7 +45,9 @@ package final class Scheduler: Sendable {
         self.spool = spool
         self.log = log
         self.engine = engine
-        board = Mutex(Board(window: configuration.window, saturation: configuration.saturation))
+        var board = Board(window: configuration.window, saturation: configuration.saturation)
+        _ = board.setMemory(limit: configuration.memory, width: configuration.filterWidth)
+        self.board = Mutex(board)
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: configuration.isDurable, storage: storage, log: log)
@@ -70,6 +72,7 @@ package final class Scheduler: Sendable {
     package func update(_ configuration: Darkroom.Configuration) {
         settings.withLock { $0 = configuration }
         setWidths(configuration)
+        advance { $0.setMemory(limit: configuration.memory, width: configuration.filterWidth) }
         statusKeeper.setInterval(configuration.statusInterval)
     }
 
@@ -324,20 +327,22 @@ package final class Scheduler: Sendable {
         guard mayBegin(work) else { return deferred(work) { $0.filterDeferred(key, image) } }
         guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
             endedUndecided(work)
-            return ended(work) { _ in [] }
+            return ended(work) { $0.filterNotBegun(key, image) }
         }
         statusKeeper.changed(key, self)
         heartbeat.began()
         defer { heartbeat.ended() }
-        let configuration = configuration
-        let step = FilterStep(
-            job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
-        let result = step.run { [gate, heartbeat] in
-            heartbeat.step()
-            return !job.cancellation.isSet && !gate.isAborting
+        var postponed: Int?
+        let result = develop(job) { [self] bytes throws(PictureError) in
+            let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
+            if answer == .later { postponed = bytes }
+            try answer.admit(job.name, bytes: bytes)
         }
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
-            return ended(work) { $0.filterDeferred(key, image) }
+            return ended(work) { board in
+                postponed.map { board.filterPostponed(key, image, bytes: $0) }
+                    ?? board.filterDeferred(key, image)
+            }
         }
         if case .failure(let failure) = result, failure.fault != nil {
             refused(work, failure, batch: job.folders.id)

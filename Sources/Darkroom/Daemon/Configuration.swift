@@ -26,6 +26,8 @@ package struct Configuration: Sendable, Equatable {
     package var downloads = Downloads()
     package var filterConcurrency = 0
     package var pictureLimits = PictureLimits()
+    /// Bytes; 0 for half of what there is.
+    package var memoryLimit = 0
     package var sourceRoots: [String] = []
     /// Seconds between two writings of one status file.
     package var statusInterval = 0.0
@@ -66,10 +68,13 @@ extension Configuration {
         LocalSources(roots: sourceRoots, maximumBytes: Int64(downloads.maxBytes))
     }
 
+    /// What the pictures in work may take together, in bytes.
+    var memory: Int { memoryLimit > 0 ? memoryLimit : Machine.memory / 2 }
+
     /// The settings that matter most, for the journal.
     var summary: String {
         let roots = sourceRoots.isEmpty ? "none" : sourceRoots.joined(separator: ", ")
         return "\(downloadConcurrency) downloads and \(filterWidth) filters at once, "
-            + "durability \(durability.rawValue), source roots: \(roots)"
+            + "\(memory >> 20) MiB of memory for them, durability \(durability.rawValue), source roots: \(roots)"
     }
 }

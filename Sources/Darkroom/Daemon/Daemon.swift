@@ -39,6 +39,7 @@ package final class Daemon: @unchecked Sendable {
         self.configuration = configuration
         self.log = log
         spool = try Spool(path: configuration.spool)
+        spool.attempts.watchCrashes()
         engine = try TransferEngine(settings: configuration.transferSettings)
         scheduler = Scheduler(
             spool: spool, configuration: configuration, engine: engine, log: log)
@@ -157,6 +158,7 @@ package final class Daemon: @unchecked Sendable {
                 tellStatus()
             }
             engine.stop()
+            spool.attempts.close()
             log.stopped(unfinished: scheduler.summary.unfinished)
             ended.signal()
         }

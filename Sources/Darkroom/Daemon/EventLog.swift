@@ -33,6 +33,7 @@ package enum Event: String, Sendable, CaseIterable {
     case storageWorksAgain = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e033"
     case storageLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e034"
     case batchRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e035"
+    case imageSuspected = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e050"
 }
 
 /// What Darkroom has to say, one method a kind of event, so that the words and fields of an event are the
@@ -151,11 +152,31 @@ package struct EventLog: Sendable {
             ])
     }
 
-    package func resumed(_ status: Status) {
+    package func resumed(_ batch: PreparedBatch) {
+        let status = batch.status
         say(
             .info, .batchResumed,
             "\(status.id) resumed: \(status.counts.finished) of \(images(status.counts.total)) done",
             [Field.batch: .string(status.id), Field.state: .string(status.state.rawValue)])
+    }
+
+    /// Images of a resumed batch that a process died with, and that have not ended since.
+    package func suspected(_ batch: PreparedBatch) {
+        for (index, crashes) in batch.crashes.sorted(by: { $0.key < $1.key })
+        where batch.status.images.indices.contains(index)
+            && !batch.status.images[index].state.isFinal && !crashes.isConviction
+        {
+            let name = batch.status.images[index].name
+            let causes = crashes.all.map(\.rawValue).joined(separator: ", ")
+            say(
+                .warning, .imageSuspected,
+                "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)); it"
+                    + " is tried again, alone",
+                [
+                    Field.batch: .string(batch.status.id), Field.image: .string(name),
+                    Field.error: .string(crashes.all.last?.rawValue ?? ""),
+                ])
+        }
     }
 
     package func finished(_ status: Status, microseconds: UInt64) {

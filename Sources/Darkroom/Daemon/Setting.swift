@@ -129,6 +129,10 @@ extension Setting {
         integer(
             "pictures.maxPixels", "268435456", 1...Int(Int32.max) * 16,
             "the most pixels of a picture, read or made", \.pictureLimits.pixels),
+        bytes(
+            "limits.memory", "0", 0...(1 << 50),
+            "the memory that pictures in work may take together; 0 means half of what there is",
+            \.memoryLimit),
         Setting(
             "sources.roots", "[]",
             "the folders beneath which local sources may lie; none means that they are refused"

@@ -67,6 +67,7 @@ package final class Intake: @unchecked Sendable {
         try spool.removeHalfReopened()
         // Before the watch stands, for an event may have something claimed before the rest is recovered.
         let unfinished = try recovery.ids()
+        spool.attempts.settle(allBut: unfinished)
         var failure: FileError?
         queue.sync {
             do throws(FileError) {

@@ -21,7 +21,8 @@ extension Intake {
             case .rejected(let status): log.rejected(status)
             case .removed(let status): log.batchRemoved(status)
             case .unfinished(let prepared):
-                log.resumed(prepared.status)
+                log.resumed(prepared)
+                log.suspected(prepared)
                 accept(prepared)
             }
         } catch  where error.fault != nil {

@@ -228,6 +228,7 @@ extension Intake {
             guard let inbox else { return }
             // What was put back is told of by an event, as it was when it came.
             try spool.removeControl(name, request.identity, from: inbox)
+            FaultPoint.cancelConsumed.pass()
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Its owner has taken it back.
         } catch {

@@ -17,6 +17,9 @@ package enum JournalRecord: Sendable, Equatable {
     case steered(Steering)
     /// The batch had finished and is done again in part; the first record of such a journal.
     case reopened(Reopened)
+    /// The process died while it filtered the image with this index, the how-manieth time and why. A
+    /// record with the number of another one is the same crash.
+    case crashed(index: Int, number: Int, CrashCause)
 }
 
 /// `active/ID/journal`: which of a batch's images have ended, and how. A restart does again only what is
@@ -121,12 +124,16 @@ package enum ItemJournal {
 
 extension JournalRecord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case image, status, cancelled, steered, reopened
+        case image, status, cancelled, steered, reopened, crash, cause
     }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
+        if let number = try container.decodeIfPresent(Int.self, forKey: .crash) {
+            self = .crashed(
+                index: try container.decode(Int.self, forKey: .image), number: number,
+                try container.decode(CrashCause.self, forKey: .cause))
+        } else if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
             self = .ended(
                 index: index, try container.decode(ImageStatus.self, forKey: .status))
         } else if let steering = try container.decodeIfPresent(Steering.self, forKey: .steered) {
@@ -151,6 +158,10 @@ extension JournalRecord: Codable {
             try container.encode(steering, forKey: .steered)
         case .reopened(let reopened):
             try container.encode(reopened, forKey: .reopened)
+        case .crashed(let index, let number, let cause):
+            try container.encode(index, forKey: .image)
+            try container.encode(number, forKey: .crash)
+            try container.encode(cause, forKey: .cause)
         }
     }
 }

@@ -46,6 +46,7 @@ package struct Recovery: Sendable {
             }
             return try restoreManifest(folders, status, active)
         }
+        try journalCrashes(of: folders, active)
         if let status, status.state.isFinal, try !wasReopened(status, active) {
             try Receipt.finish(folders, format: format, durably: durably)
             FaultPoint.recoveryFinished.pass()
@@ -83,7 +84,8 @@ package struct Recovery: Sendable {
         _ folders: BatchFolders, _ status: Status, _ format: ManifestFormat, _ active: Directory?
     ) throws(FileError) -> Finding {
         var status = status
-        if let active { _ = try applyJournal(to: &status, folders, active) }
+        var crashes: [Int: Crashes] = [:]
+        if let active { _ = try applyJournal(to: &status, &crashes, folders, active) }
         let last = status.removed(from: folders)
         try folders.writeLastStatus(last, durably: durably)
         try Receipt.finish(folders, format: format, durably: durably)
@@ -109,7 +111,8 @@ package struct Recovery: Sendable {
             try answer(fresh, folders, manifest: reading.bytes)
         }
         fresh.times.started = status?.times.started
-        let standing = try applyJournal(to: &fresh, folders, active)
+        var crashes: [Int: Crashes] = [:]
+        let standing = try applyJournal(to: &fresh, &crashes, folders, active)
         let isHeld = standing == .held
         if isHeld { fresh.state = .held }
         // Others are rewritten when they go on, which may be long after.
@@ -119,7 +122,7 @@ package struct Recovery: Sendable {
         return .unfinished(
             PreparedBatch(
                 folders: folders, manifest: manifest, status: fresh,
-                isCancelled: standing == .cancelled, isHeld: isHeld))
+                isCancelled: standing == .cancelled, isHeld: isHeld, crashes: crashes))
     }
 
     /// Puts a status into the outbox: with its folder, or into the one that is there, whose status was there
@@ -177,10 +180,25 @@ package struct Recovery: Sendable {
         return nil
     }
 
+    /// Writes down in the batch's journal which of its pictures the former process died of, or with.
+    private func journalCrashes(
+        of folders: BatchFolders, _ active: Directory
+    ) throws(FileError) {
+        let left = spool.attempts.left(of: folders.id)
+        guard !left.isEmpty else { return }
+        try ItemJournal.mend(in: active)
+        let records = left.map {
+            JournalRecord.crashed(index: $0.image, number: $0.number, $0.cause)
+        }
+        try ItemJournal.append(records, in: active, durably: durably)
+        spool.attempts.settle(folders.id)
+    }
+
     /// Takes over what the journal says, finishes the renames it decided, and clears away what was begun
     /// and not finished. Gives what the controls have made of the batch.
     private func applyJournal(
-        to status: inout Status, _ folders: BatchFolders, _ active: Directory
+        to status: inout Status, _ crashes: inout [Int: Crashes], _ folders: BatchFolders,
+        _ active: Directory
     ) throws(FileError) -> Standing {
         try ItemJournal.mend(in: active)
         var standing = Standing.free
@@ -193,6 +211,8 @@ package struct Recovery: Sendable {
             case .reopened(let record):
                 status.retries = record.retries
                 status.steering = record.steering
+            case .crashed(let index, let number, let cause):
+                crashes[index, default: Crashes()].add(cause, number: number)
             case .ended(let index, let image):
                 guard status.images.indices.contains(index) else { continue }
                 status.images[index] = image

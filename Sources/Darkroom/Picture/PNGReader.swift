@@ -122,7 +122,7 @@ package final class PNGReader: Stage {
 
     /// A band's usual number of rows, but eight at a time: so many are unfiltered together. Fewer only
     /// where eight take more than half a mebibyte.
-    private static func rowsPerBand(_ layout: PixelLayout) -> Int {
+    static func rowsPerBand(_ layout: PixelLayout) -> Int {
         let group = 8
         if layout.bytesPerRow > (512 << 10) / group { return layout.rowsPerBand }
         return min(layout.height, (layout.rowsPerBand + group - 1) / group * group)

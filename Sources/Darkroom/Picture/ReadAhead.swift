@@ -52,10 +52,20 @@ final class ReadAhead: Stage, @unchecked Sendable {
     /// `source` read ahead, where the picture is large enough for that to pay.
     init?(_ source: any Stage, _ cores: Cores, leastBytes: Int = leastBytes) {
         layout = source.layout
-        guard layout.bytes >= leastBytes, layout.bytesPerRow <= Self.largestRow, cores.most > 0
-        else { return nil }
+        guard Self.suits(layout, cores, leastBytes: leastBytes) else { return nil }
         self.source = source
         self.cores = cores
+    }
+
+    private static func suits(_ layout: PixelLayout, _ cores: Cores, leastBytes: Int) -> Bool {
+        layout.bytes >= leastBytes && layout.bytesPerRow <= largestRow && cores.most > 0
+    }
+
+    /// What is read ahead takes so much in memory at most.
+    ///
+    /// - Parameter band: the bytes of the source's bands.
+    static func mostBytes(_ layout: PixelLayout, band: Int, _ cores: Cores) -> Int {
+        suits(layout, cores, leastBytes: leastBytes) ? slots * band : 0
     }
 
     func nextBand() throws(PictureError) -> Band? {
@@ -106,7 +116,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
             cores.tryBorrow()
         else { return }
         helper = .coming
-        DispatchQueue.global().async { self.help() }
+        Cores.lend { self.help() }
     }
 
     private func help() {

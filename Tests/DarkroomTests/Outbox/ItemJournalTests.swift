@@ -31,6 +31,8 @@ import Testing
         let second: [JournalRecord] = [
             .cancelled, .steered(steering), record(2),
             .reopened(Reopened(of: "then", retries: 2, steering: [steering])),
+            .crashed(index: 4, number: 2, .signal("SIGSEGV")),
+            .crashed(index: 5, number: 1, .outOfMemory),
         ]
         try ItemJournal.append(first, in: folder, durably: durably)
         try ItemJournal.append(second, in: folder, durably: durably)

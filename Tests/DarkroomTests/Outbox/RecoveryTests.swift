@@ -269,6 +269,35 @@ import Testing
         #expect(try status() == last)
         #expect(try !spool.active.exists("x"))
     }
+
+    // MARK: Crashes
+
+    @Test func journalsCrashesOnce() throws {
+        // As a process leaves it that was killed while it filtered image 1.
+        let running = try self.spool.attempts.record(batch: "x", image: 1, before: 0) { _ in
+            Result { try self.spool.root.read("attempts") }
+        }.get()
+        let other = try ScratchDirectory()
+        try Directory(path: other.path).write(running, to: "attempts", durably: false)
+        let spool = try Spool(path: other.path)
+        let recovery = Recovery(spool: spool, examination: recovery.examination, durably: true)
+        let folders = BatchFolders(spool: spool, id: "x")
+        try spool.active.makeDirectory("x", mode: 0o700)
+        try folders.active().write(Array(Self.text.utf8), to: "manifest.json", durably: false)
+        // A crash between journaling and forgetting has left the line already.
+        let line = JournalRecord.crashed(index: 1, number: 1, .killed)
+        try ItemJournal.append([line], in: folders.active(), durably: false)
+        for _ in 0..<3 {
+            guard case .unfinished(let prepared) = try recovery.recover("x") else {
+                throw Unexpected()
+            }
+            #expect(prepared.crashes.keys.sorted() == [1])
+            #expect(prepared.crashes[1]?.all == [.killed])
+            #expect(prepared.status.counts.new == 2)
+        }
+        #expect(try ItemJournal.read(in: folders.active()) == [line, line])
+        #expect(spool.attempts.left(of: "x").isEmpty)
+    }
 }
 
 extension Examination {
