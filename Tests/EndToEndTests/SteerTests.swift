@@ -34,7 +34,9 @@ import Testing
             try bench.spool.drop("x.hold", "")
             if order == .before { try dropManifest() }
         }
-        let held = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
+        let held = try await bench.spool.waitForStatus(of: "x", daemon, "held") {
+            $0.state == .held
+        }
         #expect(held.counts.new == 1)
         #expect(held.times.started == nil)
         #expect(held.steering?.map(\.action) == [.hold])
@@ -185,7 +187,8 @@ import Testing
             "x.yaml", parts: ["images:\n  - \(bench.url("0.png"))\n"], pause: .zero)
         try bench.spool.drop("x.hold", "")
         try await daemon.waitUntil("the reason") {
-            $0.outputText.contains("inbox/x.hold is not taken: its manifest x.yaml may not be complete")
+            $0.outputText.contains(
+                "inbox/x.hold is not taken: its manifest x.yaml may not be complete")
         }
         _ = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
         #expect(try bench.origin.requests().isEmpty)
@@ -224,7 +227,8 @@ import Testing
 
         try Data(Bench.picture).write(to: bench.documents.url.appending(path: "late.png"))
         try await waitUntilConsumed(bench, daemon, "x.retry")
-        try await daemon.waitUntil("active/x to be cleared") { _ in !bench.spool.exists("active/x") }
+        try await daemon.waitUntil("active/x to be cleared") { _ in !bench.spool.exists("active/x")
+        }
         try bench.spool.drop("x.retry", "")
         if interruption == .kill {
             try await waitUntilConsumed(bench, daemon, "x.retry")
@@ -234,7 +238,8 @@ import Testing
         let status = try await bench.spool.waitForStatus(of: "x", daemon, "completed") {
             $0.state == .completed
         }
-        try await daemon.waitUntil("active/x to be cleared") { _ in !bench.spool.exists("active/x") }
+        try await daemon.waitUntil("active/x to be cleared") { _ in !bench.spool.exists("active/x")
+        }
         try bench.checkCompleted(status)
         #expect(status.retries == 2)
         #expect(status.steering?.map(\.action) == [.retry, .retry])
@@ -287,7 +292,9 @@ import Testing
         }
         try drop("x.hold", "", by: 1000)
         try drop("x.json", try Bench.json(["images": ["a": bench.url("0.png")]]), by: 1000)
-        let held = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
+        let held = try await bench.spool.waitForStatus(of: "x", daemon, "held") {
+            $0.state == .held
+        }
         #expect(held.manifest.uid == 1000)
         for action in ["release", "cancel"] {
             try drop("x.\(action)", "", by: 1001)

@@ -16,7 +16,7 @@ extension Intake {
         do {
             try spool.putBackControls(to: inbox)
             for name in try inbox.names() {
-                if let file = ControlFile(name) { _ = controls.add(file) }
+                if let file = ControlFile(name) { controls.add(file) }
             }
         } catch {
             log.storageFailed(error)
@@ -73,7 +73,8 @@ extension Intake {
         let id = prepared.folders.id
         let requests = requests(for: prepared)
         for request in requests { controls.take(request.file) }
-        let outcomes = scheduler.accept(prepared, requests.map(\.steering)) { [weak self] steering in
+        let outcomes = scheduler.accept(prepared, requests.map(\.steering)) {
+            [weak self] steering in
             guard let self else { return }
             queue.async {
                 for request in requests where request.steering == steering { self.consume(request) }
@@ -236,14 +237,13 @@ extension Intake {
 
     /// Looks again at those that wait, after a while.
     private func setControlTimer(_ settle: Double) {
-        guard controls.hasWaiting, !controlTimerIsSet else { return }
+        guard controls.needTime, !controlTimerIsSet else { return }
         controlTimerIsSet = true
         let wait = min(max(settle, 0.05), 1)
         queue.asyncAfter(deadline: .now() + wait) { [weak self] in
             guard let self, !isStopped else { return }
             controlTimerIsSet = false
-            controls.wake()
-            drain()
+            if controls.wake() { scan() } else { drain() }
         }
     }
 }
