@@ -61,6 +61,7 @@ import Testing
         let status = try await bench.spool.finish("x", daemon)
         try bench.checkCompleted(status)
         #expect(status.steering?.map(\.action) == [.hold, .release])
+        try await waitUntilConsumed(bench, daemon, "x.release")
         #expect(bench.spool.list("inbox") == [])
         #expect(try await daemon.stop() == .exited(0))
     }
@@ -126,14 +127,10 @@ import Testing
             daemon.send(SIGUSR1)
             try await daemon.waitForStatusText("Paused (SIGUSR1)")
         }
-        // Beside one in the board, a second one waits in the inbox while the first is not begun.
-        for id in ["a", "b", "c"] {
-            try bench.drop(id, images: [("p", bench.slowURL("0.png"))])
-        }
-        if isPaused {
-            _ = try await bench.spool.waitForStatus(of: "a", daemon, "claimed") { _ in true }
-            #expect(bench.spool.exists("inbox/c.json"))
-        }
+        // While the first is claimed and not begun, the others stay in the inbox.
+        try bench.drop("a", images: [("p", bench.slowURL("0.png"))])
+        _ = try await bench.spool.waitForStatus(of: "a", daemon, "claimed") { _ in true }
+        for id in ["b", "c"] { try bench.drop(id, images: [("p", bench.slowURL("0.png"))]) }
         try bench.spool.drop("c.cancel", "")
         let status = try await bench.spool.finish("c", daemon)
         if isPaused {
@@ -192,6 +189,7 @@ import Testing
         }
         _ = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
         #expect(try bench.origin.requests().isEmpty)
+        try await waitUntilConsumed(bench, daemon, "x.hold")
         #expect(bench.spool.list("inbox") == [])
     }
 

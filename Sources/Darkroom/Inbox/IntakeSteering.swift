@@ -226,6 +226,8 @@ extension Intake {
             guard let inbox else { return }
             // What was put back is told of by an event, as it was when it came.
             try spool.removeControl(name, request.identity, from: inbox)
+            // A hold that a power cut brings back would undo a release.
+            if scheduler.configuration.isDurable { try inbox.sync() }
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Its owner has taken it back.
         } catch {
