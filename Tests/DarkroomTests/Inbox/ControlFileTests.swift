@@ -136,6 +136,12 @@ import Testing
         else { return #expect(Bool(false), "no control") }
         #expect(request.steering.action == .hold)
         #expect(request.steering.uid == (geteuid() == 0 ? 1234 : geteuid()))
+        #expect(link(inbox.path + "/a.hold", inbox.path + "/a.release") == 0)
+        for name: FileName in ["a.hold", "a.release"] {
+            guard case .unreadable(let error) = examination.examine(name, in: inbox, isWhole: true)
+            else { return #expect(Bool(false), "a link is obeyed") }
+            #expect(error.errno == .tooManyLinks)
+        }
         try inbox.makeDirectory("folder.cancel")
         mkfifo(inbox.path + "/fifo.cancel", 0o600)
         symlink("a.hold", inbox.path + "/link.cancel")
