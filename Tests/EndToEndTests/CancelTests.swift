@@ -23,7 +23,9 @@ import Testing
         #expect(status.counts.failed == 0)
         try bench.checkOutcome(status)
         // The request was consumed.
-        #expect(bench.spool.list("inbox") == [])
+        try await daemon.waitUntil("the request to be consumed") { _ in
+            bench.spool.list("inbox") == []
+        }
 
         try bench.drop("next", images: [("a", bench.url("0.png"))])
         try bench.checkCompleted(try await bench.spool.finish("next", daemon))
@@ -100,7 +102,9 @@ import Testing
         #expect(status.state == .cancelled)
         #expect(try bench.origin.requests().isEmpty)
         try bench.checkOutcome(status)
-        #expect(bench.spool.list("inbox") == [])
+        try await daemon.waitUntil("the request to be consumed") { _ in
+            bench.spool.list("inbox") == []
+        }
     }
 
     @Test func ofNoBatchIsConsumedAndSaid() async throws {

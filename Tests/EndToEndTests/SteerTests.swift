@@ -34,7 +34,9 @@ import Testing
             try bench.spool.drop("x.hold", "")
             if order == .before { try dropManifest() }
         }
-        let held = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
+        let held = try await bench.spool.waitForStatus(of: "x", daemon, "held") {
+            $0.state == .held
+        }
         #expect(held.counts.new == 1)
         #expect(held.times.started == nil)
         #expect(held.steering?.map(\.action) == [.hold])
@@ -59,6 +61,7 @@ import Testing
         let status = try await bench.spool.finish("x", daemon)
         try bench.checkCompleted(status)
         #expect(status.steering?.map(\.action) == [.hold, .release])
+        try await waitUntilConsumed(bench, daemon, "x.release")
         #expect(bench.spool.list("inbox") == [])
         #expect(try await daemon.stop() == .exited(0))
     }
@@ -124,14 +127,10 @@ import Testing
             daemon.send(SIGUSR1)
             try await daemon.waitForStatusText("Paused (SIGUSR1)")
         }
-        // Beside one in the board, a second one waits in the inbox while the first is not begun.
-        for id in ["a", "b", "c"] {
-            try bench.drop(id, images: [("p", bench.slowURL("0.png"))])
-        }
-        if isPaused {
-            _ = try await bench.spool.waitForStatus(of: "a", daemon, "claimed") { _ in true }
-            #expect(bench.spool.exists("inbox/c.json"))
-        }
+        // While the first is claimed and not begun, the others stay in the inbox.
+        try bench.drop("a", images: [("p", bench.slowURL("0.png"))])
+        _ = try await bench.spool.waitForStatus(of: "a", daemon, "claimed") { _ in true }
+        for id in ["b", "c"] { try bench.drop(id, images: [("p", bench.slowURL("0.png"))]) }
         try bench.spool.drop("c.cancel", "")
         let status = try await bench.spool.finish("c", daemon)
         if isPaused {
@@ -185,10 +184,12 @@ import Testing
             "x.yaml", parts: ["images:\n  - \(bench.url("0.png"))\n"], pause: .zero)
         try bench.spool.drop("x.hold", "")
         try await daemon.waitUntil("the reason") {
-            $0.outputText.contains("inbox/x.hold is not taken: its manifest x.yaml may not be complete")
+            $0.outputText.contains(
+                "inbox/x.hold is not taken: its manifest x.yaml may not be complete")
         }
         _ = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
         #expect(try bench.origin.requests().isEmpty)
+        try await waitUntilConsumed(bench, daemon, "x.hold")
         #expect(bench.spool.list("inbox") == [])
     }
 
@@ -224,7 +225,8 @@ import Testing
 
         try Data(Bench.picture).write(to: bench.documents.url.appending(path: "late.png"))
         try await waitUntilConsumed(bench, daemon, "x.retry")
-        try await daemon.waitUntil("active/x to be cleared") { _ in !bench.spool.exists("active/x") }
+        try await daemon.waitUntil("active/x to be cleared") { _ in !bench.spool.exists("active/x")
+        }
         try bench.spool.drop("x.retry", "")
         if interruption == .kill {
             try await waitUntilConsumed(bench, daemon, "x.retry")
@@ -234,7 +236,8 @@ import Testing
         let status = try await bench.spool.waitForStatus(of: "x", daemon, "completed") {
             $0.state == .completed
         }
-        try await daemon.waitUntil("active/x to be cleared") { _ in !bench.spool.exists("active/x") }
+        try await daemon.waitUntil("active/x to be cleared") { _ in !bench.spool.exists("active/x")
+        }
         try bench.checkCompleted(status)
         #expect(status.retries == 2)
         #expect(status.steering?.map(\.action) == [.retry, .retry])
@@ -287,7 +290,9 @@ import Testing
         }
         try drop("x.hold", "", by: 1000)
         try drop("x.json", try Bench.json(["images": ["a": bench.url("0.png")]]), by: 1000)
-        let held = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
+        let held = try await bench.spool.waitForStatus(of: "x", daemon, "held") {
+            $0.state == .held
+        }
         #expect(held.manifest.uid == 1000)
         for action in ["release", "cancel"] {
             try drop("x.\(action)", "", by: 1001)

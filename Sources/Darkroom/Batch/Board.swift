@@ -203,7 +203,9 @@ struct Board {
             while hasPlace(Level(index: level)), let key = rotation[level].next() {
                 guard let batch = batches[key] else { continue }
                 batch.isInRotation = false
-                guard !batch.isHeld, batch.live.count < window, let index = batch.takeNext() else { continue }
+                guard !batch.isHeld, batch.live.count < window, let index = batch.takeNext() else {
+                    continue
+                }
                 admit(index, of: batch, &effects)
                 rotate(batch)
             }

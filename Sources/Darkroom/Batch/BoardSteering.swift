@@ -38,7 +38,9 @@ extension Board {
     ) -> SteeringOutcome {
         guard let key = keys[FileName(id)] else { return .unknown }
         if let batch = waitingBatches[key] {
-            guard isPrivileged || batch.uid == steering.uid else { return .refused(owner: batch.uid) }
+            guard isPrivileged || batch.uid == steering.uid else {
+                return .refused(owner: batch.uid)
+            }
             return steer(key, batch, steering, &effects)
         }
         guard let batch = batches[key] else { return .unknown }

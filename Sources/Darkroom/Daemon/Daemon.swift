@@ -247,7 +247,8 @@ extension Board.Summary {
                 + finishing + held
         }
         guard waitingOrInWork > 0 else {
-            return "Idle; \(count(batchesEnded, "batch", "batches")) finished since the start\(held)"
+            return
+                "Idle; \(count(batchesEnded, "batch", "batches")) finished since the start\(held)"
         }
         let waiting = batchesWaiting > 0 ? "; \(batchesWaiting) waiting" : ""
         return "Processing \(count(batchesInWork, "batch", "batches")), "

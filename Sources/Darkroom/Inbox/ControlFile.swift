@@ -70,15 +70,19 @@ struct Controls {
     /// Those that have arrived or wait, by the bytes of the IDs that they may mean.
     private var byID: [FileName: Set<FileName>] = [:]
     private var known: Set<FileName> = []
+    /// Whether there was no room for a name.
+    private var isOverfull = false
 
-    /// Adds a name, unless it is known. False where there is no room for it.
-    mutating func add(_ file: ControlFile) -> Bool {
-        guard inHand[file.name] == nil, !known.contains(file.name) else { return true }
-        guard known.count < Self.capacity else { return false }
+    /// Adds a name, unless it is known.
+    mutating func add(_ file: ControlFile) {
+        guard inHand[file.name] == nil, !known.contains(file.name) else { return }
+        guard known.count < Self.capacity else {
+            isOverfull = true
+            return
+        }
         known.insert(file.name)
         for id in file.ids { byID[FileName(id), default: []].insert(file.name) }
         arrived.append(file.name)
-        return true
     }
 
     /// The next one to be examined.
@@ -93,12 +97,15 @@ struct Controls {
         return nil
     }
 
-    var hasWaiting: Bool { !waiting.isEmpty }
+    /// Whether something is to be looked at again after a while.
+    var needTime: Bool { !waiting.isEmpty || isOverfull }
 
-    /// Has those that wait examined again.
-    mutating func wake() {
+    /// Has those that wait examined again. Gives whether there are more in the folder than there was room for.
+    mutating func wake() -> Bool {
+        defer { isOverfull = false }
         let again = waiting.keys.filter { known.contains($0) }
         arrived += again.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        return isOverfull
     }
 
     /// It waits; gives since when, in nanoseconds.

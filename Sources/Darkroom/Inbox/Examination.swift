@@ -76,7 +76,12 @@ struct Examination: Sendable {
                 return .ignored("it is not a regular file")
             }
             if let file = ControlFile(name) {
-                // Name, kind and owner are of one look, so that nobody can change one between.
+                // Name, kind and owner are of one look, so that nobody can change one between. A further
+                // link may be anybody's, and says nothing of the owner's wishes.
+                guard information.st_nlink == 1 else {
+                    return .unreadable(
+                        FileError("obey: it has another name", inbox.path(of: name), .tooManyLinks))
+                }
                 return .control(ControlRequest(file, information))
             }
             guard let format = ManifestFormat(fileName: name.text) else { return .gone }

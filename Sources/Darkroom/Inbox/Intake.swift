@@ -198,9 +198,11 @@ package final class Intake: @unchecked Sendable {
     }
 
     func arrived(_ name: FileName, isWhole: Bool) {
-        let isKept =
-            ControlFile(name).map { controls.add($0) } ?? arrivals.add(name, isWhole: isWhole)
-        if !isKept { mustScan = true }
+        if let file = ControlFile(name) {
+            controls.add(file)
+        } else if !arrivals.add(name, isWhole: isWhole) {
+            mustScan = true
+        }
     }
 
     /// The scheduler has let go of a batch: there may be more in the folder than could be taken.

@@ -16,7 +16,7 @@ extension Intake {
         do {
             try spool.putBackControls(to: inbox)
             for name in try inbox.names() {
-                if let file = ControlFile(name) { _ = controls.add(file) }
+                if let file = ControlFile(name) { controls.add(file) }
             }
         } catch  where error.fault != nil {
             scheduler.storage.troubled(error)
@@ -75,7 +75,8 @@ extension Intake {
         let id = prepared.folders.id
         let requests = requests(for: prepared)
         for request in requests { controls.take(request.file) }
-        let outcomes = scheduler.accept(prepared, requests.map(\.steering)) { [weak self] steering in
+        let outcomes = scheduler.accept(prepared, requests.map(\.steering)) {
+            [weak self] steering in
             guard let self else { return }
             queue.async {
                 for request in requests where request.steering == steering { self.consume(request) }
@@ -228,6 +229,8 @@ extension Intake {
             guard let inbox else { return }
             // What was put back is told of by an event, as it was when it came.
             try spool.removeControl(name, request.identity, from: inbox)
+            // A hold that a power cut brings back would undo a release.
+            if scheduler.configuration.isDurable { try inbox.sync() }
             FaultPoint.cancelConsumed.pass()
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Its owner has taken it back.
@@ -240,14 +243,13 @@ extension Intake {
 
     /// Looks again at those that wait, after a while.
     private func setControlTimer(_ settle: Double) {
-        guard controls.hasWaiting, !controlTimerIsSet else { return }
+        guard controls.needTime, !controlTimerIsSet else { return }
         controlTimerIsSet = true
         let wait = min(max(settle, 0.05), 1)
         queue.asyncAfter(deadline: .now() + wait) { [weak self] in
             guard let self, !isStopped else { return }
             controlTimerIsSet = false
-            controls.wake()
-            drain()
+            if controls.wake() { scan() } else { drain() }
         }
     }
 }

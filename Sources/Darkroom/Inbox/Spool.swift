@@ -46,7 +46,8 @@ package final class Spool: Sendable {
         let root = try spoolError { () throws(FileError) in try Directory(path: path) }
         self.root = root
         lock = try Self.lock(root)
-        owner = try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
+        owner =
+            try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
         tmp = try Self.station("tmp", in: root)
         active = try Self.station("active", in: root, mode: 0o700)
         outbox = try Self.station("outbox", in: root)

@@ -71,7 +71,8 @@ import Testing
         let before = table.steered.count
         #expect(table.steer("a", action) == expected)
         // What acts is journaled, once, and nothing else is.
-        #expect(table.steered.dropFirst(before).map(\.action) == (expected == .acts ? [action] : []))
+        #expect(
+            table.steered.dropFirst(before).map(\.action) == (expected == .acts ? [action] : []))
         if standing == .cancelled { table.endDownload(1, 0) }
         let isHeld =
             action == .hold && (expected == .acts || expected == .already)

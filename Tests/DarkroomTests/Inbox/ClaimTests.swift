@@ -122,7 +122,8 @@ import Testing
     static let verdicts: [(FileName, String, String)] = [
         (".hidden.json", "{}", "ignored"), ("a.json.tmp", "{}", "ignored"),
         ("a.part", "{}", "ignored"), ("a.json~", "{}", "ignored"), ("a.txt", "{}", "ignored"),
-        ("json", "{}", "ignored"), ("a.cancel", "", "control"), ("a.Hold", "", "control"), (".cancel", "", "ignored"), ("a.retry~", "", "ignored"),
+        ("json", "{}", "ignored"), ("a.cancel", "", "control"), ("a.Hold", "", "control"),
+        (".cancel", "", "ignored"), ("a.retry~", "", "ignored"),
         ("a.JSON", #"{"images": ["a.png"]}"#, "ready"),
         ("a.yml", "images: [a.png]", "settling"), ("a.json", "{", "settling"),
         (FileName(bytes: [0x61, 0xE9, 0x2E] + Array("json".utf8)), #"{"images": ["a"]}"#, "ready"),

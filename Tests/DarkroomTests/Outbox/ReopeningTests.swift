@@ -133,7 +133,8 @@ import Testing
         try put(finished())
         _ = try reopen()
         for _ in 0..<3 {
-            try outbox.write(finished().encoded(), to: BatchFile.status, replacing: true, durably: false)
+            try outbox.write(
+                finished().encoded(), to: BatchFile.status, replacing: true, durably: false)
             guard case .unfinished(let prepared) = try recovery.recover("x") else {
                 throw Unexpected()
             }

@@ -15,7 +15,8 @@ import Testing
             channels: 4)
         var status = Status(
             id: "holiday",
-            manifest: .init(name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9,
+            manifest: .init(
+                name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9,
                 uid: 1000),
             state: .completedWithErrors, priority: .high, qualityOfService: .utility,
             times: .init(received: "a", started: "b", finished: "c"), counts: counts,
