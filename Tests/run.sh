@@ -139,9 +139,9 @@ part_e2e() {
 # and trouble with the inbox.
 part_faults() {
     local products shim=$PWD/.build/faults-shim.so work apart=()
-    build faults swift build --product darkroomd || return
-    build faults swift build --product faults || return
-    build faults clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC -o "$shim" \
+    build faults "darkroomd" swift build --product darkroomd || return
+    build faults "Tests/Faults" swift build --product faults || return
+    build faults "Tests/Faults/shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC -o "$shim" \
         Tests/Faults/shim.c || return
     products=$(swift build --show-bin-path)
     work=$(mktemp -d)
