@@ -57,6 +57,7 @@ extension Scheduler {
         case .fetched(let report):
             let failure = keep(report)
             if failure == nil {
+                log.metrics.downloadedBytes.add(Int(report.bytes))
                 log.downloaded(
                     job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
             }

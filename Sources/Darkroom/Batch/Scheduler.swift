@@ -115,6 +115,14 @@ package final class Scheduler: Sendable {
         heartbeat.isAlive(within: seconds) && publisher.heartbeat.isAlive(within: seconds)
     }
 
+    /// How many operations the queues hold, those that run included, and images that wait to be published.
+    var queueLengths: [(name: String, length: Int)] {
+        [
+            ("downloads", downloads.operationCount), ("filters", filters.operationCount),
+            ("publisher", publisher.pendingCount),
+        ]
+    }
+
     var summary: Board.Summary { board.withLock { $0.summary } }
 
     // MARK: Suspension and stop
@@ -206,8 +214,10 @@ package final class Scheduler: Sendable {
         _ step: Step
     ) {
         running.enter()
+        let begin = Clock.nanoseconds
         let item = Publisher.Item(folders: folders, index: index, status: status) {
             [self] recorded in
+            log.metrics.ended(.publishing, since: begin)
             log.ended(batch: folders.id, recorded, at: step)
             advance { $0.imageEnded(key, index, recorded) }
             running.leave()
@@ -223,7 +233,7 @@ package final class Scheduler: Sendable {
             switch try recovery.prepare(folders) {
             case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
             case .rejected(let status): log.rejected(status)
-            case .empty, .finished: break
+            case .empty, .foreign, .finished: break
             }
         } catch  where error.isTransient {
             log.storageFailed(error, batch: folders.id)
@@ -297,6 +307,7 @@ package final class Scheduler: Sendable {
         heartbeat.began()
         defer { heartbeat.ended() }
         let configuration = configuration
+        let begin = Clock.nanoseconds
         let step = FilterStep(
             job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
         let result = step.run { [gate, heartbeat] in
@@ -306,6 +317,7 @@ package final class Scheduler: Sendable {
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
             return ended(work) { $0.filterDeferred(key, image) }
         }
+        log.metrics.ended(.filtering, since: begin)
         ended(work) { $0.filterEnded(key, image, result: result) }
     }
 }

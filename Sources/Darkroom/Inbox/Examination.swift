@@ -73,7 +73,7 @@ struct Examination: Sendable {
         do {
             guard let information = try inbox.information(of: name) else { return .gone }
             guard information.st_mode & S_IFMT == S_IFREG else {
-                return .ignored("it is not a regular file")
+                return .ignored(Self.notAFile)
             }
             if let id = Self.cancelledID(name) { return .cancellation(id: id) }
             guard let format = ManifestFormat(fileName: name.text) else { return .gone }
@@ -139,6 +139,8 @@ struct Examination: Sendable {
             bytes: nil, byteCount: count, sha256: digest.hex(),
             outcome: .failure(ManifestRejection(problems: [problem])))
     }
+
+    static let notAFile = "it is not a regular file"
 
     /// Names that mark a file as not meant for us, or not yet.
     static func reasonToIgnore(_ name: FileName) -> String? {

@@ -35,6 +35,7 @@ package final class InboxWatch {
         | UInt32(IN_ONLYDIR)
 
     private let source: any DispatchSourceRead
+    private let descriptor: InotifyDescriptor
 
     /// Begins to watch `folder`, which is `name` in `parent`; `handler` runs on `queue` with the events of
     /// each reading.
@@ -59,6 +60,7 @@ package final class InboxWatch {
         _ = try Self.add(folder, Self.mask, to: number)
         let parentWatch = try Self.add(parent, Self.parentMask, to: number)
         let descriptor = InotifyDescriptor(owned, parentWatch: parentWatch, folder: name)
+        self.descriptor = descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
         source.setEventHandler { @Sendable in
             let events = descriptor.read()
@@ -70,6 +72,9 @@ package final class InboxWatch {
     }
 
     deinit { source.cancel() }
+
+    /// The events that have not been delivered yet; they will not be. To be called on the queue.
+    func read() -> [InboxEvent] { descriptor.read() }
 
     /// Adds a watch through the open folder, so that it is on the very one that will be scanned.
     private static func add(

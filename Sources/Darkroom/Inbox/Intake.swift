@@ -17,34 +17,34 @@ import Synchronization
 package final class Intake: @unchecked Sendable {
     // @unchecked: every stored variable but the atomic ones is touched on `queue` only.
 
-    /// Names remembered as refused, so that a reason is told once.
-    private static let refusedCapacity = 65_536
     /// Bytes of manifests held between reading and claiming, above which a group is cut short.
     private static let groupBytes = 4 << 20
 
-    private let spool: Spool
-    private let scheduler: Scheduler
-    private let log: EventLog
+    let spool: Spool
+    let scheduler: Scheduler
+    let log: EventLog
     /// Called when the inbox is gone and cannot be put back.
     private let onLoss: @Sendable (FileError) -> Void
-    private let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
+    let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
     /// Whether something is left in the folder for want of room.
     private let waitsForRoom = Atomic(false)
 
-    private var inbox: Directory?
-    private var watch: InboxWatch?
-    private var arrivals = Arrivals()
-    private var settling = SettlingFiles()
-    private var refused: [FileName: String] = [:]
+    var inbox: Directory?
+    var watch: InboxWatch?
+    var arrivals = Arrivals()
+    var settling = SettlingFiles()
+    var refused: [FileName: String] = [:]
     /// Claimed manifests whose receipt could not be written; nothing more is claimed until it is.
     private var unanswered: [ClaimedManifest] = []
     private var mustScan = false
     /// Whether the spool has refused to take anything; nothing is claimed until it is tried again.
-    private var isBlocked = false
+    var isBlocked = false
     private var recheckIsSet = false
     /// Asked between manifests, so that a stop does not wait for a full inbox.
     private let stopped = Atomic(false)
     private var timerIsSet = false
+    /// What `inbox.json` tells; see IntakeReport.swift.
+    var reporter = InboxReporter()
 
     package init(
         spool: Spool, scheduler: Scheduler, log: EventLog,
@@ -63,11 +63,12 @@ package final class Intake: @unchecked Sendable {
         let recovery = Recovery(
             spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
         // Before the watch stands, for an event may have something claimed before the rest is recovered.
-        let unfinished = try recovery.ids()
+        let unfinished = try recovery.ids(log)
         var failure: FileError?
         queue.sync {
             do throws(FileError) {
                 try open()
+                report()
             } catch {
                 failure = error
             }
@@ -84,7 +85,10 @@ package final class Intake: @unchecked Sendable {
     private func recover(_ id: String, _ recovery: Recovery) {
         do {
             switch try recovery.recover(id) {
-            case .empty, .finished: break
+            case .finished: break
+            case .empty: log.orphan(id, removed: "there was no manifest in it")
+            case .foreign(let name):
+                log.orphan(id, left: "it holds no manifest, but \(name), which is not Darkroom's")
             case .rejected(let status): log.rejected(status)
             case .unfinished(let prepared):
                 log.resumed(prepared.status)
@@ -98,7 +102,7 @@ package final class Intake: @unchecked Sendable {
 
     /// Looks at everything that is there, as after a resumption.
     package func rescan() {
-        queue.async { [self] in scan() }
+        queue.async { [self] in scan(audits: true) }
     }
 
     /// Scans now and then although events tell of everything, for events are hints.
@@ -107,7 +111,7 @@ package final class Intake: @unchecked Sendable {
         guard seconds > 0 else { return }
         queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
             guard let self, !isStopped else { return }
-            scan()
+            scan(audits: true)
             rescanLater()
         }
     }
@@ -115,10 +119,13 @@ package final class Intake: @unchecked Sendable {
     /// Ends the intake; a manifest half taken is taken whole.
     package func stop() {
         stopped.store(true, ordering: .releasing)
-        queue.sync { watch = nil }
+        queue.sync {
+            report()
+            watch = nil
+        }
     }
 
-    private var isStopped: Bool { stopped.load(ordering: .acquiring) }
+    var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
     // MARK: The folder
 
@@ -147,12 +154,13 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    private func handle(_ events: [InboxEvent]) {
+    func handle(_ events: [InboxEvent]) {
         guard !isStopped else { return }
         for event in events {
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .made(let name) where Examination.willBeClosed(name, in: inbox): break
+            case .made(let name) where Examination.willBeClosed(name, in: inbox):
+                reporter.began(name)
             case .closed(let name), .changed(let name), .made(let name):
                 arrived(name, isWhole: false)
             case .overflow:
@@ -163,7 +171,7 @@ package final class Intake: @unchecked Sendable {
                 return
             }
         }
-        if mustScan { scan() } else { drain() }
+        if mustScan { scan(audits: true) } else { drain() }
     }
 
     /// Puts the inbox back after it was removed, renamed or unmounted.
@@ -178,14 +186,16 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// Looks at everything that is there, the oldest first.
-    private func scan() {
+    /// Looks at everything there is, the oldest first; `audits` where events should have told of all of it.
+    private func scan(audits: Bool = false) {
         guard !isStopped, let inbox else { return }
         mustScan = false
         do {
             let names = try inbox.names()
             let present = Set(names)
             refused = refused.filter { present.contains($0.key) }
+            if audits { countMissed(names) }
+            reporter.scanned(present)
             var found: [(FileName, FileIdentity)] = []
             for name in names where !arrivals.contains(name) {
                 if let reason = Examination.reasonToIgnore(name) {
@@ -203,7 +213,8 @@ package final class Intake: @unchecked Sendable {
     }
 
     private func arrived(_ name: FileName, isWhole: Bool) {
-        if !arrivals.add(name, isWhole: isWhole) { mustScan = true }
+        if arrivals.add(name, isWhole: isWhole) { return reporter.arrived(name) }
+        (mustScan, reporter.hasDropped) = (true, true)
     }
 
     /// The scheduler has let go of a batch: there may be more in the folder than could be taken.
@@ -220,9 +231,11 @@ package final class Intake: @unchecked Sendable {
     /// Examines what has arrived, and claims what can be, in groups.
     private func drain() {
         guard let inbox else { return }
+        reportSoon()
         let examination = Examination(scheduler.configuration)
         while !arrivals.isEmpty, !isBlocked, !isStopped, scheduler.hasRoom {
             take(arrivals.takeGroup(), examination, inbox)
+            reportIfDue()
         }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked, !isStopped else { return }
@@ -277,14 +290,6 @@ package final class Intake: @unchecked Sendable {
             return candidate
         }
         return nil
-    }
-
-    private func refuse(_ name: FileName, _ reason: String) {
-        guard refused[name] != reason else { return }
-        guard refused.count < Self.refusedCapacity else { return }
-        refused[name] = reason
-        // Names that say "not yet" are the rule for submitters, and nothing to talk about.
-        if !reason.hasPrefix("its name") { log.notTaken(name.text, because: reason) }
     }
 
     private func claim(

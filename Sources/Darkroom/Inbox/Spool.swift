@@ -13,9 +13,11 @@ import SystemPackage
 /// | pending    | –      | manifest           | `pending`             | goes on                      |
 /// | processing | –      | manifest, journal  | `processing`          | does what the journal lacks  |
 /// | finished   | –      | perhaps leftovers  | a final state         | removes the leftovers        |
+/// | expired    | –      | –, but .expired-ID | –                     | removes `active/.expired-ID` |
 ///
 /// `Claim` moves a manifest from waiting to pending, `Recovery` does what the last column says,
-/// `Publisher` and `StatusKeeper` do the rest.
+/// `Publisher` and `StatusKeeper` do the rest. `Retention` makes finished entries expired, where they are to
+/// be removed at all.
 package final class Spool: Sendable {
     package let root: Directory
     /// Where submitters may write before they rename into the inbox. Darkroom leaves it alone.
@@ -27,6 +29,7 @@ package final class Spool: Sendable {
     private let lock: Descriptor
     /// The number last given to a manifest of a name whose plain ID was taken.
     let lastNumbers = Mutex<[String: Int]>([:])
+    private let answers = Mutex(())
 
     /// Opens the spool at `path`, creating what is missing, and locks it.
     package init(path: String) throws(SpoolError) {
@@ -82,6 +85,14 @@ package final class Spool: Sendable {
         _ name: FileName, in root: Directory, mode: mode_t = 0o777
     ) throws(SpoolError) -> Directory {
         try spoolError { () throws(FileError) in try folder(name, in: root, mode: mode) }
+    }
+
+    /// Runs what takes a finished entry out of the outbox, or opens one again: never both at once. An entry is
+    /// open again as soon as there is `active/ID`.
+    func holdingAnswers<Value: Sendable>(
+        _ body: () throws(FileError) -> Value
+    ) throws(FileError) -> Value {
+        try answers.withLock { _ throws(FileError) in try body() }
     }
 
     // MARK: The lock

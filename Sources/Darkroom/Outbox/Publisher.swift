@@ -69,6 +69,9 @@ package final class Publisher: Sendable {
         queue.async(execute: body)
     }
 
+    /// What has been handed in and is not dealt with yet.
+    var pendingCount: Int { pending.withLock { $0.count } }
+
     /// Waits until everything handed in before has been dealt with.
     package func drain() { queue.sync {} }
 
