@@ -134,7 +134,7 @@ package struct EventLog: Sendable {
     // MARK: Batches
 
     package func claimed(_ status: Status) {
-        metrics.claimed.add(1)
+        metrics.accepted.add(1)
         say(
             .info, .batchClaimed,
             "\(status.manifest.name) claimed as \(status.id): \(images(status.counts.total))",

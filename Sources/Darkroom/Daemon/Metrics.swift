@@ -17,8 +17,8 @@ package final class Metrics: Sendable {
         case publishing
     }
 
-    /// Manifests taken out of the inbox, and unfinished ones taken over from a former daemon.
-    let claimed = Counter()
+    /// Acceptable manifests taken out of the inbox, and unfinished ones taken over from a former daemon.
+    let accepted = Counter()
     let resumed = Counter()
     let downloadedBytes = Counter()
     let writtenBytes = Counter()

@@ -65,8 +65,9 @@ struct MetricsText {
 
     private mutating func writeWork(_ metrics: Metrics, _ moment: MetricsMoment) {
         counter(
-            "darkroom_manifests_claimed_total", "Manifests taken out of the inbox.",
-            metrics.claimed)
+            "darkroom_manifests_accepted_total",
+            "Manifests taken out of the inbox that were acceptable.",
+            metrics.accepted)
         counter(
             "darkroom_manifests_resumed_total",
             "Unfinished manifests taken over from a former darkroomd.", metrics.resumed)

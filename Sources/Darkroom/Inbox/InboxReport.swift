@@ -99,12 +99,12 @@ package struct InboxReport: Codable, Sendable, Equatable {
     /// Files that are not taken.
     package var total: Int { counts.values.reduce(0, +) }
 
-    /// Whether a reader of the other report would learn something from this one. A look through the inbox
-    /// is no news by itself, for where inotify does not work there is one every few seconds.
+    /// Whether a reader of the other report would learn something from this one. Where inotify does not work,
+    /// a look through the inbox is no news by itself, for there is one every few seconds.
     func isNews(after other: InboxReport) -> Bool {
         var same = self
         same.written = other.written
-        same.scanned = other.scanned
+        if watch == .polling, scanned != nil, other.scanned != nil { same.scanned = other.scanned }
         return same != other
     }
 

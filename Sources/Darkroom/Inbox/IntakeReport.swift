@@ -91,7 +91,10 @@ extension Intake {
         reporter.listed = identity.flatMap { $0.age > 0.1 ? $0 : nil }
         guard let names = try? inbox.names() else { return nil }
         let obstacle = obstacle
-        var report = reporter.report(names, at: Clock.timestamp) { self.judge($0, obstacle) }
+        let begun = reporter.begun
+        var report = reporter.report(names, at: Clock.timestamp) {
+            self.judge($0, isBegun: begun.contains($0), obstacle)
+        }
         report.scanned = reporter.lastScan
         report.claiming = obstacle == nil
         report.why = obstacle
@@ -118,7 +121,7 @@ extension Intake {
     }
 
     private func judge(
-        _ name: FileName, _ obstacle: InboxReport.Obstacle?
+        _ name: FileName, isBegun: Bool, _ obstacle: InboxReport.Obstacle?
     ) -> (reason: InboxReason, message: String)? {
         if let reason = Examination.reasonToIgnore(name) { return (.ignoredName, reason) }
         if let reason = refused[name] {
@@ -127,9 +130,7 @@ extension Intake {
         if settling.contains(name) {
             return (.settling, "it may not be complete: it has not been left alone for long enough")
         }
-        if reporter.begun.contains(name) {
-            return (.beingWritten, "its writer has not closed it")
-        }
+        if isBegun { return (.beingWritten, "its writer has not closed it") }
         if let obstacle, let reason = InboxReason(rawValue: obstacle.code) {
             return (reason, obstacle.message)
         }

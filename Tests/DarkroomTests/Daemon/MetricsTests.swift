@@ -58,7 +58,7 @@ import Testing
         log.eventsLost("inbox")
         log.storageFailed(FileError("write", "x", .noSpace))
         let exposition = try read(log.metrics)
-        #expect(try exposition.value("darkroom_manifests_claimed_total") == 1)
+        #expect(try exposition.value("darkroom_manifests_accepted_total") == 1)
         #expect(exposition.sum("darkroom_manifests_total") == 1)
         #expect(
             try exposition.value("darkroom_manifests_total", ["state": "completedWithErrors"]) == 1)

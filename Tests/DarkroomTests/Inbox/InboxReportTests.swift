@@ -65,11 +65,15 @@ import Testing
         #expect(file.nameBytes == marked)
     }
 
-    @Test func aLookAloneIsNoNews() {
+    @Test func aLookAloneIsNoNewsWherePolled() {
         var old = InboxReport(written: "1")
-        old.scanned = "1"
-        var new = InboxReport(written: "2")
+        old.watch = .polling
+        var new = old
+        new.written = "2"
+        #expect(!new.isNews(after: old))
         new.scanned = "2"
+        #expect(new.isNews(after: old))
+        old.scanned = "1"
         #expect(!new.isNews(after: old))
         new.paused = true
         #expect(new.isNews(after: old))
