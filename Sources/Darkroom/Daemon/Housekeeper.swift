@@ -95,7 +95,7 @@ final class Housekeeper: @unchecked Sendable {
         let retention = Retention(
             spool: spool, limits: configuration.retention, durably: configuration.isDurable,
             log: log,
-            isStopped: { [self] in isStopped }, keep: { [self] in keep($0, $1) })
+            isStopped: { [self] in isStopped }, tell: { [self] in tell($0, $1) })
         do {
             return try retention.sweep(now: now).nextDue
         } catch {
@@ -104,7 +104,7 @@ final class Housekeeper: @unchecked Sendable {
         }
     }
 
-    private func keep(_ name: FileName, _ reason: String) {
+    private func tell(_ name: FileName, _ reason: String) {
         guard kept.count < Self.keptCapacity, kept.insert(name).inserted else { return }
         log.kept(name.text, because: reason)
     }

@@ -52,7 +52,7 @@ struct Retention {
     /// Asked between steps; true ends the sweep.
     let isStopped: @Sendable () -> Bool
     /// Says why an entry stays that is old enough. The caller sees to it that this is not said again and again.
-    let keep: (FileName, String) -> Void
+    let tell: (FileName, String) -> Void
 
     // MARK: A sweep
 
@@ -60,29 +60,15 @@ struct Retention {
         var outcome = Outcome()
         guard !limits.isOff else { return outcome }
         var pace = Pace()
-        var left: [Entry] = []
-        var total = 0
+        var left: [(name: FileName, bytes: Int)] = []
         for name in try spool.outbox.names() where !isStopped() {
             pace.step()
-            guard let entry = look(at: name, now, &outcome) else { continue }
-            if limits.age > 0, now.timeIntervalSince(entry.finished) >= limits.age {
-                remove(entry, &outcome)
-            } else {
-                if limits.bytes > 0 {
-                    left.append(entry)
-                    total += entry.bytes
-                }
-                note(entry.finished, &outcome)
-            }
+            if limits.age > 0, removeIfOld(name, now, &outcome) { continue }
+            if limits.bytes > 0, let bytes = size(of: name) { left.append((name, bytes)) }
         }
-        if limits.bytes > 0, total > limits.bytes, !isStopped() {
-            left.sort { $0.finished < $1.finished }
-            for entry in left where total > limits.bytes && !isStopped() {
-                pace.step()
-                let before = outcome.entries
-                remove(entry, &outcome)
-                if outcome.entries > before { total -= entry.bytes }
-            }
+        // Most of the time all is small enough, and no status need be read to know that.
+        if limits.bytes > 0, left.map(\.bytes).reduce(0, +) > limits.bytes {
+            removeTheOldest(of: left.map(\.name), &outcome)
         }
         if outcome.entries > Self.toldSingly {
             log.expired(entries: outcome.entries, bytes: outcome.bytes)
@@ -90,44 +76,92 @@ struct Retention {
         return outcome
     }
 
-    /// A finished entry; nil where it is none, or is too young to be looked at more closely.
-    private func look(at name: FileName, _ now: Date, _ outcome: inout Outcome) -> Entry? {
-        do throws(FileError) {
-            return try examine(name, now, &outcome)
-        } catch {
-            keep(name, error.message)
-            return nil
+    /// Removes an entry that has come of age; false if it stays.
+    private func removeIfOld(_ name: FileName, _ now: Date, _ outcome: inout Outcome) -> Bool {
+        // A status is written for the last time when its batch is finished, so that one written lately needs
+        // no reading.
+        guard let written = lastWritten(name) else { return false }
+        guard now.timeIntervalSince(written) >= limits.age else {
+            note(written, &outcome)
+            return false
+        }
+        guard let entry = finishedEntry(name) else { return false }
+        guard now.timeIntervalSince(entry.finished) >= limits.age else {
+            note(entry.finished, &outcome)
+            return false
+        }
+        return remove(entry, &outcome)
+    }
+
+    /// Removes finished entries until the rest of them is small enough.
+    private func removeTheOldest(of names: [FileName], _ outcome: inout Outcome) {
+        var pace = Pace()
+        var entries: [Entry] = []
+        for name in names where !isStopped() {
+            pace.step()
+            if let entry = finishedEntry(name) { entries.append(entry) }
+        }
+        var total = entries.map(\.bytes).reduce(0, +)
+        entries.sort { $0.finished < $1.finished }
+        for entry in entries where total > limits.bytes && !isStopped() {
+            pace.step()
+            if remove(entry, &outcome) { total -= entry.bytes }
         }
     }
 
-    private func examine(
-        _ name: FileName, _ now: Date, _ outcome: inout Outcome
-    ) throws(FileError) -> Entry? {
-        guard let folder = try openEntry(name),
-            let information = try folder.information(of: BatchFile.status)
+    private func note(_ finished: Date, _ outcome: inout Outcome) {
+        let due = finished.addingTimeInterval(limits.age)
+        outcome.nextDue = outcome.nextDue.map { min($0, due) } ?? due
+    }
+
+    // MARK: Looking at an entry
+
+    private func lastWritten(_ name: FileName) -> Date? {
+        guard let folder = try? openEntry(name),
+            let information = try? folder.information(of: BatchFile.status)
         else { return nil }
-        // A status is written for the last time when its batch is finished, so that one written lately needs
-        // no reading, unless all are to be put in their order.
-        let written = Date(timeIntervalSince1970: Double(information.st_mtim.tv_sec))
-        if limits.bytes == 0, now.timeIntervalSince(written) < limits.age {
-            note(written, &outcome)
-            return nil
+        return Date(timeIntervalSince1970: Double(information.st_mtim.tv_sec))
+    }
+
+    /// The bytes of all that is in the entry; nil for what is none.
+    private func size(of name: FileName) -> Int? {
+        guard let folder = try? openEntry(name), let files = try? folder.names() else { return nil }
+        return files.map { Int((try? folder.information(of: $0))?.st_size ?? 0) }.reduce(0, +)
+    }
+
+    /// A finished entry that is ours; nil for any other.
+    private func finishedEntry(_ name: FileName) -> Entry? {
+        do throws(FileError) {
+            guard let folder = try openEntry(name), try folder.exists(BatchFile.status),
+                let outline = try StatusOutline(in: folder) ?? keep(name, Self.notOurs)
+            else { return nil }
+            guard FileName(outline.id) == name else {
+                return keep(name, "its status.json is that of \(outline.id)")
+            }
+            guard outline.state.isFinal else { return nil }
+            guard let time = outline.times.finished, let finished = Clock.date(time) else {
+                return keep(name, "its status.json does not say when it was finished")
+            }
+            var bytes = 0
+            for file in try folder.names() {
+                guard let information = try folder.information(of: file) else { continue }
+                guard information.st_mode & S_IFMT != S_IFDIR else {
+                    return keep(name, "it holds a folder, \(file.text)")
+                }
+                bytes += Int(information.st_size)
+            }
+            return Entry(name: name, time: time, finished: finished, bytes: bytes)
+        } catch {
+            return keep(name, error.message)
         }
-        guard let outline = try StatusOutline(in: folder) else {
-            keep(name, "its status.json is not one that Darkroom wrote")
-            return nil
-        }
-        guard FileName(outline.id) == name else {
-            keep(name, "its status.json is that of \(outline.id)")
-            return nil
-        }
-        guard outline.state.isFinal else { return nil }
-        guard let time = outline.times.finished, let finished = Clock.date(time) else {
-            keep(name, "its status.json does not say when it was finished")
-            return nil
-        }
-        guard let bytes = try size(of: folder, name) else { return nil }
-        return Entry(name: name, time: time, finished: finished, bytes: bytes)
+    }
+
+    private static let notOurs = "its status.json is not one that Darkroom wrote"
+
+    /// Says why an entry is none that may go.
+    private func keep<Nothing>(_ name: FileName, _ reason: String) -> Nothing? {
+        tell(name, reason)
+        return nil
     }
 
     /// nil for what is no folder, or has just gone.
@@ -144,32 +178,14 @@ struct Retention {
         }
     }
 
-    /// The bytes of the entry's files; nil where it holds a folder, which Darkroom has not made.
-    private func size(of folder: Directory, _ name: FileName) throws(FileError) -> Int? {
-        var bytes = 0
-        for file in try folder.names() {
-            guard let information = try folder.information(of: file) else { continue }
-            if information.st_mode & S_IFMT == S_IFDIR {
-                keep(name, "it holds a folder, \(file.text)")
-                return nil
-            }
-            bytes += Int(information.st_size)
-        }
-        return bytes
-    }
-
-    private func note(_ finished: Date, _ outcome: inout Outcome) {
-        guard limits.age > 0 else { return }
-        let due = finished.addingTimeInterval(limits.age)
-        outcome.nextDue = outcome.nextDue.map { min($0, due) } ?? due
-    }
-
     // MARK: Removing
 
-    /// What cannot be removed stays, and does not stand in the others' way.
-    private func remove(_ entry: Entry, _ outcome: inout Outcome) {
+    /// What cannot be removed stays, and does not stand in the others' way; false if it is still there.
+    private func remove(_ entry: Entry, _ outcome: inout Outcome) -> Bool {
+        var isTaken = false
         do throws(FileError) {
-            guard try takeOut(entry) else { return }
+            isTaken = try takeOut(entry)
+            guard isTaken else { return false }
             count(entry, &outcome)
             if durably {
                 try spool.active.sync()
@@ -177,8 +193,9 @@ struct Retention {
             }
             try Expired(spool: spool, isStopped: isStopped).clear(Expired.name(of: entry.name))
         } catch {
-            keep(entry.name, error.message)
+            tell(entry.name, error.message)
         }
+        return isTaken
     }
 
     private func count(_ entry: Entry, _ outcome: inout Outcome) {

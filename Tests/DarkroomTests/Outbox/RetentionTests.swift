@@ -53,11 +53,11 @@ import Testing
     @discardableResult
     private func sweep(
         age: Double = 0, bytes: Int = 0, stopped: @escaping @Sendable () -> Bool = { false },
-        keep: @escaping (FileName, String) -> Void = { _, _ in }
+        tell: @escaping (FileName, String) -> Void = { _, _ in }
     ) throws -> Retention.Outcome {
         let retention = Retention(
             spool: spool, limits: .init(age: age, bytes: bytes), durably: true, log: log,
-            isStopped: stopped, keep: keep)
+            isStopped: stopped, tell: tell)
         return try retention.sweep(now: Self.now)
     }
 
@@ -153,7 +153,7 @@ import Testing
         let before = try ids()
         for limits in [(60.0, 0), (0, 1)] {
             var kept: [String] = []
-            try sweep(age: limits.0, bytes: limits.1, keep: { name, _ in kept.append(name.text) })
+            try sweep(age: limits.0, bytes: limits.1, tell: { name, _ in kept.append(name.text) })
             #expect(kept.sorted() == ["holds", "other", "strange", "timeless"])
             #expect(try ids() == before)
         }
