@@ -233,7 +233,7 @@ package final class Scheduler: Sendable {
             switch try recovery.prepare(folders) {
             case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
             case .rejected(let status): log.rejected(status)
-            case .empty, .foreign, .finished: break
+            case .empty, .finished: break
             }
         } catch  where error.isTransient {
             log.storageFailed(error, batch: folders.id)

@@ -73,10 +73,6 @@ extension Configuration {
         LocalSources(roots: sourceRoots, maximumBytes: Int64(downloads.maxBytes))
     }
 
-    var metricsTarget: MetricsFile.Target? {
-        metricsFile.map { MetricsFile.Target(path: $0, interval: metricsInterval) }
-    }
-
     /// The settings that matter most, for the journal.
     var summary: String {
         let roots = sourceRoots.isEmpty ? "none" : sourceRoots.joined(separator: ", ")

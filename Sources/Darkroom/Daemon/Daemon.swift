@@ -169,8 +169,8 @@ package final class Daemon: @unchecked Sendable {
                 notifier.extendTimeout(seconds: 10)
                 tellStatus()
             }
-            engine.stop()
             metricsFile.stop()
+            engine.stop()
             log.stopped(unfinished: scheduler.summary.unfinished)
             ended.signal()
         }

@@ -93,3 +93,10 @@ final class MetricsFile: Sendable {
         try folder.rename(new, to: folder, as: FileName(name), replacing: true)
     }
 }
+
+extension Darkroom.Configuration {
+    /// nil where no metrics are to be written.
+    var metricsTarget: MetricsFile.Target? {
+        metricsFile.map { MetricsFile.Target(path: $0, interval: metricsInterval) }
+    }
+}

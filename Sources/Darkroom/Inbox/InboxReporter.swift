@@ -8,8 +8,6 @@ struct InboxReporter {
 
     /// Files that have been made and that no one has closed yet.
     private(set) var begun: Set<FileName> = []
-    /// Whether names that events told were dropped for want of room since the last scan.
-    var hasDropped = false
     /// When the inbox was looked through last.
     private(set) var lastScan: String?
 
@@ -30,19 +28,17 @@ struct InboxReporter {
 
     // MARK: Files being written
 
-    mutating func began(_ name: FileName) {
-        if begun.count < Self.begunCapacity { begun.insert(name) }
-    }
-
-    /// An event or a scan names it: it is examined.
-    mutating func arrived(_ name: FileName) {
-        if !begun.isEmpty { begun.remove(name) }
+    mutating func note(_ event: InboxEvent) {
+        switch event {
+        case .made(let name): if begun.count < Self.begunCapacity { begun.insert(name) }
+        case .moved(let name), .closed(let name): begun.remove(name)
+        case .changed, .overflow, .lost: break
+        }
     }
 
     /// The inbox was looked through, and these files are in it.
     mutating func scanned(_ present: Set<FileName>) {
         if !begun.isEmpty { begun.formIntersection(present) }
-        hasDropped = false
         lastScan = Clock.timestamp
     }
 

@@ -18,6 +18,14 @@ package enum InboxEvent: Sendable, Equatable {
     case overflow
     /// The folder was removed, renamed or unmounted; the watch is dead.
     case lost
+
+    /// The file that it is about.
+    var name: FileName? {
+        switch self {
+        case .moved(let name), .closed(let name), .made(let name), .changed(let name): name
+        case .overflow, .lost: nil
+        }
+    }
 }
 
 /// An inotify watch on the inbox, delivering to a queue.

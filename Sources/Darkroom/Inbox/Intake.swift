@@ -17,6 +17,8 @@ import Synchronization
 package final class Intake: @unchecked Sendable {
     // @unchecked: every stored variable but the atomic ones is touched on `queue` only.
 
+    /// Names remembered as refused, so that a reason is told once.
+    private static let refusedCapacity = 65_536
     /// Bytes of manifests held between reading and claiming, above which a group is cut short.
     private static let groupBytes = 4 << 20
 
@@ -29,8 +31,8 @@ package final class Intake: @unchecked Sendable {
     /// Whether something is left in the folder for want of room.
     private let waitsForRoom = Atomic(false)
 
-    var inbox: Directory?
-    var watch: InboxWatch?
+    private(set) var inbox: Directory?
+    private(set) var watch: InboxWatch?
     var arrivals = Arrivals()
     var settling = SettlingFiles()
     var refused: [FileName: String] = [:]
@@ -38,7 +40,7 @@ package final class Intake: @unchecked Sendable {
     private var unanswered: [ClaimedManifest] = []
     private var mustScan = false
     /// Whether the spool has refused to take anything; nothing is claimed until it is tried again.
-    var isBlocked = false
+    private(set) var isBlocked = false
     private var recheckIsSet = false
     /// Asked between manifests, so that a stop does not wait for a full inbox.
     private let stopped = Atomic(false)
@@ -62,8 +64,9 @@ package final class Intake: @unchecked Sendable {
         let configuration = scheduler.configuration
         let recovery = Recovery(
             spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+        try tellOfOrphans()
         // Before the watch stands, for an event may have something claimed before the rest is recovered.
-        let unfinished = try recovery.ids(log)
+        let unfinished = try recovery.ids()
         var failure: FileError?
         queue.sync {
             do throws(FileError) {
@@ -85,10 +88,7 @@ package final class Intake: @unchecked Sendable {
     private func recover(_ id: String, _ recovery: Recovery) {
         do {
             switch try recovery.recover(id) {
-            case .finished: break
-            case .empty: log.orphan(id, removed: "there was no manifest in it")
-            case .foreign(let name):
-                log.orphan(id, left: "it holds no manifest, but \(name), which is not Darkroom's")
+            case .empty, .finished: break
             case .rejected(let status): log.rejected(status)
             case .unfinished(let prepared):
                 log.resumed(prepared.status)
@@ -102,7 +102,7 @@ package final class Intake: @unchecked Sendable {
 
     /// Looks at everything that is there, as after a resumption.
     package func rescan() {
-        queue.async { [self] in scan(audits: true) }
+        queue.async { [self] in scan() }
     }
 
     /// Scans now and then although events tell of everything, for events are hints.
@@ -111,7 +111,7 @@ package final class Intake: @unchecked Sendable {
         guard seconds > 0 else { return }
         queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
             guard let self, !isStopped else { return }
-            scan(audits: true)
+            scan()
             rescanLater()
         }
     }
@@ -157,10 +157,10 @@ package final class Intake: @unchecked Sendable {
     func handle(_ events: [InboxEvent]) {
         guard !isStopped else { return }
         for event in events {
+            reporter.note(event)
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .made(let name) where Examination.willBeClosed(name, in: inbox):
-                reporter.began(name)
+            case .made(let name) where Examination.willBeClosed(name, in: inbox): break
             case .closed(let name), .changed(let name), .made(let name):
                 arrived(name, isWhole: false)
             case .overflow:
@@ -171,7 +171,7 @@ package final class Intake: @unchecked Sendable {
                 return
             }
         }
-        if mustScan { scan(audits: true) } else { drain() }
+        if mustScan { scan() } else { drain() }
     }
 
     /// Puts the inbox back after it was removed, renamed or unmounted.
@@ -186,15 +186,15 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// Looks at everything there is, the oldest first; `audits` where events should have told of all of it.
-    private func scan(audits: Bool = false) {
+    /// Looks at everything that is there, the oldest first.
+    private func scan() {
         guard !isStopped, let inbox else { return }
         mustScan = false
         do {
             let names = try inbox.names()
             let present = Set(names)
             refused = refused.filter { present.contains($0.key) }
-            if audits { countMissed(names) }
+            countMissed(names)
             reporter.scanned(present)
             var found: [(FileName, FileIdentity)] = []
             for name in names where !arrivals.contains(name) {
@@ -213,8 +213,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     private func arrived(_ name: FileName, isWhole: Bool) {
-        if arrivals.add(name, isWhole: isWhole) { return reporter.arrived(name) }
-        (mustScan, reporter.hasDropped) = (true, true)
+        if !arrivals.add(name, isWhole: isWhole) { mustScan = true }
     }
 
     /// The scheduler has let go of a batch: there may be more in the folder than could be taken.
@@ -235,7 +234,6 @@ package final class Intake: @unchecked Sendable {
         let examination = Examination(scheduler.configuration)
         while !arrivals.isEmpty, !isBlocked, !isStopped, scheduler.hasRoom {
             take(arrivals.takeGroup(), examination, inbox)
-            reportIfDue()
         }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked, !isStopped else { return }
@@ -250,6 +248,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     private func take(_ group: [Arrivals.Arrival], _ examination: Examination, _ inbox: Directory) {
+        reportIfDue()
         var candidates: [Candidate] = []
         var bytes = 0
         for arrival in group {
@@ -268,7 +267,7 @@ package final class Intake: @unchecked Sendable {
                 bytes = 0
             }
             if let cancelled { cancel(cancelled, arrival.name, inbox) }
-            if isBlocked || isStopped { return }
+            if isBlocked || isStopped { return arrivals.leave() }
         }
         claim(candidates, examination, inbox)
     }
@@ -292,6 +291,14 @@ package final class Intake: @unchecked Sendable {
         return nil
     }
 
+    func refuse(_ name: FileName, _ reason: String) {
+        guard refused[name] != reason else { return }
+        guard refused.count < Self.refusedCapacity else { return }
+        refused[name] = reason
+        // Names that say "not yet" are the rule for submitters, and nothing to talk about.
+        if !reason.hasPrefix("its name") { log.notTaken(name.text, because: reason) }
+    }
+
     private func claim(
         _ candidates: [Candidate], _ examination: Examination, _ inbox: Directory
     ) {
@@ -312,6 +319,7 @@ package final class Intake: @unchecked Sendable {
             log.storageFailed(failure)
             retryLater()
         }
+        if outcome.failure != nil { arrivals.leave() }
         answer(outcome.claimed)
     }
 

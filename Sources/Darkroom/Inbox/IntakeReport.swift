@@ -6,17 +6,6 @@ import Glibc
 extension Intake {
     private static let reportFile: FileName = "inbox.json"
     private static let newReportFile: FileName = "inbox.json.new"
-    /// Names remembered as refused, so that a reason is told once.
-    private static let refusedCapacity = 65_536
-
-    /// Remembers why a file is not taken, and says so for the first time.
-    func refuse(_ name: FileName, _ reason: String) {
-        guard refused[name] != reason else { return }
-        guard refused.count < Self.refusedCapacity else { return }
-        refused[name] = reason
-        // Names that say "not yet" are the rule for submitters, and nothing to talk about.
-        if !reason.hasPrefix("its name") { log.notTaken(name.text, because: reason) }
-    }
 
     /// The queues have been suspended, which the report says.
     package func suspensionChanged() {
@@ -125,7 +114,8 @@ extension Intake {
     ) -> (reason: InboxReason, message: String)? {
         if let reason = Examination.reasonToIgnore(name) { return (.ignoredName, reason) }
         if let reason = refused[name] {
-            return (reason == Examination.notAFile ? .notAFile : .unreadable, reason)
+            if reason == Examination.notAFile { return (.notAFile, reason) }
+            return (Examination.isControl(name) ? .waitsForItsManifest : .unreadable, reason)
         }
         if settling.contains(name) {
             return (.settling, "it may not be complete: it has not been left alone for long enough")
@@ -137,21 +127,29 @@ extension Intake {
         return (.queued, "it has not been looked at yet")
     }
 
+    // MARK: Orphans
+
+    /// Says what lies in `active` and is no batch, and removes what is Darkroom's own.
+    func tellOfOrphans() throws(FileError) {
+        let active = try ActiveFolder(of: spool)
+        for name in active.unfinished {
+            try spool.active.removeTree(name)
+            log.orphan(name.text, removed: "it was being made when darkroomd ended")
+        }
+        for id in active.empty { log.orphan(id, removed: "there is no manifest in it") }
+        for (name, what) in active.foreign { log.orphan(name.text, left: what) }
+    }
+
     // MARK: Missed events
 
     /// Counts the manifests among `names`, just listed, that no event has told of. Not in the first scan, nor
-    /// where names were dropped or left for want of room: those are found again, not for the first time.
+    /// where names were left in the folder for want of room or of space on the disk: those are found again.
     func countMissed(_ names: [FileName]) {
-        guard let watch, !isBlocked, !reporter.hasDropped, reporter.lastScan != nil else { return }
+        defer { arrivals.forgetLeft() }
+        guard let watch, !isBlocked, !arrivals.hasLeft, reporter.lastScan != nil else { return }
         // What was in the folder when it was listed has its event in the descriptor by now.
         let events = watch.read()
-        var told: Set<FileName> = []
-        for event in events {
-            if case .moved(let name) = event { told.insert(name) }
-            if case .closed(let name) = event { told.insert(name) }
-            if case .changed(let name) = event { told.insert(name) }
-            if case .made(let name) = event { told.insert(name) }
-        }
+        let told = Set(events.compactMap(\.name))
         let missed = names.count { name in
             ManifestFormat(fileName: name.text) != nil && !arrivals.contains(name)
                 && !settling.contains(name) && refused[name] == nil && !told.contains(name)

@@ -27,9 +27,10 @@ package final class Spool: Sendable {
     /// Answers, each in a folder of its own.
     package let outbox: Directory
     private let lock: Descriptor
+    /// Held by whoever takes a finished batch out of the outbox, or up again.
+    package let finishedBatches = Mutex(())
     /// The number last given to a manifest of a name whose plain ID was taken.
     let lastNumbers = Mutex<[String: Int]>([:])
-    private let answers = Mutex(())
 
     /// Opens the spool at `path`, creating what is missing, and locks it.
     package init(path: String) throws(SpoolError) {
@@ -85,14 +86,6 @@ package final class Spool: Sendable {
         _ name: FileName, in root: Directory, mode: mode_t = 0o777
     ) throws(SpoolError) -> Directory {
         try spoolError { () throws(FileError) in try folder(name, in: root, mode: mode) }
-    }
-
-    /// Runs what takes a finished entry out of the outbox, or opens one again: never both at once. An entry is
-    /// open again as soon as there is `active/ID`.
-    func holdingAnswers<Value: Sendable>(
-        _ body: () throws(FileError) -> Value
-    ) throws(FileError) -> Value {
-        try answers.withLock { _ throws(FileError) in try body() }
     }
 
     // MARK: The lock

@@ -20,8 +20,6 @@ package enum JournalRecord: Sendable, Equatable {
 /// is passed over.
 package enum ItemJournal {
     package static let fileName: FileName = "journal"
-    /// The journal without a torn line, on its way to becoming the journal.
-    static let newFileName: FileName = "journal.new"
 
     /// Appends records to the journal in the batch's folder and, with `durably`, waits for the disk.
     package static func append(
@@ -78,8 +76,9 @@ package enum ItemJournal {
         }
         guard let last = bytes.last, last != UInt8(ascii: "\n") else { return }
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        try folder.write(Array(bytes[..<whole]), to: newFileName, replacing: true, durably: true)
-        try folder.rename(newFileName, to: folder, as: fileName, replacing: true)
+        let name: FileName = "journal.new"
+        try folder.write(Array(bytes[..<whole]), to: name, replacing: true, durably: true)
+        try folder.rename(name, to: folder, as: fileName, replacing: true)
     }
 }
 

@@ -62,15 +62,15 @@ package final class Publisher: Sendable {
 
     package func publish(_ item: Item) { add(.item(item)) }
 
+    /// What has been handed in and is not dealt with yet.
+    var pendingCount: Int { pending.withLock { $0.count } }
+
     package func recordCancellation(_ folders: BatchFolders) { add(.cancellation(folders)) }
 
     /// Does something when everything handed in before has been dealt with.
     package func afterwards(_ body: @escaping @Sendable () -> Void) {
         queue.async(execute: body)
     }
-
-    /// What has been handed in and is not dealt with yet.
-    var pendingCount: Int { pending.withLock { $0.count } }
 
     /// Waits until everything handed in before has been dealt with.
     package func drain() { queue.sync {} }

@@ -8,8 +8,6 @@ package struct Recovery: Sendable {
     package enum Finding: Sendable {
         /// There was no manifest in it: the claim had not got that far. The folder is gone.
         case empty
-        /// There is no manifest to work on, but a file of this name that is not ours. The folder stays.
-        case foreign(String)
         /// Its answer was complete; the folder is gone.
         case finished
         /// Its manifest is not acceptable any more, or never was; it has been answered so.
@@ -17,16 +15,8 @@ package struct Recovery: Sendable {
         case unfinished(PreparedBatch)
     }
 
-    /// The IDs of the folders in `active`, sorted. What else is there is removed if it is ours, and said if not.
-    package func ids(_ log: EventLog) throws(FileError) -> [String] {
-        let active = try ActiveFolder(spool.active)
-        for name in active.unfinished {
-            try spool.active.removeTree(name)
-            log.orphan(name.text, removed: "it was being made when darkroomd ended")
-        }
-        for (name, what) in active.foreign { log.orphan(name.text, left: what) }
-        return active.ids
-    }
+    /// The IDs of the batches in `active`, sorted.
+    package func ids() throws(FileError) -> [String] { try ActiveFolder(of: spool).ids }
 
     /// Puts one folder in order.
     package func recover(_ id: String) throws(FileError) -> Finding {
@@ -36,9 +26,6 @@ package struct Recovery: Sendable {
         let status = try answer(of: folders)
         guard let format = try format(in: active, status) else {
             if status == nil || status?.state.isFinal == true {
-                if let stranger = try active.names().first(where: { !BatchFile.isOurs($0) }) {
-                    return .foreign(stranger.text)
-                }
                 try spool.active.removeTree(FileName(id))
                 return status == nil ? .empty : .finished
             }

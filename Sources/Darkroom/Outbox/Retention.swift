@@ -13,8 +13,8 @@ import SystemPackage
 /// | the folder removed                        | nothing to do                                 |
 ///
 /// An entry that is being opened again has a folder `active/ID`. Whoever makes one for an entry that is in the
-/// outbox already does so in
-/// `Spool.holdingAnswers`, as the check and the rename here are done.
+/// outbox already does so with
+/// `Spool.finishedBatches` held, as the check and the rename here are done.
 struct Retention {
     /// What may stay; 0 for everything.
     struct Limits: Sendable, Equatable {
@@ -215,7 +215,7 @@ struct Retention {
             try Expired(spool: spool, isStopped: isStopped).clear(expired)
             if isStopped() { return false }
         }
-        return try spool.holdingAnswers { () throws(FileError) in
+        return try spool.finishedBatches.withLock { _ throws(FileError) in
             guard try !spool.active.exists(entry.name), let folder = try openEntry(entry.name),
                 let outline = try StatusOutline(in: folder), outline.state.isFinal,
                 outline.times.finished == entry.time

@@ -22,51 +22,44 @@ import Testing
     }
 
     @Test func tellsBatchesFromWhatIsNone() throws {
-        for name: FileName in ["b", "a", ".dotted", ".retry-a", ".expired-c"] {
+        for name: FileName in ["b", "a", "empty", ".dotted", ".retry-a", ".expired-c"] {
             try spool.active.makeDirectory(name)
+        }
+        for name: FileName in ["a", "b"] {
+            let folder = try Directory(name, in: spool.active)
+            try folder.write([], to: "manifest.yaml", durably: false)
+            try folder.write([], to: "whatever", durably: false)
         }
         try spool.active.makeDirectory(FileName(bytes: [0xff]))
         try spool.active.write([], to: "file", durably: false)
         symlink("a", spool.active.path + "/link")
-        let active = try ActiveFolder(spool.active)
-        #expect(active.ids == ["a", "b"])
+        let active = try ActiveFolder(of: spool)
+        #expect(active.ids == ["a", "b", "empty"])
+        #expect(active.empty == ["empty"])
         #expect(active.unfinished == [".retry-a"])
         #expect(
             active.foreign.map(\.name.text).sorted() == [".dotted", "file", "link", "\u{fffd}"])
-    }
-
-    @Test func removesOnlyWhatIsItsOwn() throws {
-        for name: FileName in [".retry-a", ".expired-c", ".dotted"] {
-            try spool.active.makeDirectory(name)
-            try Directory(name, in: spool.active).write([1], to: "manifest.json", durably: false)
-        }
-        #expect(try recovery.ids(log) == [])
-        #expect(Set(try spool.active.names()) == [".expired-c", ".dotted"])
+        #expect(try recovery.ids() == active.ids)
     }
 
     /// A folder without a manifest is what a claim leaves that had not got it, unless it holds something.
-    @Test(arguments: ["notes.txt", "journal.d", ".hidden"])
-    func keepsAFolderThatSomeoneElsePutThere(file: String) throws {
-        try spool.active.makeDirectory("x")
-        let folder = try Directory("x", in: spool.active)
-        try folder.write([1], to: FileName(file), durably: false)
-        guard case .foreign(let name) = try recovery.recover("x") else {
-            Issue.record("it was taken for one of ours")
-            return
-        }
-        #expect(name == file)
-        #expect(try folder.read(FileName(file)) == [1])
-    }
-
-    @Test(arguments: ["source-3", "output-0", "journal", "status.new", "journal.new"])
-    func removesTheScrapOfAClaim(file: String) throws {
+    @Test(arguments: [
+        ("notes.txt", true), ("journal.d", true), (".hidden", true), ("manifest.txt", true),
+        ("source-3", false), ("output-0", false), ("journal", false), ("status.new", false),
+        ("journal.new", false),
+    ])
+    func keepsAFolderThatSomeoneElsePutThere(file: String, isForeign: Bool) throws {
         try spool.active.makeDirectory("x")
         try Directory("x", in: spool.active).write([1], to: FileName(file), durably: false)
-        guard case .empty = try recovery.recover("x") else {
-            Issue.record("it was not taken for one of ours")
-            return
-        }
-        #expect(try !spool.active.exists("x"))
+        let active = try ActiveFolder(of: spool)
+        #expect(active.foreign.map(\.name) == (isForeign ? ["x"] : []))
+        #expect(active.foreign.allSatisfy { $0.what.contains(file) })
+        #expect(active.ids == (isForeign ? [] : ["x"]))
+        #expect(active.empty == active.ids)
+        // With an answer in the outbox it is a batch's folder all the same.
+        try spool.outbox.makeDirectory("x")
+        let answered = try ActiveFolder(of: spool)
+        #expect(answered.ids == ["x"] && answered.empty == [] && answered.foreign.isEmpty)
     }
 
     // MARK: Uploads

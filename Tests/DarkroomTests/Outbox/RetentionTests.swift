@@ -202,7 +202,7 @@ import Testing
             }
             for index in (0..<count).reversed() {
                 let name = FileName("\(index)")
-                try? spool.holdingAnswers { () throws(FileError) in
+                try? spool.finishedBatches.withLock { _ throws(FileError) in
                     guard try spool.outbox.exists(name) else { return }
                     try spool.active.makeDirectory(name)
                     opened.withLock { _ = $0.insert("\(index)") }
