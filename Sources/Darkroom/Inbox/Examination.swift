@@ -162,12 +162,6 @@ struct Examination: Sendable {
         return information.st_mode & S_IFMT == S_IFREG && information.st_nlink == 1
     }
 
-    /// Whether a name is that of a control file.
-    static func isControl(_ name: FileName) -> Bool {
-        let text = name.text
-        return [".cancel", ".hold", ".release", ".retry"].contains { text.hasSuffix($0) }
-    }
-
     /// The ID that `ID.cancel` names.
     private static func cancelledID(_ name: FileName) -> String? {
         let text = name.text

@@ -115,7 +115,7 @@ extension Intake {
         if let reason = Examination.reasonToIgnore(name) { return (.ignoredName, reason) }
         if let reason = refused[name] {
             if reason == Examination.notAFile { return (.notAFile, reason) }
-            return (Examination.isControl(name) ? .waitsForItsManifest : .unreadable, reason)
+            return (Self.isControl(name) ? .waitsForItsManifest : .unreadable, reason)
         }
         if settling.contains(name) {
             return (.settling, "it may not be complete: it has not been left alone for long enough")
@@ -125,6 +125,11 @@ extension Intake {
             return (reason, obstacle.message)
         }
         return (.queued, "it has not been looked at yet")
+    }
+
+    private static func isControl(_ name: FileName) -> Bool {
+        let text = name.text
+        return [".cancel", ".hold", ".release", ".retry"].contains { text.hasSuffix($0) }
     }
 
     // MARK: Orphans

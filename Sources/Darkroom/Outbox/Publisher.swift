@@ -52,6 +52,8 @@ package final class Publisher: Sendable {
     private let queue = DispatchQueue(label: "darkroom.publisher", qos: .userInitiated)
     private let pending = Mutex<[Entry]>([])
     let heartbeat = Heartbeat()
+    /// What has been handed in and is not dealt with yet.
+    var pendingCount: Int { pending.withLock { $0.count } }
     private let durably: Bool
     private let log: EventLog
 
@@ -61,9 +63,6 @@ package final class Publisher: Sendable {
     }
 
     package func publish(_ item: Item) { add(.item(item)) }
-
-    /// What has been handed in and is not dealt with yet.
-    var pendingCount: Int { pending.withLock { $0.count } }
 
     package func recordCancellation(_ folders: BatchFolders) { add(.cancellation(folders)) }
 
