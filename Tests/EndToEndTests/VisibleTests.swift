@@ -81,7 +81,10 @@ import Testing
         let paused = try await waitForReport(bench, daemon, "the pause") { $0.paused }
         // Paused queues keep no manifest from being taken.
         #expect(paused.claiming)
-        for id in ["a", "b", "c"] { try bench.drop(id, images: [("a", bench.url("0.png"))]) }
+        // One by one, for those that are found together may be taken together.
+        try bench.drop("a", images: [("a", bench.url("0.png"))])
+        try await daemon.waitForStatusText("Paused (SIGUSR1): 1 batch")
+        for id in ["b", "c"] { try bench.drop(id, images: [("a", bench.url("0.png"))]) }
         let report = try await waitForReport(bench, daemon, "two over the limit") {
             $0.counts["over-limit"] == 2
         }

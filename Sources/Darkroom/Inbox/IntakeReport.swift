@@ -4,9 +4,6 @@ import Glibc
 /// What the intake tells of the inbox: `spool/inbox.json`, and the count of files whose events were missed.
 /// All of it on the intake's queue.
 extension Intake {
-    private static let reportFile: FileName = "inbox.json"
-    private static let newReportFile: FileName = "inbox.json.new"
-
     /// The queues have been suspended, which the report says.
     package func suspensionChanged() {
         queue.async { [self] in reportSoon() }
@@ -59,11 +56,7 @@ extension Intake {
 
     private func write(_ report: InboxReport) {
         do {
-            // It says what can be seen in the folder too, so it is not waited for.
-            try spool.root.write(
-                report.encoded(), to: Self.newReportFile, replacing: true, durably: false)
-            try spool.root.rename(
-                Self.newReportFile, to: spool.root, as: Self.reportFile, replacing: true)
+            try ReportFile(root: spool.root).write(report)
             reporter.hasFailed = false
         } catch {
             if !reporter.hasFailed { log.reportFailed(error) }
