@@ -62,6 +62,7 @@ extension Scheduler {
             let failure = keep(report)
             if let failure, failure.fault != nil { return putBack(work, failure, job) }
             if failure == nil {
+                log.metrics.downloadedBytes.add(Int(report.bytes))
                 log.downloaded(
                     job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
             }

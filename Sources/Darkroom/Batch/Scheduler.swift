@@ -109,6 +109,14 @@ package final class Scheduler: Sendable {
         heartbeat.isAlive(within: seconds) && publisher.heartbeat.isAlive(within: seconds)
     }
 
+    /// How many operations the queues hold, those that run included, and images that wait to be published.
+    var queueLengths: [(name: String, length: Int)] {
+        [
+            ("downloads", downloads.operationCount), ("filters", filters.operationCount),
+            ("publisher", publisher.pendingCount),
+        ]
+    }
+
     var summary: Board.Summary { board.withLock { $0.summary } }
 
     // MARK: Suspension and stop
@@ -225,8 +233,10 @@ package final class Scheduler: Sendable {
         _ step: Step
     ) {
         running.enter()
+        let begin = Clock.nanoseconds
         let item = Publisher.Item(folders: folders, index: index, status: status) {
             [self] recorded in
+            log.metrics.ended(.publishing, since: begin)
             log.ended(batch: folders.id, recorded, at: step)
             endedWell(.filter(key, image: index))
             advance { $0.imageEnded(key, index, recorded) }
@@ -332,6 +342,7 @@ package final class Scheduler: Sendable {
         statusKeeper.changed(key, self)
         heartbeat.began()
         defer { heartbeat.ended() }
+        let begin = Clock.nanoseconds
         var postponed: Int?
         let result = develop(job) { [self] bytes throws(PictureError) in
             let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
@@ -353,6 +364,7 @@ package final class Scheduler: Sendable {
             if failure.fault == .full { giveBackSource(of: image, key, job.folders) }
             return ended(work) { $0.filterDeferred(key, image) }
         }
+        log.metrics.ended(.filtering, since: begin)
         ended(work) { $0.filterEnded(key, image, result: result) }
     }
 }

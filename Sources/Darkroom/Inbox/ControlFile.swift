@@ -158,7 +158,7 @@ struct Controls {
 extension Spool {
     /// Where a control file lies while it is removed, so that nobody can put another in its place between the last
     /// look at it and its end.
-    private static let controls: FileName = ".controls"
+    static let controls: FileName = ".controls"
 
     /// Removes a control file that was dealt with. One that has replaced it since goes back into the inbox.
     func removeControl(

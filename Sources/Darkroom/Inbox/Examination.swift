@@ -73,7 +73,7 @@ struct Examination: Sendable {
         do {
             guard let information = try inbox.information(of: name) else { return .gone }
             guard information.st_mode & S_IFMT == S_IFREG else {
-                return .ignored("it is not a regular file")
+                return .ignored(Self.notAFile)
             }
             if let file = ControlFile(name) {
                 // Name, kind and owner are of one look, so that nobody can change one between. A further
@@ -147,6 +147,8 @@ struct Examination: Sendable {
             bytes: nil, byteCount: count, sha256: digest.hex(),
             outcome: .failure(ManifestRejection(problems: [problem])))
     }
+
+    static let notAFile = "it is not a regular file"
 
     /// Names that mark a file as not meant for us, or not yet.
     static func reasonToIgnore(_ name: FileName) -> String? {

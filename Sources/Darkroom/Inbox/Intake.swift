@@ -33,7 +33,7 @@ package final class Intake: @unchecked Sendable {
     private let waitsForRoom = Atomic(false)
 
     private(set) var inbox: Directory?
-    private var watch: InboxWatch?
+    private(set) var watch: InboxWatch?
     var arrivals = Arrivals()
     var settling = SettlingFiles()
     var controls = Controls()
@@ -47,6 +47,8 @@ package final class Intake: @unchecked Sendable {
     private var timerIsSet = false
     private var drainIsSet = false
     var controlTimerIsSet = false
+    /// What `inbox.json` tells; see IntakeReport.swift.
+    var reporter = InboxReporter()
 
     package init(
         spool: Spool, scheduler: Scheduler, log: EventLog,
@@ -64,7 +66,7 @@ package final class Intake: @unchecked Sendable {
         let configuration = scheduler.configuration
         let recovery = Recovery(
             spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
-        try spool.removeHalfReopened()
+        try tellOfOrphans()
         // Before the watch stands, for an event may have something claimed before the rest is recovered.
         let unfinished = try recovery.ids()
         spool.attempts.settle(allBut: unfinished)
@@ -72,6 +74,7 @@ package final class Intake: @unchecked Sendable {
         queue.sync {
             do throws(FileError) {
                 try open()
+                report()
             } catch {
                 failure = error
             }
@@ -106,7 +109,10 @@ package final class Intake: @unchecked Sendable {
     /// Ends the intake; a manifest half taken is taken whole.
     package func stop() {
         stopped.store(true, ordering: .releasing)
-        queue.sync { watch = nil }
+        queue.sync {
+            report()
+            watch = nil
+        }
     }
 
     var isStopped: Bool { stopped.load(ordering: .acquiring) }
@@ -140,9 +146,10 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    private func handle(_ events: [InboxEvent]) {
+    func handle(_ events: [InboxEvent]) {
         guard !isStopped else { return }
         for event in events {
+            reporter.note(event)
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
             case .made(let name) where Examination.willBeClosed(name, in: inbox): break
@@ -179,6 +186,8 @@ package final class Intake: @unchecked Sendable {
             let names = try inbox.names()
             let present = Set(names)
             refused = refused.filter { present.contains($0.key) }
+            countMissed(names)
+            reporter.scanned(present)
             var found: [(FileName, FileIdentity)] = []
             for name in names where !arrivals.contains(name) {
                 if let reason = Examination.reasonToIgnore(name) {
@@ -219,6 +228,7 @@ package final class Intake: @unchecked Sendable {
     /// Examines what has arrived, and claims what can be, in groups.
     func drain() {
         guard let inbox else { return }
+        reportSoon()
         let examination = Examination(scheduler.configuration)
         steer(examination, inbox)
         if canTake { take(arrivals.takeGroup(), examination, inbox) }
@@ -252,6 +262,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     private func take(_ group: [Arrivals.Arrival], _ examination: Examination, _ inbox: Directory) {
+        reportIfDue()
         var candidates: [Candidate] = []
         var bytes = 0
         for arrival in group {
@@ -266,7 +277,7 @@ package final class Intake: @unchecked Sendable {
                 candidates = []
                 bytes = 0
             }
-            if isBlocked || isStopped { return }
+            if isBlocked || isStopped { return arrivals.leave() }
         }
         claim(candidates, examination, inbox)
     }
@@ -318,7 +329,10 @@ package final class Intake: @unchecked Sendable {
         }
         refusals.unrecovered += outcome.stranded
         refusals.unanswered += outcome.unsynced
-        if let failure = outcome.failure { scheduler.storage.troubled(failure) }
+        if let failure = outcome.failure {
+            scheduler.storage.troubled(failure)
+            arrivals.leave()
+        }
         answer(outcome.claimed)
     }
 

@@ -237,7 +237,7 @@ extension Intake {
         } catch {
             // In a folder with the sticky bit only its owner may. It is not to act again.
             controls.keep(request)
-            refuse(name, "it has been dealt with; \(error.message)")
+            refuse(name, "\(Self.dealtWith); \(error.message)")
         }
     }
 

@@ -17,11 +17,13 @@ import SystemPackage
 /// | reopening  | –      | `.retry-ID` besides| a final state         | removes `.retry-ID`          |
 /// | reopened   | –      | manifest, journal  | the state of before   | goes on: the journal says    |
 /// |            |        |                    |                       | `reopened` of that very end  |
+/// | expired    | –      | –, but .expired-ID | –                     | removes `active/.expired-ID` |
 ///
 /// An ID never begins with a dot, for a file whose name does is no manifest.
 ///
 /// `Claim` moves a manifest from waiting to pending, `Recovery` does what the last column says,
-/// `Publisher` and `StatusKeeper` do the rest.
+/// `Publisher` and `StatusKeeper` do the rest. `Retention` makes finished entries expired, where they are to
+/// be removed at all.
 package final class Spool: Sendable {
     package let root: Directory
     /// Where submitters may write before they rename into the inbox. Darkroom leaves it alone.

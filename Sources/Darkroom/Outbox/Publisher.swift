@@ -89,6 +89,8 @@ package final class Publisher: Sendable {
     /// Changed on `queue` only.
     private let kept = Mutex(Kept())
     let heartbeat = Heartbeat()
+    /// What has been handed in and is not dealt with yet.
+    var pendingCount: Int { pending.withLock { $0.count } }
     private let durably: Bool
     private let storage: StorageGuard
     private let log: EventLog

@@ -17,11 +17,8 @@ package struct Recovery: Sendable {
         case unfinished(PreparedBatch)
     }
 
-    /// The IDs of the folders in `active`, sorted.
-    package func ids() throws(FileError) -> [String] {
-        try spool.active.names().filter { $0.bytes.first != UInt8(ascii: ".") }
-            .map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
-    }
+    /// The IDs of the batches in `active`, sorted.
+    package func ids() throws(FileError) -> [String] { try ActiveFolder(of: spool).ids }
 
     /// Puts one folder in order.
     package func recover(_ id: String) throws(FileError) -> Finding {
