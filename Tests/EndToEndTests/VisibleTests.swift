@@ -163,13 +163,14 @@ import Testing
         // Each resumption looks through the inbox, and must not take what it finds for missed.
         for id in 0..<5 {
             daemon.send(SIGUSR1)
+            try await daemon.waitForStatusText("Paused (SIGUSR1)")
             try bench.drop("x\(id)", images: [("a", bench.url("\(id).png"))])
             daemon.send(SIGUSR2)
+            try await daemon.waitUntil("the resumption") { !$0.statusText.hasPrefix("Paused") }
         }
         try bench.spool.drop("slow.cancel", "")
         var statuses: [Status] = []
         for id in ["good", "mixed", "bad", "slow"] + (0..<5).map({ "x\($0)" }) {
-            daemon.send(SIGUSR2)
             statuses.append(try await bench.spool.finish(id, daemon))
         }
         // While it runs, the file is there too.

@@ -28,11 +28,15 @@ struct InboxReporter {
 
     // MARK: Files being written
 
+    /// A file was made that will be closed some time.
+    mutating func began(_ name: FileName) {
+        if begun.count < Self.begunCapacity { begun.insert(name) }
+    }
+
     mutating func note(_ event: InboxEvent) {
         switch event {
-        case .made(let name): if begun.count < Self.begunCapacity { begun.insert(name) }
         case .moved(let name), .closed(let name): begun.remove(name)
-        case .changed, .overflow, .lost: break
+        case .made, .changed, .overflow, .lost: break
         }
     }
 

@@ -152,7 +152,8 @@ package final class Intake: @unchecked Sendable {
             reporter.note(event)
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .made(let name) where Examination.willBeClosed(name, in: inbox): break
+            case .made(let name) where Examination.willBeClosed(name, in: inbox):
+                reporter.began(name)
             case .closed(let name), .changed(let name), .made(let name):
                 arrived(name, isWhole: false)
             case .overflow:

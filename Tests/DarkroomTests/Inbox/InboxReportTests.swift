@@ -90,14 +90,14 @@ import Testing
 
     @Test func remembersWhatIsBeingWritten() {
         var reporter = InboxReporter()
-        for file: FileName in ["a", "b", "c", "d"] { reporter.note(.made(file)) }
+        for file: FileName in ["a", "b", "c", "d"] { reporter.began(file) }
         reporter.note(.closed("a"))
         reporter.note(.moved("b"))
         reporter.note(.changed("c"))
         #expect(reporter.begun == ["c", "d"])
         reporter.scanned(["c", "e"])
         #expect(reporter.begun == ["c"])
-        for index in 0..<50_000 { reporter.note(.made(name(index))) }
+        for index in 0..<50_000 { reporter.began(name(index)) }
         #expect(reporter.begun.count <= 16_384)
     }
 
