@@ -163,7 +163,14 @@ import Testing
         return maker
     }
 
-    @Test(arguments: PixelKind.all.filter { !$0.interlaced || $0.depth == 8 })
+    /// Rows that are expanded, that are not, of two bytes, and those of which no steps are made.
+    @Test(arguments: [
+        PixelKind(colourType: .gray, depth: 1, interlaced: false),
+        PixelKind(colourType: .palette, depth: 4, interlaced: false),
+        PixelKind(colourType: .rgb, depth: 8, interlaced: false),
+        PixelKind(colourType: .rgba, depth: 16, interlaced: false),
+        PixelKind(colourType: .gray, depth: 8, interlaced: true),
+    ])
     func givesTheSameOfAPNG(kind: PixelKind) throws {
         let maker = Self.wide(kind)
         let (alone, ahead) = try Outcome.pair(of: maker.encoded)
@@ -179,7 +186,7 @@ import Testing
     func failsAsReadingAloneDoes(damage: PNGDamage) throws {
         let palette = PixelKind(colourType: .palette, depth: 8, interlaced: false)
         let file = damage.file(from: Self.wide(palette))
-        for _ in 0..<3 {
+        for _ in 0..<2 {
             guard let (alone, ahead) = try? Outcome.pair(of: file) else {
                 // The header is damaged already.
                 #expect(throws: PictureError.self) { try PNGReader.pixels(of: file) }
