@@ -53,12 +53,9 @@ final class ReadAhead: Stage, @unchecked Sendable {
         case reading
     }
 
-    /// How many bands may be ahead. The owner takes longer over the one that fills a strip than over others,
-    /// and meanwhile the helper is not to run out of room: it takes long to wake a thread.
-    private let mostAhead: Int
-
-    /// The most, and what they may take together where three take less.
-    private static let mostAhead = 8, aheadBytes = 2 << 20
+    /// One that is lent and three ahead: the owner takes longer over the band that fills a strip than over
+    /// others.
+    private static let slots = 4
 
     /// Pictures below so many bytes are read before a helper would be awake.
     private static let leastBytes = 2 << 20
@@ -75,8 +72,6 @@ final class ReadAhead: Stage, @unchecked Sendable {
         let twoStep = source as? any TwoStepStage
         self.twoStep = twoStep?.mostFetchedBytes ?? 0 > 0 ? twoStep : nil
         self.cores = cores
-        let bytes = self.twoStep?.mostFetchedBytes ?? layout.rowsPerBand * layout.bytesPerRow
-        mostAhead = max(3, min(Self.mostAhead, Self.aheadBytes / bytes))
     }
 
     func nextBand() throws(PictureError) -> Band? {
@@ -148,10 +143,10 @@ final class ReadAhead: Stage, @unchecked Sendable {
 
     // MARK: With the lock
 
-    /// Asks for a helper if there is none, a core is idle and half the slots are free: it costs something
-    /// to wake one.
+    /// Asks for a helper if there is none, a core is idle and there is room for more than one band: it
+    /// costs something to wake one.
     private func askForHelper() {
-        guard helper == .none, filled.count <= mostAhead / 2, !isAtEnd, failure == nil, isOn,
+        guard helper == .none, !isFull(by: 1), !isAtEnd, failure == nil, isOn,
             cores.tryBorrow()
         else { return }
         helper = .coming
@@ -166,13 +161,16 @@ final class ReadAhead: Stage, @unchecked Sendable {
         // be at work, with pictures that close just now too.
         guard helper == .coming else { return }
         helper = .reading
-        while filled.count < mostAhead, !isAtEnd, failure == nil, isOn, !cores.isShort {
+        while !isFull(by: 0), !isAtEnd, failure == nil, isOn, !cores.isShort {
             readOne()
         }
         helper = .none
         cores.giveBack()
         condition.broadcast()
     }
+
+    /// Whether there would be no room after `more` bands. One slot is the owner's.
+    private func isFull(by more: Int) -> Bool { filled.count + more >= Self.slots - 1 }
 
     /// Reads a band into a slot. The lock is let go of meanwhile: the source is the caller's.
     private func readOne() {
@@ -182,14 +180,12 @@ final class ReadAhead: Stage, @unchecked Sendable {
         let outcome = fill(memory)
         condition.lock()
         isReading = false
+        condition.broadcast()
         switch outcome {
         case .success(let slot?): filled.append(slot)
         case .success(nil): isAtEnd = true
         case .failure(let error): failure = error
         }
-        // An owner who waits for the helper is woken for several bands, not for each: by the helper's end at
-        // the latest.
-        if helper != .reading || filled.count >= mostAhead / 2 { condition.broadcast() }
     }
 
     /// The source's next band, or what it is made of, in `memory` or, where that is too small, new memory.
