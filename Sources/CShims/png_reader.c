@@ -286,6 +286,45 @@ darkroom_png_result darkroom_png_reader_rows(
     return DARKROOM_PNG_OK;
 }
 
+size_t darkroom_png_reader_line_bytes(const darkroom_png_reader *reader)
+{
+    return reader->rows == NULL ? 0 : darkroom_png_rows_line_bytes(reader->rows);
+}
+
+/* Touches nothing that darkroom_png_reader_undo does. */
+void darkroom_png_reader_fetch(
+    darkroom_png_reader *reader, uint8_t *lines, uint32_t count, darkroom_png_fetched *fetched)
+{
+    darkroom_png_source *source = &reader->source;
+    if (source->failure != DARKROOM_PNG_OK) {
+        *fetched = (darkroom_png_fetched){.result = source->failure};
+        memcpy(fetched->message, source->message, sizeof source->message);
+        return;
+    }
+    source->reports_data = true;
+    darkroom_png_rows_fetch(reader->rows, lines, count, fetched);
+}
+
+darkroom_png_result darkroom_png_reader_undo(
+    darkroom_png_reader *reader, const uint8_t *lines, const darkroom_png_fetched *fetched,
+    uint8_t *rows)
+{
+    if (reader->trap.result != DARKROOM_PNG_OK)
+        return reader->trap.result;
+    if (reader->rows == NULL || fetched->count > reader->rows_left)
+        return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "no such rows");
+    const darkroom_png_result result =
+        darkroom_png_rows_undo(reader->rows, lines, fetched, rows, &reader->last_count);
+    if (result != DARKROOM_PNG_OK)
+        return darkroom_png_note(
+            &reader->trap, result, darkroom_png_rows_message(reader->rows));
+    reader->rows_left -= fetched->count;
+    /* All is fetched then. */
+    if (reader->rows_left == 0)
+        reader->source.is_after_rows = true;
+    return DARKROOM_PNG_OK;
+}
+
 /* Consumes the IDATs behind the compressed data, all of them empty, so that libpng finds the chunk
  * that follows them and does not ask for them. */
 static darkroom_png_result skip_data(darkroom_png_reader *reader)

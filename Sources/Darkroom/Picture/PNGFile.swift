@@ -78,10 +78,28 @@ final class PNGFile {
         _ rows: Range<Int>, of height: Int, to start: UnsafeMutableRawPointer
     ) throws(PictureError) {
         let bytes = start.assumingMemoryBound(to: UInt8.self)
-        let result = darkroom_png_reader_rows(reader, bytes, UInt32(rows.count))
-        if result == DARKROOM_PNG_OK { return }
-        let row = rows.lowerBound + Int(darkroom_png_reader_last_count(reader))
-        try check(result, step: "reading row \(row + 1) of \(height)")
+        try check(darkroom_png_reader_rows(reader, bytes, UInt32(rows.count)), rows, of: height)
+    }
+
+    /// The bytes of a row as it is fetched; 0 where rows cannot be read in two steps.
+    var lineBytes: Int { darkroom_png_reader_line_bytes(reader) }
+
+    /// Decompresses the next rows. What is wrong is told when rows are made of them.
+    func fetch(_ rows: Int, to start: UnsafeMutablePointer<UInt8>) -> darkroom_png_fetched {
+        var fetched = darkroom_png_fetched()
+        darkroom_png_reader_fetch(reader, start, UInt32(rows), &fetched)
+        return fetched
+    }
+
+    /// Makes rows of what has been fetched of them; the numbers are for the message only.
+    func undo(
+        _ fetched: darkroom_png_fetched, at lines: UnsafePointer<UInt8>, _ rows: Range<Int>,
+        of height: Int, to start: UnsafeMutablePointer<UInt8>
+    ) throws(PictureError) {
+        let result = withUnsafePointer(to: fetched) {
+            darkroom_png_reader_undo(reader, lines, $0, start)
+        }
+        try check(result, rows, of: height)
     }
 
     func finish() throws(PictureError) {
@@ -113,6 +131,14 @@ final class PNGFile {
         var result: [String] = []
         while let string = element(reader, result.count) { result.append(String(cString: string)) }
         return result
+    }
+
+    private func check(
+        _ result: darkroom_png_result, _ rows: Range<Int>, of height: Int
+    ) throws(PictureError) {
+        if result == DARKROOM_PNG_OK { return }
+        let row = rows.lowerBound + Int(darkroom_png_reader_last_count(reader))
+        try check(result, step: "reading row \(row + 1) of \(height)")
     }
 
     private func check(_ result: darkroom_png_result, step: String) throws(PictureError) {
