@@ -3,8 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Samples of 16 bits are swapped on their way in and out. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "for little-endian processors");
+
 enum {
     LAST_ROW_SLACK = 2 * DARKROOM_PNG_PIECE_BYTES, /* the piece begun before and the end's */
+    /* Compressed data may take so many bytes for one that they give, and so many more at any time. */
+    MOST_FOR_ONE = 16,
+    CREDIT = 4 << 20,
     KEPT_CHUNKS = 4, /* unparsed; libpng's own number for that is larger by two */
 };
 
@@ -188,16 +194,16 @@ static void start_libpng(darkroom_png_reader *reader)
         png_set_packing(png);
     else
         png_set_expand(png);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (h->depth == 16)
         png_set_swap(png);
-#endif
     const uint64_t passes = (uint64_t)png_set_interlace_handling(png);
     png_read_update_info(png, reader->info);
     const size_t pixel = has_palette ? 1u : h->channels * (h->depth / 8u);
     if (png_get_rowbytes(png, reader->info) != (size_t)h->width * pixel)
         png_error(png, "rows of an unexpected length");
     reader->rows_left = passes * h->height;
+    reader->source.is_counted = true;
+    reader->source.credit = CREDIT;
 }
 
 darkroom_png_result darkroom_png_reader_start(
@@ -236,6 +242,10 @@ static darkroom_png_result read_row(darkroom_png_reader *reader, uint8_t *row)
         reader->source.last_row_left = reader->row_bytes + reader->row_bytes / 8 + LAST_ROW_SLACK;
         reader->source.is_last_row = true;
     }
+    darkroom_png_source *source = &reader->source;
+    /* A row as it is in the file is no longer than 8 bytes a pixel, and the filter's number. */
+    const int64_t line = (int64_t)h->width * 8 + 1;
+    source->credit = (source->credit < CREDIT ? source->credit : CREDIT) + MOST_FOR_ONE * line;
     png_read_row(reader->png, row, NULL);
     /* Not before an interlaced picture's last pass: each adds its pixels' indices. */
     if (h->color_type == PNG_COLOR_TYPE_PALETTE && reader->rows_left <= h->height
@@ -355,6 +365,8 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
     if (reader->rows != NULL && skip_data(reader) != DARKROOM_PNG_OK)
         return reader->trap.result;
     png_read_end(reader->png, NULL);
+    if (darkroom_png_source_has_more(&reader->source))
+        warn(reader->png, "IEND: trailing bytes behind the end of the picture");
     return DARKROOM_PNG_OK;
 }
 

@@ -128,7 +128,8 @@ extension Scheduler {
         let file = try configuration.localSources.open(path)
         var head = [UInt8](repeating: 0, count: TransferReport.headLength)
         let count = try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
-        if let refusal = PictureKind(prefix: head.prefix(count)).refusal(of: file.path) {
+        if let refusal = PictureKind(prefix: head.prefix(count)).refusal(of: RedactedURL.text(text))
+        {
             throw refusal
         }
         return Int(file.bytes)

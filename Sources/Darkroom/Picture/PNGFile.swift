@@ -15,8 +15,7 @@ final class PNGFile {
         guard
             let reader = darkroom_png_reader_new(file.rawValue, largest, limits.ancillaryBytes)
         else {
-            throw PictureError(
-                .outOfMemory, "\(name): no memory for reading a PNG", isTransient: true)
+            throw ShimReader.outOfMemory(name, "no memory for reading a PNG")
         }
         self.reader = reader
         self.name = name
@@ -113,25 +112,13 @@ final class PNGFile {
     }
 
     /// The data of eXIf, if it came before the pixels.
-    var exif: [UInt8]? {
-        var count = 0
-        guard let start = darkroom_png_reader_exif(reader, &count) else { return nil }
-        return Array(UnsafeBufferPointer(start: start, count: count))
-    }
+    var exif: [UInt8]? { ShimReader.bytes(of: reader, darkroom_png_reader_exif) }
 
     var hasTransparency: Bool { darkroom_png_reader_has_transparency(reader) != 0 }
 
-    var warnings: [String] { strings(darkroom_png_reader_warning) }
+    var warnings: [String] { ShimReader.strings(of: reader, darkroom_png_reader_warning) }
 
-    var chunks: [String] { strings(darkroom_png_reader_chunk) }
-
-    private func strings(
-        _ element: (OpaquePointer?, Int) -> UnsafePointer<CChar>?
-    ) -> [String] {
-        var result: [String] = []
-        while let string = element(reader, result.count) { result.append(String(cString: string)) }
-        return result
-    }
+    var chunks: [String] { ShimReader.strings(of: reader, darkroom_png_reader_chunk) }
 
     private func check(
         _ result: darkroom_png_result, _ rows: Range<Int>, of height: Int
@@ -147,10 +134,9 @@ final class PNGFile {
         let place = "\(name): \(step)"
         switch result {
         case DARKROOM_PNG_IO:
-            let error = Errno(rawValue: darkroom_png_reader_errno(reader))
-            throw PictureError(.readFailed, "\(place): \(error)", isTransient: true)
+            throw ShimReader.readFailed(place, darkroom_png_reader_errno(reader))
         case DARKROOM_PNG_MEMORY:
-            throw PictureError(.outOfMemory, "\(place): \(words)", isTransient: true)
+            throw ShimReader.outOfMemory(place, words)
         case DARKROOM_PNG_LIMIT:
             throw PictureError(
                 .pngInvalid, "\(place): \(words): it asked for more memory than a picture needs"

@@ -58,30 +58,20 @@ final class ReadAhead: Stage, @unchecked Sendable {
     private static let slots = 4
 
     /// Pictures below so many bytes are read before a helper would be awake.
-    private static let leastBytes = 2 << 20
+    static let leastBytes = 2 << 20
 
     /// Of wider rows even a few would take more memory than the time is worth.
-    private static let largestRow = 512 << 10
+    static let largestRow = 512 << 10
 
     /// `source` read ahead, where the picture is large enough for that to pay.
     init?(_ source: any Stage, _ cores: Cores, leastBytes: Int = leastBytes) {
         layout = source.layout
-        guard Self.suits(layout, cores, leastBytes: leastBytes) else { return nil }
+        guard layout.bytes >= leastBytes, layout.bytesPerRow <= Self.largestRow, cores.most > 0
+        else { return nil }
         self.source = source
         let twoStep = source as? any TwoStepStage
         self.twoStep = twoStep?.mostFetchedBytes ?? 0 > 0 ? twoStep : nil
         self.cores = cores
-    }
-
-    private static func suits(_ layout: PixelLayout, _ cores: Cores, leastBytes: Int) -> Bool {
-        layout.bytes >= leastBytes && layout.bytesPerRow <= largestRow && cores.most > 0
-    }
-
-    /// What is read ahead takes so much in memory at most.
-    ///
-    /// - Parameter band: the bytes of the source's bands.
-    static func mostBytes(_ layout: PixelLayout, band: Int, _ cores: Cores) -> Int {
-        suits(layout, cores, leastBytes: leastBytes) ? slots * band : 0
     }
 
     func nextBand() throws(PictureError) -> Band? {
