@@ -97,9 +97,12 @@ struct MetricsText {
         sample("darkroom_batches", [("state", "held")], moment.summary.batchesHeld)
         family(
             "darkroom_memory_granted_bytes", .gauge,
-            "Memory that the pictures in work may take at most, by the estimates from their headers.")
+            "Memory that the pictures in work may take at most, by the estimates from their headers."
+        )
         sample("darkroom_memory_granted_bytes", [], moment.summary.memoryGranted)
-        family("darkroom_memory_limit_bytes", .gauge, "What limits.memory allows all pictures together.")
+        family(
+            "darkroom_memory_limit_bytes", .gauge,
+            "What limits.memory allows all pictures together.")
         sample("darkroom_memory_limit_bytes", [], moment.summary.memoryLimit)
         family(
             "darkroom_images_waiting_for_memory", .gauge,
