@@ -1,4 +1,4 @@
-/* Gaussian blur by convolution, box sums down the columns (boxes.c has the rest), and the unsharp mask. */
+/* Gaussian blur by convolution (blur_cosines.c has the large ones), and the unsharp mask. */
 #include "CPixels.h"
 #include "floats.h"
 #include "samples.h"
@@ -92,71 +92,6 @@ void darkroom_blur_row(
     const float *in, const float *weights, size_t radius, float *out, size_t pixels, int channels)
 {
     BEST(blur_row, in, weights, radius, out, pixels, channels);
-}
-
-/* A colour sample times its pixel's alpha, or an alpha sample. */
-INLINE uint64_t weighted_exact(
-    const void *row, size_t pixel, int channel, int channels, int depth)
-{
-    const size_t at = pixel * (size_t)channels;
-    const uint64_t v = sample_at(row, at + (size_t)channel, depth);
-    if (!has_alpha(channels) || channel == channels - 1)
-        return v;
-    return v * sample_at(row, at + (size_t)channels - 1, depth);
-}
-
-INLINE void box_start_loop(
-    int depth, int channels, uint64_t *state, const void *first, uint64_t product, size_t pixels)
-{
-    const size_t samples = pixels * (size_t)channels;
-    /* All rows being the same, nothing changes from one to the next. */
-    memset(state, 0, 2 * samples * sizeof *state);
-    for (size_t i = 0; i < pixels; i++)
-        for (int c = 0; c < channels; c++)
-            state[2 * samples + i * (size_t)channels + (size_t)c] =
-                product * weighted_exact(first, i, c, channels, depth);
-}
-
-void darkroom_box_start(
-    uint64_t *state, const void *first, const size_t widths[3], size_t pixels, int channels,
-    int depth)
-{
-    const uint64_t product = widths[0] * widths[1] * widths[2];
-    BY_CHANNELS(box_start_loop, depth, channels, state, first, product, pixels);
-}
-
-/*
- * A box of width a is (1 - z^a) / (1 - z), with z the delay by one row. Of three of them the
- * numerator has eight terms, and the denominator is summing up three times. The two inner sums
- * may be negative for a while: arithmetic modulo 2^64 makes no difference to the result, which is
- * not.
- */
-INLINE void box_step_loop(
-    int depth, int channels, uint64_t *state, const void *const *rows, size_t pixels)
-{
-    const size_t samples = pixels * (size_t)channels;
-    for (size_t i = 0; i < pixels; i++) {
-        for (int c = 0; c < channels; c++) {
-            uint64_t v[8];
-            for (int k = 0; k < 8; k++)
-                v[k] = weighted_exact(rows[k], i, c, channels, depth);
-            uint64_t *sum = state + i * (size_t)channels + (size_t)c;
-            sum[0] += v[0] - v[1] - v[2] - v[3] + v[4] + v[5] + v[6] - v[7];
-            sum[samples] += sum[0];
-            sum[2 * samples] += sum[samples];
-        }
-    }
-}
-
-BOTH(
-    box_step,
-    (uint64_t *state, const void *const *rows, size_t pixels, int channels, int depth),
-    { BY_CHANNELS(box_step_loop, depth, channels, state, rows, pixels); })
-
-void darkroom_box_step(
-    uint64_t *state, const void *const rows[8], size_t pixels, int channels, int depth)
-{
-    BEST(box_step, state, rows, pixels, channels, depth);
 }
 
 INLINE void sharpen_loop(

@@ -130,14 +130,60 @@ static void blur_row_8_unrounded(const struct job *job)
     free(padded);
 }
 
-static void box_step(const struct job *job)
+/* Memory for `numbers` doubles, as the cosines want it. */
+static double *allocate_aligned(size_t numbers)
 {
-    const size_t widths[3] = {31, 32, 34};
-    darkroom_box_start(job->out, job->rows[0], widths, job->pixels, job->channels, job->depth);
-    prepared();
-    darkroom_box_step(
-        job->out, (const void *const *)job->rows, job->pixels, job->channels, job->depth);
+    double *memory = aligned_alloc(64, (numbers * sizeof *memory + 63) / 64 * 64);
+    if (!memory)
+        abort();
+    return memory;
 }
+
+/* A window of 25 pixels. */
+static void make_cosines(struct darkroom_cosines *kernel, size_t terms)
+{
+    const double weights[DARKROOM_COSINES_MANY] = {1.5, 0.6, 0.1, 0.02, 0.004, 1e-3, 1e-4, 1e-5};
+    darkroom_cosines_make(kernel, 12, weights, terms);
+}
+
+static void cosine_step(const struct job *job, size_t terms)
+{
+    struct darkroom_cosines kernel;
+    make_cosines(&kernel, terms);
+    const size_t numbers = (samples(job) + 3) / 4 * 4;
+    double *state = allocate_aligned(numbers * (2 + 2 * terms));
+    double *out = allocate_aligned(numbers * DARKROOM_COSINE_ROWS);
+    const void *const *rows = (const void *const *)job->rows;
+    darkroom_cosine_start(state, &kernel, rows[0], job->pixels, job->channels, job->depth);
+    prepared();
+    darkroom_cosine_step(
+        state, &kernel, rows, rows + 4, out, job->pixels, job->channels, job->depth);
+    memcpy(job->out, out, samples(job) * DARKROOM_COSINE_ROWS * sizeof *out);
+    free(out);
+    free(state);
+}
+
+static void cosine_step_few(const struct job *job) { cosine_step(job, DARKROOM_COSINES_FEW); }
+static void cosine_step_many(const struct job *job) { cosine_step(job, DARKROOM_COSINES_MANY); }
+
+static void cosine_rows(const struct job *job, size_t terms)
+{
+    struct darkroom_cosines kernel;
+    make_cosines(&kernel, terms);
+    const size_t numbers = samples(job) * DARKROOM_COSINE_ROWS;
+    double *in = allocate_aligned(numbers);
+    double *out = allocate_aligned(numbers);
+    for (size_t i = 0; i < numbers; i++)
+        in[i] = (double)job->floats[i % DARKROOM_COSINE_ROWS][i / DARKROOM_COSINE_ROWS];
+    prepared();
+    darkroom_cosine_rows(in, &kernel, out, job->pixels, job->channels);
+    darkroom_cosine_row(out, 1, job->out, samples(job));
+    free(out);
+    free(in);
+}
+
+static void cosine_rows_few(const struct job *job) { cosine_rows(job, DARKROOM_COSINES_FEW); }
+static void cosine_rows_many(const struct job *job) { cosine_rows(job, DARKROOM_COSINES_MANY); }
 
 static void sharpen(const struct job *job)
 {
@@ -171,8 +217,11 @@ const struct kernel window_kernels[] = {
     {"blur-columns-8-odd-rgb", 3, 8, 6, blur_columns_8_odd},
     {"blur-row-8-odd-rgb", 3, 8, 3, blur_row_8_odd},
     {"blur-row-8-unrounded-rgb", 3, 8, 12, blur_row_8_unrounded},
-    {"box-step-rgb8", 3, 8, 72, box_step},
-    {"box-step-rgba16", 4, 16, 96, box_step},
+    {"cosine-step-rgb8", 3, 8, 96, cosine_step_few},
+    {"cosine-step-graya16", 2, 16, 64, cosine_step_many},
+    {"cosine-step-rgba16", 4, 16, 128, cosine_step_many},
+    {"cosine-rows-rgb", 3, 8, 12, cosine_rows_few},
+    {"cosine-rows-rgba", 4, 8, 16, cosine_rows_many},
     {"sharpen-gray8", 1, 8, 1, sharpen},
     {"sharpen-rgb8", 3, 8, 3, sharpen},
     {"sharpen-rgba8", 4, 8, 4, sharpen},

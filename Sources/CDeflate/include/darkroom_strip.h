@@ -32,6 +32,9 @@ darkroom_strip *darkroom_strip_new(
     size_t row_bytes, int pixel_bytes, int depth, size_t rows, darkroom_effort effort);
 void darkroom_strip_free(darkroom_strip *strip);
 
+/* What a strip of so many rows takes in memory at most, the compressors it may come to need included. */
+size_t darkroom_strip_memory(size_t row_bytes, size_t rows, darkroom_effort effort);
+
 /* Empties the strip and makes it the one below `previous`, whose last row is copied; the first one
  * where that is NULL. `previous` may be in the midst of its encoding, or the strip itself. */
 void darkroom_strip_begin(darkroom_strip *strip, const darkroom_strip *previous);

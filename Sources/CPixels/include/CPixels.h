@@ -214,29 +214,48 @@ void darkroom_blur_row_8_unrounded(
     size_t pixels, int channels);
 
 /*
- * Three box filters of widths a, b and c down the columns, as three running sums.
- *
- * `state` holds three rows of sums one after the other; the third is the threefold box sum,
- * exact: 64 bits hold 65535² times three widths of 1600. The start is where all rows in the boxes
- * are `first`. A step moves the boxes down by one row; rows[0…7] are the input rows that lie 0;
- * a, b, c; a+b, a+c, b+c; a+b+c rows above the lowest in the boxes.
+ * A Gaussian of a large sigma as a sum of cosines in a window of 2 `radius` + 1 pixels (blur_cosines.c has
+ * the formula). `mean` is one by the window's width. With w = 2 pi (m + 1) / width, turns[m] is
+ * 2 cos(w), and gains[m] is cos((m + 1) pi) cos(w / 2) times the weight of the cosine.
  */
-void darkroom_box_start(
-    uint64_t *state, const void *first, const size_t widths[3], size_t pixels, int channels,
-    int depth);
-void darkroom_box_step(
-    uint64_t *state, const void *const rows[8], size_t pixels, int channels, int depth);
+enum { DARKROOM_COSINES_FEW = 4, DARKROOM_COSINES_MANY = 8, DARKROOM_COSINE_ROWS = 4 };
+struct darkroom_cosines {
+    size_t radius;
+    /* DARKROOM_COSINES_FEW or DARKROOM_COSINES_MANY. */
+    size_t terms;
+    double mean;
+    double turns[DARKROOM_COSINES_MANY];
+    double gains[DARKROOM_COSINES_MANY];
+};
+
+/* Makes the kernel whose centre is 1 / (2 radius + 1) · (1 + the sum of `weights`, one a cosine). */
+void darkroom_cosines_make(
+    struct darkroom_cosines *kernel, size_t radius, const double *weights, size_t terms);
 
 /*
- * The last pass of a large blur (boxes.c): mixes the sums that two states hold, `share` of the first and
- * the rest of the second, each divided by its widths, and applies the same mixture of box filters
- * along the row, edge pixels going on for ever. `widths` are those of the first state and then of
- * the second, which are the larger ones. `scratch` has room for 3 · `pixels` + the sum of the
- * larger widths, each of `channels` values.
+ * The pass down the columns, DARKROOM_COSINE_ROWS rows at a time.
+ *
+ * `state` holds 2 + 2 · terms numbers for each sample, their count rounded up to a multiple of 4. The
+ * start is where all rows in the window are `first`. A step moves the window down by four rows:
+ * entering[k] comes in below and leaving[k] goes out above for the k-th of them. `out` gets, for each
+ * sample (as many as in `state`), those of the four rows. `state` and `out` are aligned to 32 bytes,
+ * as are `in` and `out` of the next.
  */
-void darkroom_boxes_row(
-    const uint64_t *narrow, const uint64_t *wide, const size_t widths[6], double share,
-    double *scratch, float *out, size_t pixels, int channels);
+void darkroom_cosine_start(
+    double *state, const struct darkroom_cosines *kernel, const void *first, size_t pixels,
+    int channels, int depth);
+void darkroom_cosine_step(
+    double *state, const struct darkroom_cosines *kernel, const void *const entering[4],
+    const void *const leaving[4], double *out, size_t pixels, int channels, int depth);
+
+/* The pass along four rows that stand as a step has left them, edge pixels going on for ever. `out` must
+ * not overlap `in`. */
+void darkroom_cosine_rows(
+    const double *in, const struct darkroom_cosines *kernel, double *out, size_t pixels,
+    int channels);
+
+/* One of four such rows, from 0 to 3, as floats. */
+void darkroom_cosine_row(const double *in, size_t row, float *out, size_t samples);
 
 /*
  * Unsharp mask: in + amount · (in − blurred) where they differ by more than `threshold` samples.

@@ -2,6 +2,7 @@
 #ifndef DARKROOM_CSHIMS_H
 #define DARKROOM_CSHIMS_H
 
+#include "darkroom_crash.h"
 #include "darkroom_jpeg.h"
 #include "darkroom_linux.h"
 #include "darkroom_png.h"

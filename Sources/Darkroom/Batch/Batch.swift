@@ -6,16 +6,23 @@ package struct PreparedBatch: Sendable {
     package let folders: BatchFolders
     package let manifest: Manifest
     /// With the images that have ended as the journal has them, the others new.
-    package let status: Status
+    package var status: Status
     package var isCancelled: Bool
+    /// Whether nothing of it begins until it is released.
+    package var isHeld: Bool
+    /// Of the images that a process died with.
+    package let crashes: [Int: Crashes]
 
     package init(
-        folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false
+        folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false,
+        isHeld: Bool = false, crashes: [Int: Crashes] = [:]
     ) {
         self.folders = folders
         self.manifest = manifest
         self.status = status
         self.isCancelled = isCancelled
+        self.isHeld = isHeld
+        self.crashes = crashes
     }
 }
 
@@ -29,7 +36,7 @@ package struct PreparedBatch: Sendable {
 /// | (not admitted)  | `new`         | its blockers, then a place        | `admitNext`                   |
 /// | queuedDownload  | `new`         | the downloads queue               | `downloadBegan`               |
 /// | downloading     | `downloading` | the source's transfer             | `downloadEnded`               |
-/// | queuedFilter    | `downloaded`  | the filters queue                 | `filterBegan`                 |
+/// | queuedFilter    | `downloaded`  | the filters queue, or memory      | `filterBegan`                 |
 /// | filtering       | `filtering`   | its own operation                 | `filterEnded`                 |
 /// | recording       | as before     | the publisher: file, journal      | `imageEnded`                  |
 /// | (ended)         | `filtered`, `failed` or `cancelled` | –           | –                             |
@@ -60,6 +67,8 @@ final class Batch {
     let key: BatchKey
     let folders: BatchFolders
     let manifest: Manifest
+    /// Of the images that a process died with: they are filtered alone, or not at all.
+    let crashes: [Int: Crashes]
     let cancellation = CancellationFlag()
     var status: Status
     var live: [Int: Live] = [:]
@@ -81,6 +90,8 @@ final class Batch {
     /// Whether the batch stands in the board's queue of those that may be given a place.
     var isInRotation = false
     var isFinishing = false
+    /// Whether none of its images is given a place.
+    private(set) var isHeld = false
 
     var level: Level { Level(manifest.priority, manifest.qualityOfService) }
 
@@ -89,9 +100,21 @@ final class Batch {
         folders = prepared.folders
         manifest = prepared.manifest
         status = prepared.status
+        crashes = prepared.crashes
         indexSources()
         indexDependencies()
         if prepared.isCancelled { cancellation.set() }
+        setHeld(prepared.isHeld && !prepared.isCancelled)
+    }
+
+    /// Holds the batch or lets it go on, and shows it.
+    func setHeld(_ held: Bool) {
+        isHeld = held
+        if held {
+            status.state = .held
+        } else if status.state == .held {
+            status.state = startedAt == nil ? .pending : .processing
+        }
     }
 
     /// The images of a status that begins.

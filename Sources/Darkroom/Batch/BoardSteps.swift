@@ -28,6 +28,8 @@ struct FilterJob: Sendable {
     let overlays: [String: String]
     let output: OutputOptions
     let outputFile: String
+    /// The number of the last crash while it was filtered; 0 for none.
+    let crashes: Int
     let cancellation: CancellationFlag
 }
 
@@ -60,7 +62,7 @@ extension Board {
 
     /// What is to happen to a download that was not allowed to begin or was ended by the daemon's stop: it
     /// waits in the queue again.
-    func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
+    mutating func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
         guard let batch = batches[key] else { return [] }
         if batch.cancellation.isSet {
             return downloadEnded(
@@ -68,6 +70,12 @@ extension Board {
         }
         batch.sources[index].phase = .queued
         batch.releaseSlot(of: index)
+        if batch.isHeld {
+            var effects: [Effect] = [.statusChanged(key)]
+            takeBack(source: index, of: batch)
+            parkIfIdle(batch, &effects)
+            return effects
+        }
         for image in batch.sources[index].waiters where batch.live[image] != nil {
             batch.live[image]?.phase = .queuedDownload
             batch.setState(.new, of: image)
@@ -108,10 +116,12 @@ extension Board {
 
     // MARK: Filters
 
-    /// Begins to filter an image; nil where that is not wanted any more.
-    func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
+    /// Begins to filter an image; nil where that is not wanted any more, or there is no memory for it,
+    /// which is for `filterNotBegun` to deal with.
+    mutating func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
         guard let batch = batches[key], let live = batch.live[index],
-            live.phase == .queuedFilter
+            live.phase == .queuedFilter,
+            memory.take(firstNeed(index, of: batch), for: ticket(key, index))
         else { return nil }
         let now = Clock.nanoseconds
         batch.live[index] = Batch.Live(phase: .filtering, since: now)
@@ -129,16 +139,18 @@ extension Board {
             folders: batch.folders, image: index, name: image.name, input: input,
             autoOrient: image.autoOrient, filters: image.filters,
             overlays: Dictionary(uniqueKeysWithValues: needed.map { ($0.name, $0.outputFile) }),
-            output: image.output,
-            outputFile: image.outputFile, cancellation: batch.cancellation)
+            output: image.output, outputFile: image.outputFile,
+            crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
     }
 
     /// What is to happen to a filter that was not allowed to begin, was ended by the daemon's stop or met a
     /// disk that takes no writes. Where its source was given back for that, the download comes first.
-    func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
-        guard let batch = batches[key], let live = batch.live[index] else { return [] }
+    mutating func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
+        var effects: [Effect] = []
+        giveBackMemory(key, index, &effects)
+        guard let batch = batches[key], let live = batch.live[index] else { return effects }
         if live.phase == .queuedDownload {
-            return [
+            return effects + [
                 .statusChanged(key),
                 .enqueue(
                     .download(key, source: batch.sourceOfImage[index]), batch.manifest.priority,
@@ -151,19 +163,20 @@ extension Board {
         } else {
             batch.setState(.new, of: index)
         }
-        return [
+        effects.append(
             .enqueue(
                 .filter(key, image: index), batch.manifest.priority,
-                batch.manifest.qualityOfService)
-        ]
+                batch.manifest.qualityOfService))
+        return effects
     }
 
     /// An image's picture has been made, or has failed: what is to be recorded of it.
-    func filterEnded(
+    mutating func filterEnded(
         _ key: BatchKey, _ index: Int, result: Result<PictureReport, Failure>
     ) -> [Effect] {
-        guard let batch = batches[key], let live = batch.live[index] else { return [] }
         var effects: [Effect] = []
+        giveBackMemory(key, index, &effects)
+        guard let batch = batches[key], let live = batch.live[index] else { return effects }
         batch.status.images[index].milliseconds.filtering = Int(
             (Clock.nanoseconds - live.since) / 1_000_000)
         switch result {

@@ -6,15 +6,19 @@ struct FilterStep {
     let sources: LocalSources
     let limits: PictureLimits
 
-    /// - Parameter checkpoint: asked between bands; false ends the work with the code `cancelled`.
-    func run(checkpoint: @escaping @Sendable () -> Bool) -> Result<PictureReport, Failure> {
+    /// - Parameters:
+    ///   - admit: told how much memory the picture needs, before it is decoded; throws to stop.
+    ///   - checkpoint: asked between bands; false ends the work with the code `cancelled`.
+    func run(
+        admit: @escaping PicturePipeline.Admission, checkpoint: @escaping @Sendable () -> Bool
+    ) -> Result<PictureReport, Failure> {
         do {
             let active = try job.folders.active()
             let output = try active.create(BatchFile.output(job.image), replacing: true)
             FaultPoint.filterBegan.pass()
             let report: PictureReport
             do {
-                report = try develop(into: output, checkpoint)
+                report = try develop(into: output, admit, checkpoint)
             } catch {
                 // Half a picture is of no use to anyone. Where this fails the next attempt empties the file,
                 // a start removes it, and it is never renamed.
@@ -30,13 +34,16 @@ struct FilterStep {
     }
 
     private func develop(
-        into output: borrowing Descriptor, _ checkpoint: @escaping @Sendable () -> Bool
+        into output: borrowing Descriptor, _ admit: @escaping PicturePipeline.Admission,
+        _ checkpoint: @escaping @Sendable () -> Bool
     ) throws -> PictureReport {
         let input = try openInput()
+        DecodeFault.strike(job.name)
         return try PicturePipeline.run(
             input: input.file, inputName: inputName, autoOrient: job.autoOrient,
             filters: job.filters, output: output.file, outputName: job.outputFile,
-            options: job.output, limits: limits, openImage: openImage, checkpoint: checkpoint)
+            options: job.output, limits: limits, openImage: openImage, admit: admit,
+            checkpoint: checkpoint)
     }
 
     /// Opens the output of another image, which has been waited for.
@@ -69,6 +76,46 @@ struct FilterStep {
         switch job.input {
         case .output(let file): file
         case .source(_, let text): RedactedURL.text(text)
+        }
+    }
+}
+
+extension Scheduler {
+    /// Filters a picture, with a record of it while that goes on.
+    func develop(
+        _ job: FilterJob, admit: @escaping PicturePipeline.Admission
+    ) -> Result<PictureReport, Failure> {
+        let configuration = configuration
+        let step = FilterStep(
+            job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
+        do throws(FileError) {
+            return try spool.attempts.record(
+                batch: job.folders.id, image: job.image, before: job.crashes
+            ) { slot in
+                step.run(admit: admit) { [gate, heartbeat] in
+                    heartbeat.step()
+                    Attempts.step(slot)
+                    return !job.cancellation.isSet && !gate.isAborting
+                }
+            }
+        } catch {
+            return .failure(Failure(error))
+        }
+    }
+}
+
+extension MemoryAnswer {
+    /// - Throws: what ends the work on a picture that was not granted what it needs: `cancelled` if it is to
+    ///   wait.
+    func admit(_ name: String, bytes: Int) throws(PictureError) {
+        switch self {
+        case .granted: return
+        case .later: throw PictureError(.cancelled, "\(name): waits for memory")
+        case .tooLarge(let limit):
+            throw PictureError(
+                .memoryLimit,
+                "\(name): filtering it takes up to \(bytes) bytes of memory, more than the \(limit) that"
+                    + " limits.memory allows")
         }
     }
 }

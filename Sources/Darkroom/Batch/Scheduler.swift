@@ -12,7 +12,7 @@ package final class Scheduler: Sendable {
     let spool: Spool
     let gate = Gate()
     /// Of the filters; transfers have limits of their own and may be still for longer.
-    private let heartbeat = Heartbeat()
+    let heartbeat = Heartbeat()
     private let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
@@ -24,9 +24,10 @@ package final class Scheduler: Sendable {
     private let operations = Mutex<[Work: Operation]>([:])
     private let downloads = OperationQueue()
     private let filters = OperationQueue()
-    private let publisher: Publisher
-    private let statusKeeper: StatusKeeper
-    private let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
+    let publisher: Publisher
+    let statusKeeper: StatusKeeper
+    /// Where batches that wait are read, and their statuses changed: one at a time.
+    let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
     /// Where transfers that have ended are dealt with.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
     private let running = DispatchGroup()
@@ -44,7 +45,9 @@ package final class Scheduler: Sendable {
         self.spool = spool
         self.log = log
         self.engine = engine
-        board = Mutex(Board(window: configuration.window, saturation: configuration.saturation))
+        var board = Board(window: configuration.window, saturation: configuration.saturation)
+        _ = board.setMemory(limit: configuration.memory, width: configuration.filterWidth)
+        self.board = Mutex(board)
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: configuration.isDurable, storage: storage, log: log)
@@ -69,6 +72,7 @@ package final class Scheduler: Sendable {
     package func update(_ configuration: Darkroom.Configuration) {
         settings.withLock { $0 = configuration }
         setWidths(configuration)
+        advance { $0.setMemory(limit: configuration.memory, width: configuration.filterWidth) }
         statusKeeper.setInterval(configuration.statusInterval)
     }
 
@@ -97,30 +101,20 @@ package final class Scheduler: Sendable {
         return board.withLock { $0.waitingCount < limit }
     }
 
-    /// Takes in a batch that has its receipt.
-    package func accept(_ prepared: PreparedBatch) {
-        advance { board in
-            board.accept(prepared)
-            return []
-        }
-    }
-
-    /// Cancels a batch; false where there is none of this ID in work. `recorded` is called when a restart
-    /// would remember it.
-    package func cancel(id: String, recorded: @escaping @Sendable () -> Void) -> Bool {
-        let effects = board.withLock { $0.cancel(id: id) }
-        guard let effects else { return false }
-        advance { _ in effects }
-        publisher.afterwards(of: FileName(id), recorded)
-        return true
-    }
-
     /// How many operations run now.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
 
     /// Whether what runs has moved within the last `seconds`: each filter by a band, the publisher by a file.
     package func isAlive(within seconds: Double) -> Bool {
         heartbeat.isAlive(within: seconds) && publisher.heartbeat.isAlive(within: seconds)
+    }
+
+    /// How many operations the queues hold, those that run included, and images that wait to be published.
+    var queueLengths: [(name: String, length: Int)] {
+        [
+            ("downloads", downloads.operationCount), ("filters", filters.operationCount),
+            ("publisher", publisher.pendingCount),
+        ]
     }
 
     var summary: Board.Summary { board.withLock { $0.summary } }
@@ -179,13 +173,18 @@ package final class Scheduler: Sendable {
     // MARK: Effects
 
     /// Moves the board on, gives out the places that are free then, and does what the board wants done.
-    func advance(_ change: (inout Board) -> [Effect]) {
+    ///
+    /// - Parameter recorded: called for each act of a control file, when a restart would remember it.
+    func advance(
+        recorded: @escaping @Sendable (Steering) -> Void = { _ in },
+        _ change: (inout Board) -> [Effect]
+    ) {
         let effects = board.withLock { board in
             var effects = change(&board)
             if gate.mayStart, storage.mayWork { effects += board.admit() }
             return effects
         }
-        for effect in effects { perform(effect) }
+        for effect in effects { perform(effect, recorded) }
         progressed()
         listeners.withLock { $0 }.room()
     }
@@ -194,7 +193,7 @@ package final class Scheduler: Sendable {
 
     func statusChanged(_ key: BatchKey) { statusKeeper.changed(key, self) }
 
-    private func perform(_ effect: Effect) {
+    private func perform(_ effect: Effect, _ recorded: @escaping @Sendable (Steering) -> Void) {
         switch effect {
         case .enqueue(let work, let priority, let quality):
             enqueue(work, priority, quality)
@@ -204,8 +203,18 @@ package final class Scheduler: Sendable {
             waits.withLock { $0.remove(work) }
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
-        case .recordCancellation(let folders):
-            publisher.recordCancellation(folders)
+        case .recordSteering(let folders, let steering):
+            record(steering, of: folders, recorded)
+        case .amendStatus(let folders, let isHeld, let steering):
+            preparation.async { [self] in amendStatus(folders, isHeld, steering) }
+        case .park(let key):
+            // After what is still to be journaled of it, for it will be read from there.
+            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { return }
+            publisher.afterwards(of: FileName(folders.id)) { [self] in
+                statusKeeper.park(key, self)
+            }
+        case .dropScratch(let folders):
+            preparation.async { Recovery.dropScratch(of: folders) }
         case .prepare(let key, let folders):
             prepareLater(key, folders)
         case .statusChanged(let key):
@@ -224,8 +233,10 @@ package final class Scheduler: Sendable {
         _ step: Step
     ) {
         running.enter()
+        let begin = Clock.nanoseconds
         let item = Publisher.Item(folders: folders, index: index, status: status) {
             [self] recorded in
+            log.metrics.ended(.publishing, since: begin)
             log.ended(batch: folders.id, recorded, at: step)
             endedWell(.filter(key, image: index))
             advance { $0.imageEnded(key, index, recorded) }
@@ -326,20 +337,23 @@ package final class Scheduler: Sendable {
         guard mayBegin(work) else { return deferred(work) { $0.filterDeferred(key, image) } }
         guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
             endedUndecided(work)
-            return ended(work) { _ in [] }
+            return ended(work) { $0.filterNotBegun(key, image) }
         }
         statusKeeper.changed(key, self)
         heartbeat.began()
         defer { heartbeat.ended() }
-        let configuration = configuration
-        let step = FilterStep(
-            job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
-        let result = step.run { [gate, heartbeat] in
-            heartbeat.step()
-            return !job.cancellation.isSet && !gate.isAborting
+        let begin = Clock.nanoseconds
+        var postponed: Int?
+        let result = develop(job) { [self] bytes throws(PictureError) in
+            let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
+            if answer == .later { postponed = bytes }
+            try answer.admit(job.name, bytes: bytes)
         }
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
-            return ended(work) { $0.filterDeferred(key, image) }
+            return ended(work) { board in
+                postponed.map { board.filterPostponed(key, image, bytes: $0) }
+                    ?? board.filterDeferred(key, image)
+            }
         }
         if case .failure(let failure) = result, failure.fault != nil {
             refused(work, failure, batch: job.folders.id)
@@ -350,6 +364,7 @@ package final class Scheduler: Sendable {
             if failure.fault == .full { giveBackSource(of: image, key, job.folders) }
             return ended(work) { $0.filterDeferred(key, image) }
         }
+        log.metrics.ended(.filtering, since: begin)
         ended(work) { $0.filterEnded(key, image, result: result) }
     }
 }
@@ -377,6 +392,10 @@ extension Scheduler: StatusSource {
             board.batchFinished(key)
             return []
         }
+    }
+
+    func parked(_ key: BatchKey) {
+        advance { $0.parked(key) }
     }
 }
 

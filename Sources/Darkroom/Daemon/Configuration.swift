@@ -26,9 +26,18 @@ package struct Configuration: Sendable, Equatable {
     package var downloads = Downloads()
     package var filterConcurrency = 0
     package var pictureLimits = PictureLimits()
+    /// Bytes; 0 for half of what there is.
+    package var memoryLimit = 0
     package var sourceRoots: [String] = []
     /// Seconds between two writings of one status file.
     package var statusInterval = 0.0
+    var retention = Retention.Limits()
+    /// Seconds after which files that were left in `tmp` are removed; 0 for never.
+    package var uploadRetention = 0.0
+    /// Where the metrics are written; nil for nowhere.
+    package var metricsFile: String?
+    /// Seconds between two writings of the metrics.
+    package var metricsInterval = 0.0
     /// Seconds that running operations get to finish when the daemon stops.
     package var stopTimeout = 0.0
 
@@ -66,10 +75,13 @@ extension Configuration {
         LocalSources(roots: sourceRoots, maximumBytes: Int64(downloads.maxBytes))
     }
 
+    /// What the pictures in work may take together, in bytes.
+    var memory: Int { memoryLimit > 0 ? memoryLimit : Machine.memory / 2 }
+
     /// The settings that matter most, for the journal.
     var summary: String {
         let roots = sourceRoots.isEmpty ? "none" : sourceRoots.joined(separator: ", ")
         return "\(downloadConcurrency) downloads and \(filterWidth) filters at once, "
-            + "durability \(durability.rawValue), source roots: \(roots)"
+            + "\(memory >> 20) MiB of memory for them, durability \(durability.rawValue), source roots: \(roots)"
     }
 }

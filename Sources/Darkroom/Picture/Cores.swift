@@ -1,3 +1,4 @@
+import CShims
 import Foundation
 import Synchronization
 
@@ -36,6 +37,18 @@ package final class Cores: Sendable {
             seen = original
         }
         return false
+    }
+
+    /// Runs `body` on another thread, for the picture that this thread works for: should it crash, that
+    /// picture is to blame.
+    package static func lend(_ body: @escaping @Sendable () -> Void) {
+        let slot = darkroom_crash_slot()
+        DispatchQueue.global().async {
+            let former = darkroom_crash_enter(slot)
+            defer { _ = darkroom_crash_enter(former) }
+            DecodeFault.strikeHelper(slot)
+            body()
+        }
     }
 
     package func giveBack() { busy.subtract(1, ordering: .relaxed) }

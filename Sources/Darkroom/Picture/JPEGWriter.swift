@@ -44,7 +44,7 @@ package final class JPEGWriter {
     ) throws(PictureError) -> WrittenPicture {
         let layout = stage.layout
         var settings = try Self.settings(layout, name: name, options: options)
-        let held = options.progressive ? Int(clamping: darkroom_jpeg_whole_bytes(&settings)) : 0
+        let held = try heldBytes(layout, name: name, options: options)
         try memory.take(held, for: "\(name): writing a progressive picture")
         defer { memory.giveBack(held) }
         let items = settings.add(density: colour.density)
@@ -60,6 +60,14 @@ package final class JPEGWriter {
         return WrittenPicture(
             bytes: writer.output.bytes, sha256: writer.output.sha256,
             items: items.union(colour.profile == nil ? [] : [.profile]))
+    }
+
+    /// The bytes of the coefficients that are held while a progressive picture is written.
+    static func heldBytes(
+        _ layout: PixelLayout, name: String, options: OutputOptions
+    ) throws(PictureError) -> Int {
+        var settings = try Self.settings(layout, name: name, options: options)
+        return options.progressive ? Int(clamping: darkroom_jpeg_whole_bytes(&settings)) : 0
     }
 
     private static func settings(

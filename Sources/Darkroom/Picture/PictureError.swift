@@ -39,6 +39,8 @@ package struct PictureError: CodedError, Equatable {
         case jpegInvalid = "jpeg-invalid"
         /// More pixels than the limit allows, told from the header before anything is decoded.
         case tooManyPixels = "too-many-pixels"
+        /// More memory would be needed than `limits.memory` allows, told from the header.
+        case memoryLimit = "memory-limit"
         /// A filter's rectangle does not lie within the picture, or its result would have no pixels.
         case filterOutside = "filter-outside"
         /// The file could not be read.

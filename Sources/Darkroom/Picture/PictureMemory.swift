@@ -2,8 +2,12 @@
 /// held whole, windows of rows.
 ///
 /// The limit is on the sum over the chain: turning a picture twice holds it twice. Every step takes
-/// what it needs when it is made, before the first row is read, and gives it back at its end. Bands
-/// and single rows are not counted; `PictureLimits.side` bounds them.
+/// what it needs when it is made, before the first row is read, and gives it back at its end.
+///
+/// What does not grow with the picture's height is not counted here: the stages' bands and single rows, tables
+/// and weights, bands that are read ahead, the decoder's own rows, and the strips and compressors of
+/// the writer. `PictureLimits.side` bounds them, and `PeakMemory` says how much they and what
+/// is counted here come to.
 ///
 /// Belongs to one picture and so to one thread at a time.
 package final class PictureMemory {

@@ -10,6 +10,9 @@ package struct PicturePipeline {
     package typealias StageMaker = (Filter, any Stage, StageContext) throws(PictureError) ->
         any Stage
 
+    /// Told how many bytes of memory a picture will take at most; throws to stop.
+    package typealias Admission = (_ bytes: Int) throws(PictureError) -> Void
+
     /// Reads the picture in `input`, applies `filters` in order, writes the result to `output`.
     ///
     /// - Parameters:
@@ -20,6 +23,7 @@ package struct PicturePipeline {
     ///     written when an error is thrown is no picture.
     ///   - cores: One of them is this thread's; those that are idle help to compress.
     ///   - openImage: Opens the output of another image, for `overlay`.
+    ///   - admit: Called when the header has been read and nothing else.
     ///   - checkpoint: False to stop with `PictureError.Code.cancelled`. May be asked by two threads at
     ///     once.
     package static func run(
@@ -28,6 +32,7 @@ package struct PicturePipeline {
         limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
         stage: StageMaker = FilterStage.make,
+        admit: Admission? = nil,
         checkpoint: @escaping @Sendable () -> Bool = { true }
     ) throws(PictureError) -> PictureReport {
         cores.enter()
@@ -42,6 +47,19 @@ package struct PicturePipeline {
                         orientation: autoOrient ? orientation : .topLeft, filters: filters)
                 }, checkpoint: checkpoint)
 
+            // Wait for memory.
+            if let admit {
+                let header = PeakMemory.Source(reader)
+                // What it objects to, the steps below object to with more words.
+                let peak = try? PeakMemory.bound(
+                    of: header, autoOrient: autoOrient, filters: filters, options: options,
+                    limits: limits, cores: cores
+                ) { name in
+                    Self.header(of: name, limits: limits, openImage)
+                }
+                if let peak { try admit(peak) }
+            }
+
             // Turn upright, and filter.
             let filters = (autoOrient ? reader.orientation.filters : []) + filters
             let memory = PictureMemory(limit: limits.wholePictureBytes)
@@ -53,14 +71,18 @@ package struct PicturePipeline {
             defer { ahead?.close() }
             let source: any Stage = ahead ?? reader
             var last = source
-            for filter in filters { last = try stage(filter, last, context) }
+            var effective: [Filter] = []
+            for filter in filters {
+                if !filter.keepsScale(of: last.layout) { effective.append(filter) }
+                last = try stage(filter, last, context)
+            }
             // Compressing a PNG of about the same size is more work than reading one, and takes the cores
             // that are idle. Else what takes time is reading.
             let isReduced = last.layout.bytes <= reader.layout.bytes / 3
             if isReduced || options.format == .jpeg { ahead?.begin() }
 
             // Write.
-            let colour = reader.colour.carried(through: filters, to: last.layout)
+            let colour = reader.colour.carried(through: effective, to: last.layout)
             let written = try write(
                 last, to: output, name: outputName, colour: colour, options: options,
                 memory: memory, cores: cores, checkpoint: checkpoint)
@@ -80,10 +102,22 @@ package struct PicturePipeline {
             }
             return PictureReport(
                 format: options.format, layout: last.layout, bytes: written.bytes,
-                sha256: written.sha256, warnings: reader.warnings, metadata: metadata)
+                sha256: written.sha256, warnings: reader.warnings + context.remarks.all,
+                metadata: metadata)
         } catch {
             throw error.naming(inputName, or: outputName)
         }
+    }
+
+    /// The header of an image to be laid over the picture; nil where it cannot be read, which is told of
+    /// where its pixels are.
+    private static func header(
+        of name: String, limits: PictureLimits, _ openImage: StageContext.ImageOpener
+    ) -> PeakMemory.Source? {
+        guard let image = try? openImage(name) else { return nil }
+        let reader = try? PictureFile.open(
+            image.descriptor.file, name: image.name, limits: limits, checkpoint: { true })
+        return reader.map { PeakMemory.Source($0) }
     }
 
     private static func write(

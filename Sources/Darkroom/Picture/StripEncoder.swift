@@ -43,11 +43,22 @@ final class StripEncoder {
         self.name = name
         queue = StripQueue(cores)
         rowsPerStrip = darkroom_strip_rows(layout.bytesPerRow, layout.height, effort)
+        mostStrips = Self.mostStrips(layout, rows: rowsPerStrip, cores: cores)
+    }
+
+    private static func mostStrips(_ layout: PixelLayout, rows: Int, cores: Cores) -> Int {
         // One for each who encodes, and one that waits for them. More than eight helpers encode faster
         // than rows can be read and filtered. Of the widest rows, with strips of one row, there is less
         // to gain than memory to lose.
-        let bytes = (layout.bytesPerRow + 1) * rowsPerStrip * Self.copies
-        mostStrips = max(2, min(min(cores.most, 8) + 2, Self.stripBytes / bytes))
+        let bytes = (layout.bytesPerRow + 1) * rows * copies
+        return max(2, min(min(cores.most, 8) + 2, stripBytes / bytes))
+    }
+
+    /// What the strips of a picture take in memory at most: those handed over, and one to fill.
+    static func mostBytes(_ layout: PixelLayout, _ effort: darkroom_effort, cores: Cores) -> Int {
+        let rows = darkroom_strip_rows(layout.bytesPerRow, layout.height, effort)
+        let strips = mostStrips(layout, rows: rows, cores: cores) + 1
+        return strips * darkroom_strip_memory(layout.bytesPerRow, rows, effort)
     }
 
     /// Adds a band's rows, and gives out what is encoded by then.

@@ -50,7 +50,7 @@ final class StripQueue: @unchecked Sendable {
                 // Dispatch keeps the threads between strips and pictures, and lets go of them when
                 // nothing happens. A helper goes on as long as there are strips, so what it costs to
                 // wake one is paid seldom.
-                DispatchQueue.global().async { self.help() }
+                Cores.lend { self.help() }
             }
             return coming + helping > 0
         }

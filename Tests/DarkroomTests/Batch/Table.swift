@@ -13,6 +13,10 @@ struct Table {
     var fillsEvery = 0
     private(set) var sourcesGivenBack = 0
     var shuffle: SplitMix64?
+    /// What an image needs, by its name; others need no more than each gets.
+    var needs: [String: Int] = [:]
+    /// Images filtered at once; 0 for each as a step of its own.
+    var width = 0
 
     private(set) var finished: [String: BatchState] = [:]
     private(set) var finishedOrder: [String] = []
@@ -26,12 +30,21 @@ struct Table {
     private(set) var prepared = 0
     private(set) var mostLive = 0
     private(set) var endedTwice = 0
+    /// What was to be journaled of controls.
+    private(set) var steered: [Steering] = []
+    /// In the order in which they got what they needed.
+    private(set) var admitted: [String] = []
+    private(set) var postponements = 0
+    private(set) var mostAtOnce = 0
 
     private let scratch: ScratchDirectory
     private let spool: Spool
     private var queue: [Effect] = []
+    private var running: [(key: BatchKey, image: Int, name: String)] = []
     private var ended: Set<String> = []
     private var manifests: [String: Manifest] = [:]
+    /// What the journal would say of images that have ended.
+    private var journal: [String: [Int: ImageState]] = [:]
     private var beginnings = 0
     private var filters = 0
 
@@ -48,31 +61,33 @@ struct Table {
 
     mutating func accept(
         _ id: String, images: Int, priority: Priority = .normal,
-        quality: QualityOfServiceName = .default, isCancelled: Bool = false
+        quality: QualityOfServiceName = .default, isCancelled: Bool = false, isHeld: Bool = false
     ) {
         let images = (0..<images).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
         accept(
             id, Manifest(images: images, priority: priority, qualityOfService: quality),
-            isCancelled: isCancelled)
+            isCancelled: isCancelled, isHeld: isHeld)
     }
 
     /// - Parameter ended: the images that a journal says have ended, and how.
     mutating func accept(
         _ id: String, _ manifest: Manifest, isCancelled: Bool = false,
-        ended: [Int: ImageState] = [:]
+        isHeld: Bool = false, ended: [Int: ImageState] = [:], crashes: [Int: Crashes] = [:]
     ) {
         manifests[id] = manifest
-        var prepared = prepare(id, manifest, ended)
+        var prepared = prepare(id, manifest, ended, crashes)
         prepared.isCancelled = isCancelled
-        board.accept(prepared)
+        prepared.isHeld = isHeld
+        take(board.accept(prepared))
         admit()
     }
 
     private func prepare(
-        _ id: String, _ manifest: Manifest, _ ended: [Int: ImageState] = [:]
+        _ id: String, _ manifest: Manifest, _ ended: [Int: ImageState] = [:],
+        _ crashes: [Int: Crashes] = [:]
     ) -> PreparedBatch {
         let reference = Status.ManifestReference(
-            name: id, file: "manifest.json", sha256: "", bytes: 0)
+            name: id, file: "manifest.json", sha256: "", bytes: 0, uid: 1000)
         var status = Status(
             id: id, manifest: reference, state: .pending,
             times: Status.Times(received: Clock.timestamp),
@@ -84,13 +99,33 @@ struct Table {
             status.counts[state] += 1
         }
         return PreparedBatch(
-            folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status)
+            folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status,
+            crashes: crashes)
     }
 
-    mutating func cancel(_ id: String) {
-        if let effects = board.cancel(id: id) { take(effects) }
-        admit()
+    mutating func setMemory(limit: Int, width: Int = .max) {
+        take(board.setMemory(limit: limit, width: width))
     }
+
+    /// Has a control act, as the spool's owner's.
+    @discardableResult
+    mutating func steer(_ id: String, _ action: Steering.Action) -> SteeringOutcome {
+        var effects: [Effect] = []
+        let steering = Steering(action, time: "\(steered.count)", uid: 0)
+        let outcome = board.steer(id, steering, isPrivileged: true, &effects)
+        for case .recordSteering(_, let steering) in effects { steered.append(steering) }
+        take(effects)
+        admit()
+        return outcome
+    }
+
+    /// How a batch stands: the state that its users see, or nil while it waits or after its end.
+    func state(of id: String) -> BatchState? {
+        board.batches.values.first { $0.folders.id == id }?.status.state
+    }
+
+    /// The images that are being filtered.
+    var atWork: [String] { running.map(\.name) }
 
     func counts(of id: String) -> Status.Counts {
         board.batches.values.first { $0.folders.id == id }?.status.counts ?? Status.Counts()
@@ -113,8 +148,13 @@ struct Table {
 
     /// Does one thing; false where there is nothing to do.
     private mutating func step() -> Bool {
-        guard !queue.isEmpty else { return false }
-        perform(queue.remove(at: nextIndex()))
+        if !running.isEmpty, queue.isEmpty || running.count >= width {
+            endFilter()
+        } else if queue.isEmpty {
+            return false
+        } else {
+            perform(queue.remove(at: nextIndex()))
+        }
         admit()
         return true
     }
@@ -137,11 +177,13 @@ struct Table {
                 filteredBatches.append(folders.id)
             }
             codes[status.name] = status.error?.code
+            journal[folders.id, default: [:]][index] = status.state
             take(board.imageEnded(key, index, status))
         case .prepare(let key, let folders):
             prepared += 1
             guard let manifest = manifests[folders.id] else { return }
-            take(board.prepared(key, prepare(folders.id, manifest)))
+            let ended = journal[folders.id] ?? [:]
+            take(board.prepared(key, prepare(folders.id, manifest, ended)))
         case .finish(let key):
             guard let batch = board.batches[key] else { return }
             if finished[batch.folders.id] != nil { endedTwice += 1 }
@@ -149,7 +191,8 @@ struct Table {
             finishedOrder.append(batch.folders.id)
             counts[batch.folders.id] = batch.status.counts
             board.batchFinished(key)
-        case .cancel, .recordCancellation, .statusChanged: break
+        case .park(let key): take(board.parked(key))
+        case .cancel, .recordSteering, .amendStatus, .dropScratch, .statusChanged: break
         }
     }
 
@@ -168,15 +211,43 @@ struct Table {
         take(board.downloadEnded(key, source, failure: failure))
     }
 
+    /// A download that was begun by hand ends, cancelled.
+    mutating func endDownload(_ key: BatchKey, _ source: Int) {
+        let failure = Failure(FetchError(.cancelled, "the batch was cancelled"))
+        take(board.downloadEnded(key, source, failure: failure))
+    }
+
     private mutating func filter(_ key: BatchKey, _ image: Int) {
         if mustDefer() { return take(board.filterDeferred(key, image)) }
-        guard let job = board.filterBegan(key, image) else { return }
+        guard let job = board.filterBegan(key, image) else {
+            return take(board.filterNotBegun(key, image))
+        }
         filters += 1
         if fillsEvery > 0, filters % fillsEvery == 0 {
             if board.sourceGivenBack(key, image) != nil { sourcesGivenBack += 1 }
             return take(board.filterDeferred(key, image))
         }
-        if failingImages.contains(job.name) {
+        if let bytes = needs[job.name] {
+            switch board.needs(key, image, bytes: bytes) {
+            case .granted: break
+            case .later:
+                postponements += 1
+                return take(board.filterPostponed(key, image, bytes: bytes))
+            case .tooLarge:
+                let failure = Failure(code: "memory-limit", message: "too large")
+                return take(board.filterEnded(key, image, result: .failure(failure)))
+            }
+        }
+        admitted.append(job.name)
+        running.append((key, image, job.name))
+        mostAtOnce = max(mostAtOnce, running.count)
+        if width == 0 { endFilter() }
+    }
+
+    /// Ends the image that has been filtered for longest.
+    private mutating func endFilter() {
+        let (key, image, name) = running.removeFirst()
+        if failingImages.contains(name) {
             let failure = Failure(code: "png-crc", message: "damaged")
             return take(board.filterEnded(key, image, result: .failure(failure)))
         }

@@ -64,14 +64,14 @@ final class BlurredRows {
         case direct(weights: [Float], padded: FilterMemory<Float>)
         /// Opaque pictures of 8 bits: in whole numbers, several times as fast.
         case whole(weights: WholeWeights, padded: FilterMemory<Int16>)
-        case boxes(BoxBlur)
+        case cosines(CosineBlur)
     }
 
     init(
         sigma: Double, _ upstream: any Stage, _ memory: PictureMemory, for operation: String
     ) throws(PictureError) {
         layout = upstream.layout
-        kernel = GaussianKernel(sigma: sigma, depth: layout.depth)
+        kernel = GaussianKernel(sigma: sigma, GaussianKernel.Precision(layout))
         let samples = layout.width * layout.channels
         let paddedSamples = samples + 2 * kernel.radius * layout.channels
         blurred = try FilterMemory(count: samples)
@@ -84,10 +84,10 @@ final class BlurredRows {
                     weights: WholeWeights(symmetric: weights, largestShift: 17),
                     padded: try FilterMemory(count: paddedSamples))
                 : .direct(weights: weights, padded: try FilterMemory(count: paddedSamples))
-        case .boxes(let mixture):
+        case .cosines(let series):
             window = try RowWindow(
-                upstream, rows: BoxBlur.windowRows(mixture), memory, for: operation)
-            columns = .boxes(try BoxBlur(mixture, layout, memory, for: operation))
+                upstream, rows: CosineBlur.windowRows(series), memory, for: operation)
+            columns = .cosines(try CosineBlur(series, layout, memory, for: operation))
         }
     }
 
@@ -100,7 +100,7 @@ final class BlurredRows {
             darkroom_blur_row_8_unrounded(
                 padded.start, weights.values, kernel.radius, Int32(weights.shift), blurred.start,
                 layout.width, Int32(layout.channels))
-        case .boxes(let boxes): try boxes.blur(row, of: window, to: blurred.start)
+        case .cosines(let cosines): try cosines.blur(row, of: window, to: blurred.start)
         }
         row += 1
         return (window[row - 1], UnsafePointer(blurred.start))

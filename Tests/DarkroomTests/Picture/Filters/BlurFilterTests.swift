@@ -1,3 +1,4 @@
+import CPixels
 import Glibc
 import Testing
 
@@ -27,73 +28,112 @@ import Testing
         }
     }
 
-    /// Above it, the definition is a mixture of boxes: exact as such, and near the Gaussian.
+    /// Above it, where it is a sum of cosines.
     @Test(arguments: [16.01, 20, 61.7], GeometryFilterTests.layouts)
-    func largeBlurAgreesWithTheBoxes(sigma: Double, layout: (Int, Int)) throws {
-        let kernel = BlurReference.boxes(BoxMixture(sigma: sigma))
-        for (width, height) in [(41, 35), (300, 2)] {
+    func largeBlurAgreesWithTheGaussian(sigma: Double, layout: (Int, Int)) throws {
+        for (width, height) in [(41, 35), (300, 2), (1, 250)] {
             let grid = PixelGrid.noise(width, height, channels: layout.0, depth: layout.1)
-            let reference = BlurReference(grid, kernel: kernel)
+            let reference = BlurReference(grid, kernel: BlurReference.gaussian(sigma, reach: 8))
             expectAlike(try grid.developed(.blur(sigma: sigma)), reference.pixel)
         }
     }
 
-    /// A picture higher than the window of rows that is kept.
-    @Test(arguments: [8, 16])
-    func largeBlurAgreesWithTheBoxesDownATallPicture(depth: Int) throws {
-        let kernel = BlurReference.boxes(BoxMixture(sigma: 16.5))
-        for channels in [1, 4] {
-            let grid = PixelGrid.noise(2, 250, channels: channels, depth: depth)
-            let reference = BlurReference(grid, kernel: kernel)
-            expectAlike(try grid.developed(.blur(sigma: 16.5)), reference.pixel)
-        }
-    }
-
-    /// At edges, at corners and in noise, 8 bits are within 1 of the Gaussian.
+    /// At edges, at lines and at corners, which show a kernel that is too wide or too narrow.
     @Test(arguments: [16.2, 25.6])
-    func largeBlurIsNearTheGaussian(sigma: Double) throws {
+    func largeBlurAgreesAtEdges(sigma: Double) throws {
         let kernel = BlurReference.gaussian(sigma, reach: 8)
         let edge = PixelGrid(300, 1, channels: 1) { x, _, _ in x < 150 ? 0 : 255 }
         let line = PixelGrid(1, 300, channels: 1) { _, y, _ in y == 150 ? 255 : 0 }
         let corner = PixelGrid(70, 60, channels: 1) { x, y, _ in x < 35 && y < 30 ? 255 : 0 }
-        for grid in [edge, line, corner, .noise(50, 40, channels: 1)] {
+        for grid in [edge, line, corner] {
             let reference = BlurReference(grid, kernel: kernel)
             expectAlike(try grid.developed(.blur(sigma: sigma)), reference.pixel)
         }
     }
 
-    /// How far the kernels themselves are apart: at an edge, and in the worst row of pixels,
-    /// which is black where one is larger and white elsewhere.
-    @Test func boxesAreNearTheGaussian() {
-        for sigma in stride(from: 16.0, through: 120, by: 8.3) {
-            let boxes = BlurReference.boxes(BoxMixture(sigma: sigma))
-            let gaussian = BlurReference.gaussian(sigma, reach: 8)
-            let start = (gaussian.count - boxes.count) / 2
-            var (edge, worstEdge, sum) = (0.0, 0.0, 0.0)
-            for index in gaussian.indices {
-                let own = boxes.indices.contains(index - start) ? boxes[index - start] : 0
-                edge += own - gaussian[index]
-                worstEdge = max(worstEdge, abs(edge))
-                sum += abs(own - gaussian[index])
+    /// No picture at all can be off by more than half a step before it is rounded, and so by more than
+    /// one step after: for every σ that is allowed, the sum of the absolute differences says so.
+    @Test func kernelsAreNearTheGaussianForEverySigma() {
+        for (sigma, own, precision) in Self.kernels {
+            // A pixel counts in one direction or the other: half of the sum. Along both axes the kernel is
+            // off by what each is off, times what the other weighs.
+            let apart = BlurReference.difference(own, sigma)
+            let half = apart / 2 * (2 + apart)
+            #expect(half * 255 < 0.25, "\(sigma), \(precision)")
+            if precision == .words {
+                #expect(half * 65535 < 0.25, "\(sigma)")
+                // Colour is divided by an alpha of half a step or more.
+                #expect(half * 255 * 510 < 0.25, "\(sigma)")
             }
-            #expect(worstEdge < 0.0017, "\(sigma)")
-            // Each place counts in one direction or the other: half of the sum.
-            #expect(sum / 2 < 0.0053, "\(sigma)")
         }
     }
 
-    @Test func boxesHaveTheVarianceOfTheGaussian() {
-        for sigma in stride(from: 16.0, through: 120, by: 7.3) {
-            let mixture = BoxMixture(sigma: sigma)
-            for widths in [mixture.narrow, mixture.wide] {
-                #expect(widths.count == 3 && widths.reduce(0, +) % 2 == 1)
+    /// The kernels of σ in steps of 5 % and on both sides of where the way changes, and at the ends.
+    static var kernels: [(sigma: Double, own: [Double], GaussianKernel.Precision)] {
+        let sigmas =
+            [0.1, 0.2, 0.5] + (0...120).map { 0.7 * pow(1.05, Double($0)) }
+            + [GaussianKernel.largestDirectSigma, GaussianKernel.largestDirectSigma + 0.01, 250]
+        return sigmas.flatMap { sigma in
+            [.bytes, .words].map { precision in
+                (sigma, BlurReference.kernel(sigma, precision), precision)
             }
-            let kernel = BlurReference.boxes(mixture)
-            let variance = kernel.indices.reduce(0) {
-                $0 + kernel[$1] * Double(($1 - kernel.count / 2) * ($1 - kernel.count / 2))
-            }
-            #expect(abs(variance.squareRoot() - sigma) < 1e-6, "\(sigma): \(mixture)")
         }
+    }
+
+    /// The picture that is worst of all: black where the kernel weighs more than the Gaussian, white
+    /// elsewhere. In its middle all differences add up.
+    @Test(arguments: [2.2, 16, 16.01, 30], [8, 16])
+    func blurIsRightInTheWorstPicture(sigma: Double, depth: Int) throws {
+        let own = BlurReference.kernel(sigma, depth == 8 ? .bytes : .words)
+        let gaussian = BlurReference.gaussian(sigma, reach: 8)
+        let (radius, reach) = (own.count / 2, gaussian.count / 2)
+        let side = own.count + 2
+        let white: UInt16 = depth == 8 ? 255 : 65535
+        let at = { (distance: Int) in
+            abs(distance) <= radius ? own[distance + radius] : 0
+        }
+        let weighsMore = { (x: Int, y: Int) in
+            at(x) * at(y) > gaussian[x + reach] * gaussian[y + reach]
+        }
+        let grid = PixelGrid(side, side, channels: 1, depth: depth) { x, y, _ in
+            weighsMore(x - radius - 1, y - radius - 1) ? 0 : white
+        }
+        let middle = side / 2
+        let result = try grid.developed(.blur(sigma: sigma))
+        var expected = 0.0
+        for y in -reach...reach {
+            for x in -reach...reach where abs(x) > radius || abs(y) > radius || !weighsMore(x, y) {
+                expected += gaussian[x + reach] * gaussian[y + reach] * Double(white)
+            }
+        }
+        #expect(abs(Double(result[middle, middle, 0]) - expected) <= 1)
+    }
+
+    /// Rounding errors stay in the sums for good. A long way further an even colour is exact all the same.
+    @Test(arguments: [true, false])
+    func largeBlurForgetsWhatLiesBehind(isTall: Bool) throws {
+        let (length, even) = (6000, 5000)
+        var noise = PixelNoise(state: 9)
+        let grid = PixelGrid(isTall ? 1 : length, isTall ? length : 1, channels: 3, depth: 16) {
+            x, y, c in
+            max(x, y) < even ? UInt16(truncatingIfNeeded: noise.next()) : UInt16(20_001 + c)
+        }
+        let result = try grid.developed(.blur(sigma: 40))
+        // Farther from the noise than the kernel reaches.
+        for place in even + 210..<length {
+            let pixel = result.pixel(isTall ? 0 : place, isTall ? place : 0)
+            #expect(pixel == [20_001, 20_002, 20_003])
+        }
+    }
+
+    /// Plain C and AVX2 do the same operations in the same order.
+    @Test(arguments: GeometryFilterTests.layouts)
+    func largeBlurIsTheSameOnEveryProcessor(layout: (Int, Int)) throws {
+        let grid = PixelGrid.noise(43, 37, channels: layout.0, depth: layout.1)
+        let best = try grid.developed(.blur(sigma: 20))
+        darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+        #expect(try grid.developed(.blur(sigma: 20)) == best)
     }
 
     @Test(arguments: [0.5, 3, 16, 17, 40])
@@ -118,10 +158,7 @@ import Testing
 
     @Test(arguments: [(1.0, 1.0, 0.0), (2, 0.5, 0.1), (0.8, 10, 0.03), (20, 2, 0)])
     func sharpenAgreesWithTheDefinition(sigma: Double, amount: Double, threshold: Double) throws {
-        let kernel =
-            sigma > GaussianKernel.largestDirectSigma
-            ? BlurReference.boxes(BoxMixture(sigma: sigma))
-            : BlurReference.gaussian(sigma, reach: 10)
+        let kernel = BlurReference.gaussian(sigma, reach: 10)
         for (channels, depth) in GeometryFilterTests.layouts {
             let grid = PixelGrid.noise(23, 17, channels: channels, depth: depth)
             let blurred = BlurReference(grid, kernel: kernel)
@@ -172,26 +209,31 @@ struct BlurReference {
         return normalised((-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) })
     }
 
-    /// Boxes of the widths given, convolved with each other.
-    static func boxes(_ widths: [Int]) -> [Double] {
-        var kernel = [1.0]
-        for width in widths {
-            var next = [Double](repeating: 0, count: kernel.count + width - 1)
-            for i in kernel.indices {
-                for j in 0..<width { next[i + j] += kernel[i] }
+    /// The kernel that the filter uses, from one end to the other.
+    static func kernel(_ sigma: Double, _ precision: GaussianKernel.Precision) -> [Double] {
+        switch GaussianKernel(sigma: sigma, precision) {
+        case .direct:
+            let side = GaussianKernel.weights(sigma: sigma, precision)
+            return side.dropFirst().reversed() + side
+        case .cosines(let series):
+            let period = Double(2 * series.radius + 1)
+            return (-series.radius...series.radius).map { distance in
+                let angle = 2 * Double.pi * Double(distance) / period
+                let waves = series.weights.enumerated().reduce(0) {
+                    $0 + $1.element * cos(angle * Double($1.offset + 1))
+                }
+                return (1 + waves) / period
             }
-            kernel = next
         }
-        return normalised(kernel)
     }
 
-    /// The mixture of two kernels of boxes.
-    static func boxes(_ mixture: BoxMixture) -> [Double] {
-        let (narrow, wide) = (boxes(mixture.narrow), boxes(mixture.wide))
-        let start = (wide.count - narrow.count) / 2
-        return wide.indices.map { index in
-            let own = narrow.indices.contains(index - start) ? narrow[index - start] : 0
-            return mixture.share * own + (1 - mixture.share) * wide[index]
+    /// The sum of the absolute differences between a kernel and the Gaussian.
+    static func difference(_ kernel: [Double], _ sigma: Double) -> Double {
+        let gaussian = gaussian(sigma, reach: 8)
+        let start = (gaussian.count - kernel.count) / 2
+        return gaussian.indices.reduce(0) { sum, index in
+            let own = kernel.indices.contains(index - start) ? kernel[index - start] : 0
+            return sum + abs(own - gaussian[index])
         }
     }
 

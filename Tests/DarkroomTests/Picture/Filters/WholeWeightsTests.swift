@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: [0.1, 0.5, 1, 2, 7.7, 16])
     func symmetricKernelsSumUpToOne(sigma: Double) {
-        let weights = GaussianKernel.weights(sigma: sigma, depth: 8).map { Float($0) }
+        let weights = GaussianKernel.weights(sigma: sigma, .bytes).map { Float($0) }
         let whole = WholeWeights(symmetric: weights, largestShift: 17)
         let sum = whole.values.dropFirst().reduce(Int(whole.values[0])) { $0 + 2 * Int($1) }
         #expect(sum == 1 << whole.shift)

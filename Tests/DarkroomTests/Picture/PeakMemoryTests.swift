@@ -1,0 +1,219 @@
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// The bound on a picture's memory, told from its header: nothing takes more, and it does not
+/// promise the moon either.
+@Suite struct PeakMemoryTests {
+    /// A job whose memory is measured.
+    struct Job {
+        let name: String
+        let source: Source
+        var filters: [Filter] = []
+        var options = OutputOptions()
+
+        enum Source { case png(PixelLayout), interlaced(Int, Int), jpeg(PixelLayout, Bool) }
+    }
+
+    static let rgb = PixelLayout(width: 1500, height: 900, channels: 3, depth: 8)
+    static let rgba16 = PixelLayout(width: 700, height: 500, channels: 4, depth: 16)
+    static let wide = PixelLayout(width: 60_000, height: 20, channels: 3, depth: 8)
+    static let progressive = OutputOptions(format: .jpeg, progressive: true)
+
+    static let jobs: [Job] = [
+        Job(name: "copy", source: .png(rgb)),
+        Job(name: "fast", source: .png(rgb), options: OutputOptions(compression: .fast)),
+        Job(name: "small", source: .png(rgba16), options: OutputOptions(compression: .small)),
+        Job(name: "wide", source: .png(wide), filters: [.sepia(intensity: 1)]),
+        Job(name: "jpeg", source: .png(rgb), options: OutputOptions(format: .jpeg)),
+        Job(name: "progressive out", source: .png(rgb), options: progressive),
+        Job(name: "jpeg in", source: .jpeg(rgb, false)),
+        Job(name: "progressive in", source: .jpeg(rgb, true)),
+        Job(name: "interlaced", source: .interlaced(300, 200)),
+        Job(name: "blur", source: .png(rgb), filters: [.blur(sigma: 4)]),
+        Job(name: "wide blur", source: .png(rgb), filters: [.blur(sigma: 30)]),
+        Job(name: "wide blur of words", source: .png(rgba16), filters: [.blur(sigma: 30)]),
+        Job(
+            name: "sharpen", source: .png(rgba16),
+            filters: [.sharpen(sigma: 2, amount: 1, threshold: 0)]),
+        Job(name: "rotate", source: .png(rgb), filters: [.rotate(.quarter)]),
+        Job(name: "trim and flip", source: .png(rgb), filters: [.trim(tolerance: 0), .flip]),
+        Job(
+            name: "resize", source: .png(rgb), filters: [.resize(Filter.Resize(width: 200))]),
+        Job(
+            name: "enlarge in light", source: .png(rgba16),
+            filters: [.resize(Filter.Resize(width: 1400, linear: true)), .gamma(2)]),
+        Job(
+            name: "many colours", source: .png(rgb),
+            filters: [
+                .sepia(intensity: 1), .gamma(2), .vignette(Filter.Vignette()), .contrast(amount: 2),
+                .pad(Filter.Pad(.margins(top: 9, right: 9, bottom: 9, left: 9))),
+            ]),
+    ]
+
+    /// Each in turn, in a process of its own, where nobody else takes memory.
+    @Test func boundsWhatIsMeasured() async {
+        await #expect(processExitsWith: .success) {
+            try Self.keepNothingFree()
+            // What is made once: code, tables, the allocator's and Dispatch's own.
+            _ = try Self.measure(Self.jobs[0])
+            for job in Self.jobs {
+                let (grown, bound) = try Self.measure(job)
+                #expect(grown <= bound, "\(job.name)")
+                // Of these pictures of a few megabytes; libdeflate's best takes 9 MB a strip.
+                let most = job.options.compression == .small ? 80 : 40
+                #expect(bound <= most << 20, "\(job.name): \(bound)")
+            }
+        }
+    }
+
+    /// By how much the resident memory has grown at most while a job ran, and the bound.
+    static func measure(_ job: Job) throws -> (grown: Int, bound: Int) {
+        let cores = Cores(count: 2)
+        let limits = PictureLimits()
+        let source = try file(job.source)
+        let target = try UnnamedFile()
+        let reader = try PictureFile.open(
+            source.descriptor, name: "in", limits: limits, checkpoint: { true })
+        let bound = try PeakMemory.bound(
+            of: PeakMemory.Source(reader), filters: job.filters, options: job.options, cores: cores)
+        try source.descriptor.seek(offset: 0, from: .start)
+        // The peak becomes what is resident now, see proc(5).
+        let clear = try FileDescriptor.open("/proc/self/clear_refs", .writeOnly)
+        try clear.closeAfter { _ = try clear.writeAll("5".utf8) }
+        let before = try status("VmHWM")
+        _ = try PicturePipeline.run(
+            input: source.descriptor, inputName: "in", filters: job.filters,
+            output: target.descriptor, outputName: "out", options: job.options, cores: cores)
+        return (try status("VmHWM") - before, bound)
+    }
+
+    /// From now on what is freed goes back to the system at once, so that it counts again when it is taken:
+    /// pieces of 64 KiB or more are mapped each for itself. Swift's Glibc does not have the function.
+    static func keepNothingFree() throws {
+        let symbol = try #require(dlsym(nil, "mallopt"))
+        typealias Option = @convention(c) (CInt, CInt) -> CInt
+        // M_MMAP_THRESHOLD, which then stays what it is.
+        #expect(unsafeBitCast(symbol, to: Option.self)(-3, 64 << 10) == 1)
+    }
+
+    /// A line of this process' status, in bytes.
+    static func status(_ name: String) throws -> Int {
+        let file = try FileDescriptor.open("/proc/self/status", .readOnly)
+        let text = try file.closeAfter {
+            try String(unsafeUninitializedCapacity: 8192) {
+                try file.read(into: UnsafeMutableRawBufferPointer($0))
+            }
+        }
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name):") })
+        let words = line.split { $0 == " " || $0 == "\t" }
+        return try #require(Int(words[1])) << 10
+    }
+
+    /// Noise, which is as large as can be when it is compressed.
+    static func file(_ source: Job.Source) throws -> UnnamedFile {
+        let file: UnnamedFile
+        switch source {
+        case .png(let layout):
+            file = try UnnamedFile()
+            _ = try PNGWriter.write(
+                NoiseStage(layout), to: file.descriptor, name: "made", compression: .fast)
+        case .jpeg(let layout, let progressive):
+            file = try UnnamedFile()
+            _ = try JPEGWriter.write(
+                NoiseStage(layout), to: file.descriptor, name: "made",
+                options: OutputOptions(format: .jpeg, quality: 95, progressive: progressive))
+        case .interlaced(let width, let height):
+            file = try UnnamedFile(
+                PNGMaker.noise(
+                    width: width, height: height, colourType: .rgb, depth: 8, interlaced: true
+                ).encoded)
+        }
+        try file.descriptor.seek(offset: 0, from: .start)
+        return file
+    }
+
+    private static func bound(
+        _ filters: [Filter], layout: PixelLayout = rgb, limits: PictureLimits = PictureLimits(),
+        other: PeakMemory.Source? = nil
+    ) throws -> Int {
+        try PeakMemory.bound(
+            of: PeakMemory.Source(.png, layout), filters: filters, limits: limits,
+            cores: Cores(count: 2), other: { _ in other })
+    }
+
+    @Test func countsWhatIsHeld() throws {
+        let plain = try Self.bound([])
+        let turned = try Self.bound([.rotate(.half), .flip])
+        #expect(turned - plain >= 2 * Self.rgb.bytes)
+        #expect(turned - plain <= 2 * Self.rgb.bytes + 4 << 20)
+        let tall = PixelLayout(width: 1500, height: 90_000, channels: 3, depth: 8)
+        // Bands do not grow with the picture, but a picture's strips do up to half a mebibyte each.
+        #expect(try Self.bound([.mono], layout: tall) <= plain + 16 << 20)
+    }
+
+    /// A picture on its side is turned first, unless that is not asked for.
+    @Test func countsTheTurnOfACamera() throws {
+        var source = PeakMemory.Source(.png, Self.rgb)
+        let upright = try PeakMemory.bound(of: source, filters: [])
+        source.orientation = .rightTop
+        #expect(try PeakMemory.bound(of: source, filters: []) >= upright + Self.rgb.bytes)
+        #expect(try PeakMemory.bound(of: source, autoOrient: false, filters: []) == upright)
+    }
+
+    /// What is not known before is bounded by the limits.
+    @Test func takesTheLimitsForWhatIsNotKnown() throws {
+        var limits = PictureLimits()
+        limits.wholePictureBytes = 100 << 20
+        let resize = Filter.resize(Filter.Resize(width: 800))
+        #expect(try Self.bound([.trim(tolerance: 0)], limits: limits) < 50 << 20)
+        #expect(try Self.bound([.trim(tolerance: 0), resize], limits: limits) >= 100 << 20)
+        let overlay = Filter.overlay(Filter.Overlay(from: "logo"))
+        #expect(try Self.bound([overlay], limits: limits) >= 100 << 20)
+        let logo = PixelLayout(width: 90, height: 40, channels: 4, depth: 8)
+        let known = try Self.bound([overlay], limits: limits, other: .init(.png, logo))
+        #expect(known < 50 << 20)
+        let large = PixelLayout(width: 9000, height: 4000, channels: 4, depth: 8)
+        // What is seen of it.
+        let more = try Self.bound([overlay], limits: limits, other: .init(.png, large)) - known
+        #expect(more >= 1500 * 900 * 4 - logo.bytes && more < 12 << 20)
+    }
+
+    /// What is going to fail is refused as the pipeline would.
+    @Test func refusesWhatThePipelineRefuses() throws {
+        var limits = PictureLimits()
+        limits.wholePictureBytes = 1 << 20
+        let turned = #expect(throws: PictureError.self) {
+            try Self.bound([.flip], limits: limits)
+        }
+        #expect(turned?.kind == .tooManyPixels)
+        let outside = #expect(throws: PictureError.self) {
+            try Self.bound([.crop(.rectangle(x: 1400, y: 0, width: 200, height: 1))])
+        }
+        #expect(outside?.kind == .filterOutside)
+    }
+}
+
+/// Lends rows of noise.
+private final class NoiseStage: Stage {
+    let layout: PixelLayout
+    private let memory: FilterMemory<UInt64>
+    private var noise = PixelNoise(state: 5)
+    private var next = 0
+
+    init(_ layout: PixelLayout) throws(PictureError) {
+        self.layout = layout
+        memory = try FilterMemory(count: layout.rowsPerBand * layout.bytesPerRow / 8 + 1)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        guard next < layout.height else { return nil }
+        let rows = next..<min(next + layout.rowsPerBand, layout.height)
+        next = rows.upperBound
+        for index in 0..<memory.count { memory.start[index] = noise.next() }
+        return Band(start: UnsafeMutableRawPointer(memory.start), rows: rows)
+    }
+}

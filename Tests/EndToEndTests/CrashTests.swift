@@ -1,0 +1,136 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// Pictures that end the daemon, which the environment has it do on demand.
+@Suite(.fewAtATime) struct CrashTests {
+    private static func fault(_ kind: String, image: String = "7") -> [String: String] {
+        ["DARKROOM_FAULT": "decode=\(image):\(kind)"]
+    }
+
+    private func drop(_ bench: Bench, _ id: String = "trip", count: Int = 20) throws {
+        try bench.drop(id, images: (0..<count).map { ("\($0)", bench.url("\($0).png")) })
+    }
+
+    /// Starts the daemon with the fault and waits for its end.
+    private func crash(_ bench: Bench, _ environment: [String: String]) async throws -> (
+        DaemonProcess.Ending, String
+    ) {
+        // It may end before it is ready.
+        let daemon = try DaemonProcess(
+            arguments: ["--spool", bench.spool.path], environment: environment)
+        let ending = try await daemon.waitForEnding()
+        return (ending, daemon.outputText)
+    }
+
+    @Test(arguments: [
+        ("segv", "SIGSEGV", SIGSEGV), ("abort", "SIGABRT", SIGABRT), ("stack", "SIGSEGV", SIGSEGV),
+    ])
+    func aPictureThatCrashesTwiceIsSetAside(
+        kind: String, name: String, signal: Int32
+    ) async throws {
+        let bench = try Bench(pictures: 20)
+        try bench.spool.makeFolders()
+        try drop(bench)
+        for life in 0..<2 {
+            let (ending, output) = try await crash(bench, Self.fault(kind))
+            #expect(ending == .killed(signal: signal))
+            #expect(output.contains("7 was being filtered when darkroomd died") == (life > 0))
+        }
+        let last = try await bench.run(environment: Self.fault(kind))
+        let status = try await bench.spool.finish("trip", last)
+        #expect(status.state == .completedWithErrors)
+        #expect(status.counts.filtered == 19 && status.counts.failed == 1)
+        let error = try #require(try status.image("7").error)
+        #expect(error.code == "quarantined")
+        #expect(error.message.contains("2 times (\(name), \(name))"))
+        // The neighbours are what they are in an undisturbed run.
+        let undisturbed = try Bench(pictures: 20)
+        let daemon = try await undisturbed.run()
+        try drop(undisturbed)
+        let expected = try await undisturbed.spool.finish("trip", daemon)
+        for image in status.images where image.name != "7" {
+            let other = try expected.image(image.name)
+            #expect(image.output?.sha256 == other.output?.sha256)
+        }
+        try bench.checkOutcome(status)
+        #expect(try await last.stop() == .exited(0))
+    }
+
+    /// A thread that compresses for a picture crashes for that picture.
+    @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
+    func aHelpersCrashIsItsPictures() async throws {
+        let bench = try Bench(pictures: 2)
+        let large = Starfield.png(width: 2000, height: 1500, seed: 3)
+        try Data(large).write(to: bench.documents.url.appending(path: "large.png"))
+        try bench.spool.makeFolders()
+        try bench.drop(
+            "trip", images: ["0", "large", "1"].map { ($0, bench.url("\($0).png")) })
+        for _ in 0..<2 {
+            let (ending, _) = try await crash(bench, Self.fault("helper", image: "large"))
+            #expect(ending == .killed(signal: SIGSEGV))
+        }
+        let last = try await bench.run()
+        let status = try await bench.spool.finish("trip", last)
+        #expect(try status.image("large").error?.message.contains("SIGSEGV, SIGSEGV") == true)
+        #expect(status.counts.filtered == 2)
+    }
+
+    @Test func killsConvictNobodyUntilThereAreFive() async throws {
+        let bench = try Bench(pictures: 20)
+        try bench.spool.makeFolders()
+        try drop(bench)
+        for _ in 0..<4 {
+            let (ending, _) = try await crash(bench, Self.fault("kill"))
+            #expect(ending == .killed(signal: SIGKILL))
+        }
+        let fifth = try await bench.run()
+        try bench.checkCompleted(try await bench.spool.finish("trip", fifth))
+        #expect(try await fifth.stop() == .exited(0))
+
+        try drop(bench, "again")
+        for _ in 0..<5 { _ = try await crash(bench, Self.fault("kill")) }
+        let last = try await bench.run(environment: Self.fault("kill"))
+        let status = try await bench.spool.finish("again", last)
+        #expect(try status.image("7").error?.code == "quarantined")
+        #expect(status.counts.filtered == 19)
+    }
+
+    /// What runs when the time for stopping is over has not crashed.
+    @Test func aStopIsNoCrash() async throws {
+        let bench = try Bench(pictures: 20)
+        try bench.spool.makeFolders()
+        try drop(bench)
+        for _ in 0..<2 {
+            let daemon = try await bench.run(
+                ["stop.timeout": "0s"], environment: Self.fault("hang"))
+            _ = try await bench.spool.waitForStatus(of: "trip", daemon, "done but for one") {
+                $0.counts.filtered == 19
+            }
+            #expect(try await daemon.stop() == .exited(0))
+        }
+        let last = try await bench.run()
+        try bench.checkCompleted(try await bench.spool.finish("trip", last))
+        #expect(!last.outputText.contains("was being filtered when darkroomd died"))
+    }
+
+    /// SIGABRT from outside is the watchdog's, and marks the picture that does not move.
+    @Test func theWatchdogsVictimIsSuspected() async throws {
+        let bench = try Bench(pictures: 20)
+        try bench.spool.makeFolders()
+        try drop(bench)
+        let first = try await bench.run(environment: Self.fault("hang"))
+        _ = try await bench.spool.waitForStatus(of: "trip", first, "done but for one") {
+            $0.counts.filtered == 19
+        }
+        // As long as a picture must have been still; see darkroom_crash.h.
+        try await Task.sleep(for: .seconds(10.5))
+        first.send(SIGABRT)
+        #expect(try await first.waitForEnding() == .killed(signal: SIGABRT))
+        let second = try await bench.run()
+        try bench.checkCompleted(try await bench.spool.finish("trip", second))
+        #expect(
+            second.outputText.contains("7 was being filtered when darkroomd died (watchdog)"))
+    }
+}

@@ -1,0 +1,69 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// The memory that pictures take together, and what becomes of those that need more.
+@Suite(.fewAtATime) struct MemoryTests {
+    /// Of one colour, so that it is quick to make and small: 36 million pixels, 108 MB when it is held whole.
+    private static let large: [UInt8] = {
+        let side = 6000
+        let row = [UInt16](repeating: 90, count: side * 3)
+        var maker = PNGMaker(
+            width: side, height: side, colourType: .rgb, depth: 8,
+            samples: Array(repeatElement(row, count: side).joined()))
+        maker.rowFilter = .fixed(2)
+        return maker.encoded
+    }()
+
+    /// The most memory the process has had, in bytes.
+    private func peak(_ daemon: DaemonProcess) throws -> Int {
+        let status = try String(
+            contentsOfFile: "/proc/\(daemon.identifier)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        let words = line.split(separator: " ", omittingEmptySubsequences: true)
+        return try #require(Int(words[1])) << 10
+    }
+
+    private func drop(_ bench: Bench, _ id: String, count: Int) throws {
+        try Data(Self.large).write(to: bench.documents.url.appending(path: "large.png"))
+        try bench.drop(
+            id,
+            [
+                "images": (0..<count).map {
+                    ["name": "\($0)", "source": bench.url("large.png")] as [String: Any]
+                }, "filters": ["flip"],
+            ])
+    }
+
+    @Test func largePicturesWaitForEachOther() async throws {
+        let bench = try Bench()
+        let limit = 192 << 20
+        let daemon = try await bench.run([
+            "limits.memory": "\(limit)", "filters.concurrency": "4",
+        ])
+        let idle = try peak(daemon)
+        try drop(bench, "large", count: 6)
+        let small = (0..<12).map { ("\($0)", bench.url("\($0).png")) }
+        try bench.drop("small", images: small)
+        try bench.checkCompleted(
+            try await bench.spool.finish("small", daemon, within: .seconds(180)))
+        let status = try await bench.spool.finish("large", daemon, within: .seconds(180))
+        try bench.checkCompleted(status)
+        #expect(Set(status.images.compactMap(\.output?.sha256)).count == 1)
+        #expect(try peak(daemon) < limit + idle)
+    }
+
+    @Test func onePictureOfMoreThanThereIsFails() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["limits.memory": "64MiB"])
+        try drop(bench, "large", count: 1)
+        let status = try await bench.spool.finish("large", daemon)
+        let error = try #require(try status.image("0").error)
+        #expect(error.code == "memory-limit" && !error.isTransient)
+        #expect(error.message.contains("more than the \(64 << 20) that limits.memory allows"))
+        // A batch of small ones is not concerned.
+        try bench.drop("small", images: [("0", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("small", daemon))
+    }
+}
