@@ -16,6 +16,8 @@ package struct KillRun {
     package private(set) var audit: SpoolAudit
     package private(set) var sums = Sums()
     private var livesSinceEnd = 0
+    /// Batches that may be held, to be released in the end.
+    private var held: [String] = []
 
     package init(on spool: TestSpool, reference: SpoolAudit.Reference) {
         self.spool = spool
@@ -182,20 +184,34 @@ package struct KillRun {
     private struct Wish {
         let id: String
         let action: String
+        /// Whether it waits for the batch's end, not only for its beginning.
+        var afterEnd = false
     }
 
     /// What brings a daemon to a point.
     private mutating func wishes(for point: FaultPoint) throws(SelfTestError) -> [Wish] {
         switch point {
-        case .cancelRecorded, .cancelConsumed:
+        case .controlRecorded, .controlMoved, .controlConsumed:
             [Wish(id: try drop(.cancelled), action: "cancel")]
+        case .retryBuilt, .retryMoved:
+            [Wish(id: try drop(.failing), action: "retry", afterEnd: true)]
         default: []
         }
     }
 
     private mutating func randomWishes() throws(SelfTestError) -> [Wish] {
-        guard Bool.random(using: &random) else { return [] }
-        return [Wish(id: try drop(.cancelled), action: "cancel")]
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: return [Wish(id: try drop(.cancelled), action: "cancel")]
+        case 1: return [Wish(id: try drop(.failing), action: "retry", afterEnd: true)]
+        case 2:
+            let id = try drop(.cancelled)
+            held.append(id)
+            if Bool.random(using: &random) { return [Wish(id: id, action: "hold")] }
+            // Put beside its manifest it holds the batch from the beginning.
+            try spool.control(id, "hold")
+            return Bool.random(using: &random) ? [] : [Wish(id: id, action: "cancel")]
+        default: return []
+        }
     }
 
     /// Puts the control files whose time has come.
@@ -203,6 +219,7 @@ package struct KillRun {
         var left: [Wish] = []
         for wish in wishes {
             if try isDue(wish) {
+                if wish.action == "retry" { audit.expectRetry(of: wish.id) }
                 try spool.control(wish.id, wish.action)
             } else {
                 left.append(wish)
@@ -215,7 +232,9 @@ package struct KillRun {
         guard let bytes = try spool.outboxFile(FileName(wish.id), BatchFile.status),
             let status = Status(decoding: bytes)
         else { return false }
-        return status.state == .processing
+        if !wish.afterEnd { return status.state == .processing }
+        guard status.state.isFinal else { return false }
+        return try !spool.names("active").contains(FileName(wish.id))
     }
 
     // MARK: Ends
@@ -226,6 +245,8 @@ package struct KillRun {
         let daemon = try spool.start()
         defer { daemon.end() }
         daemon.send(SIGUSR2)
+        for id in held { try spool.control(id, "release") }
+        held = []
         if try spool.waitUntilIdle(daemon) {
             daemon.send(SIGTERM)
             guard try daemon.wait(30) == .exited(0) else {
@@ -254,6 +275,8 @@ extension FaultPoint {
         case .recoveryOutputMoved: .publishJournalSynced
         case .recoveryScrapRemoved: .filterWritten
         case .recoveryFinished: .finalStatusSynced
+        case .recoveryControlReturned: .controlMoved
+        case .recoveryRetryRemoved: .retryBuilt
         default: nil
         }
     }
@@ -261,8 +284,8 @@ extension FaultPoint {
     /// Whether each picture or manifest passes it.
     fileprivate var comesOften: Bool {
         switch self {
-        case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved, .cancelRecorded,
-            .cancelConsumed:
+        case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved, .controlRecorded,
+            .controlMoved, .controlConsumed, .retryBuilt, .retryMoved:
             false
         default: needsDeath == nil
         }
