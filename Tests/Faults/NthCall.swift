@@ -150,8 +150,11 @@ struct NthCall {
         if let problem = problem(with: ending, spool) {
             outcome.problems.append("\(title): \(problem)")
         }
-        // What stands in the lock is for people, and a daemon starts without.
-        if !call.hasPrefix("write \(spool.path)/lock"), try !isSpokenOf(in: spool) {
+        // What stands in the lock is for people, and a daemon starts without; an attempt's record that cannot be
+        // cleared convicts nobody.
+        let isOfNoWeight = ["write \(spool.path)/lock", "pwrite \(spool.path)/attempts"]
+            .contains { call.hasPrefix($0) }
+        if !isOfNoWeight, try !isSpokenOf(in: spool) {
             outcome.problems.append("\(title): not a word of it")
         }
         try audit.look(isFinal: isDone)
