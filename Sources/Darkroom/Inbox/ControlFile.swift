@@ -172,6 +172,7 @@ extension Spool {
         let folder = try Directory(Self.controls, in: active)
         do throws(FileError) {
             try inbox.rename(name, to: folder, as: name, replacing: true)
+            FaultPoint.controlMoved.pass()
             if try folder.information(of: name).map(FileIdentity.init) == identity {
                 try folder.remove(name)
             } else {
@@ -190,6 +191,7 @@ extension Spool {
         guard try active.exists(Self.controls) else { return }
         let folder = try Directory(Self.controls, in: active)
         for name in try folder.names() { try putBack(name, from: folder, to: inbox) }
+        FaultPoint.recoveryControlReturned.pass()
         try active.removeDirectory(Self.controls)
     }
 

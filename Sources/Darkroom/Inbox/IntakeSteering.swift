@@ -224,14 +224,14 @@ extension Intake {
         let name = request.file.name
         refused[name] = nil
         controls.forget(request.file)
-        FaultPoint.cancelRecorded.pass()
         do throws(FileError) {
             guard let inbox else { return }
+            FaultPoint.controlRecorded.pass()
             // What was put back is told of by an event, as it was when it came.
             try spool.removeControl(name, request.identity, from: inbox)
             // A hold that a power cut brings back would undo a release.
             if scheduler.configuration.isDurable { try inbox.sync() }
-            FaultPoint.cancelConsumed.pass()
+            FaultPoint.controlConsumed.pass()
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Its owner has taken it back.
         } catch {

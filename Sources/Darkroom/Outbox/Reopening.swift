@@ -90,7 +90,9 @@ package struct Reopening {
         try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
         try ItemJournal.append(records, in: folder, durably: durably)
         if durably { try folder.sync() }
+        FaultPoint.retryBuilt.pass()
         try spool.active.rename(name, to: spool.active, as: FileName(id))
+        FaultPoint.retryMoved.pass()
         if durably { try spool.active.sync() }
     }
 
@@ -118,6 +120,7 @@ extension Spool {
     func removeHalfReopened() throws(FileError) {
         for name in try active.names() where name.text.hasPrefix(Reopening.prefix) {
             try active.removeTree(name)
+            FaultPoint.recoveryRetryRemoved.pass()
         }
     }
 

@@ -111,8 +111,14 @@ package final class TestSpool {
         }
     }
 
-    /// Asks for a batch's cancellation.
-    package func cancel(_ id: String) throws(SelfTestError) { try put([], "\(id).cancel") }
+    /// Puts a control file for a batch into the inbox, unless one like it is there.
+    package func control(_ id: String, _ action: String) throws(SelfTestError) {
+        do throws(SelfTestError) {
+            try put([], "\(id).\(action)")
+        } catch .file(let error) where error.errno == .fileExists {
+            // The daemon has not come to it yet.
+        }
+    }
 
     private func put(_ bytes: [UInt8], _ name: FileName) throws(SelfTestError) {
         try onFiles { () throws(FileError) in
@@ -161,10 +167,10 @@ package final class TestSpool {
         return try names("active").isEmpty
     }
 
-    /// Waits until everything is answered. False if the daemon has ended before, or if for `seconds` nothing
-    /// was taken or finished.
+    /// Waits until everything is answered. False if the daemon has ended before, if for `seconds` nothing was
+    /// taken or finished, or if the daemon's log has come to hold `word`.
     package func waitUntilIdle(
-        _ daemon: ChildDaemon, standstill seconds: Double = 30
+        _ daemon: ChildDaemon, standstill seconds: Double = 30, orWord word: String? = nil
     ) throws(SelfTestError) -> Bool {
         var last = (try names("inbox").count, try names("active").count)
         var since = Clock.nanoseconds
@@ -173,6 +179,7 @@ package final class TestSpool {
             if now == (0, 0) { return true }
             if now != last { (last, since) = (now, Clock.nanoseconds) }
             if Clock.nanoseconds - since > UInt64(seconds * 1e9) { return false }
+            if let word, lastWords.contains(where: { $0.contains(word) }) { return false }
             try pass(0.004)
         }
         return try isIdle()
