@@ -305,7 +305,7 @@ package final class Scheduler: Sendable {
         let result = develop(job) { [self] bytes throws(PictureError) in
             let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
             if answer == .later { postponed = bytes }
-            try answer.admit(job.name, bytes: bytes)
+            try answer.admit(bytes)
         }
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
             return ended(work) { board in
