@@ -80,6 +80,14 @@ let package = Package(
         .executableTarget(
             name: "exact", dependencies: ["Darkroom", "CPixels"], path: "Tests/Exact",
             swiftSettings: strict),
+        // Lets the system fail the daemon; see Tests/run.sh faults.
+        .executableTarget(
+            name: "faults",
+            dependencies: [
+                "Darkroom", "darkroomd",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Faults", exclude: ["shim.c"], swiftSettings: strict),
         // Measures Darkroom beside its peers; see Tests/bench.sh.
         .executableTarget(
             name: "benchmark",

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds Darkroom and runs its tests:
-#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|tsan|fuzz|systemd]...
+#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|systemd]...
 #
-# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 30 by itself.
+# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 30 by itself; FAULT_KILLS
+# how often a daemon is killed at a random moment, 300 by itself.
 # Missing Debian packages are installed first, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
 set -u -o pipefail
@@ -19,11 +20,11 @@ passed=0 failed=0 skipped=0
 
 main() {
     local parts=("$@") part
-    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e tsan fuzz systemd)
+    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz systemd)
     for part in "${parts[@]}"; do
         case $part in
-            lint | unit | exact | instructions | e2e | tsan | fuzz | systemd) ;;
-            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|tsan|fuzz|systemd]..." >&2; exit 64 ;;
+            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | systemd) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|systemd]..." >&2; exit 64 ;;
         esac
     done
     prepare || { failed=1; sum_up; }
@@ -134,6 +135,26 @@ part_e2e() {
     build_suites e2e .build && run_suites e2e '^EndToEndTests\.' .build
 }
 
+# The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks
+# and trouble with the inbox.
+part_faults() {
+    local products shim=$PWD/.build/faults-shim.so work apart=()
+    build faults "darkroomd" swift build --product darkroomd || return
+    build faults "Tests/Faults" swift build --product faults || return
+    build faults "Tests/Faults/shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC -o "$shim" \
+        Tests/Faults/shim.c || return
+    products=$(swift build --show-bin-path)
+    work=$(mktemp -d)
+    # In a namespace of its own nothing stays mounted, however it ends.
+    if unshare --mount true 2>/dev/null; then apart=(unshare --mount); fi
+    run_lines faults-kills "checks by darkroomd --self-test" \
+        "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-300}"
+    run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
+        --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
+    grep -h '^ok .*, lost [0-9]' "$LOGS"/faults{-kills,}.log | sed 's/^ok */         /'
+    rm -rf "$work"
+}
+
 part_tsan() {
     local scratch=.build-tsan reports=$LOGS/tsan-reports
     build_suites tsan "$scratch" --sanitize=thread || return
@@ -220,18 +241,21 @@ part_systemd() {
 }
 
 # run_lines PART WHAT COMMAND [ARGUMENT]...: runs something that prints a line for each check, which
-# begins with `ok` or `FAIL`, and counts them.
+# begins with `ok`, `FAIL` or `skip`, and counts them.
 run_lines() {
-    local part=$1 what=$2 log=$LOGS/$1.log ok bad status
+    local part=$1 what=$2 log=$LOGS/$1.log ok bad left_out status
     shift 2
     "$@" >"$log" 2>&1
     status=$?
     ok=$(grep -c '^ok ' "$log")
     bad=$(grep -c '^FAIL ' "$log")
+    left_out=$(grep -c '^skip ' "$log")
     # A run that broke off, or that checked nothing, has failed whatever it printed.
     if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$ok" -eq 0 ]; }; then bad=1; fi
     passed=$((passed + ok))
     failed=$((failed + bad))
+    skipped=$((skipped + left_out))
+    grep '^skip ' "$log" | while IFS= read -r line; do say "$part" "skipped: ${line#skip }"; done
     if [ "$bad" -gt 0 ]; then
         say "$part" "FAILED: $bad $what (all of it in $log)"
         grep -v '^ok ' "$log" | tail -n 80 | sed 's/^/    /'

@@ -16,6 +16,7 @@ struct DarkroomdCommand: ParsableCommand {
               darkroomd --spool /tmp/spool
               darkroomd --config ./darkroomd.yaml --set filters.concurrency=2
               darkroomd --check-config --config /etc/darkroom/darkroomd.yaml
+              sudo -u darkroom darkroomd --self-test /var/spool/darkroom
 
             Signals:
               USR1 pauses, USR2 resumes, HUP reads the configuration again, TERM and INT stop.
@@ -23,6 +24,7 @@ struct DarkroomdCommand: ParsableCommand {
             Exit codes:
               0 stopped by a signal, 64 wrong usage, 71 system error, 74 input or output error,
               75 the spool is in use by another daemon, 77 no permission, 78 configuration error.
+              Of --self-test: 0 all is well, 1 something is not.
             """,
         version: "darkroomd \(Daemon.version)")
 
@@ -51,13 +53,37 @@ struct DarkroomdCommand: ParsableCommand {
     @Flag(help: "Check the configuration, print it, and exit.")
     var checkConfig = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Test on this spool's file system what the daemon relies on, with daemons that are killed in the "
+                + "middle of their work, and exit. The spool itself is left alone and may be in use.",
+            valueName: "spool"))
+    var selfTest: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How often --self-test kills at a random moment, besides once after each step.",
+            valueName: "number"))
+    var kills = 30
+
+    @Flag(help: "Leave the folder of a --self-test that found a problem behind.")
+    var keep = false
+
     func validate() throws {
+        guard (0...1_000_000).contains(kills) else {
+            throw ValidationError("--kills \(kills): write a number from 0 to 1000000")
+        }
         for setting in settings where !setting.contains("=") {
             throw ValidationError("--set \(setting): write KEY=VALUE")
         }
     }
 
     func run() throws {
+        if let selfTest {
+            let options = SelfTest.Options(spool: absolute(selfTest), kills: kills, keeps: keep)
+            let test = SelfTest(options, program: "/proc/self/exe")
+            throw ArgumentParser.ExitCode(test.run())
+        }
         let loader = ConfigurationLoader(path: config, overrides: overrides)
         let configuration: Configuration
         do {

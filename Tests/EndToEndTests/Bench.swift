@@ -16,8 +16,8 @@ final class Bench: Sendable {
     static let picture = Starfield.png(width: width, height: height, seed: 1)
 
     /// Makes a spool and an origin that serves `pictures` pictures, `0.png`, `1.png`, ….
-    init(pictures: Int = 12) throws {
-        spool = try SpoolFixture()
+    init(pictures: Int = 12, spool: SpoolFixture? = nil) throws {
+        self.spool = try spool ?? SpoolFixture()
         documents = try ScratchDirectory()
         for index in 0..<pictures {
             try Data(Self.picture).write(to: documents.url.appending(path: "\(index).png"))

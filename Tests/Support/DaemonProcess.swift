@@ -19,7 +19,11 @@ package final class DaemonProcess: Sendable {
     private let scratch: ScratchDirectory
 
     /// Starts it and returns at once; `run` also waits until it is ready.
-    package init(arguments: [String], environment: [String: String] = [:]) throws {
+    ///
+    /// - Parameter withInotify: false for a namespace in which nobody may have an inotify instance.
+    package init(
+        arguments: [String], environment: [String: String] = [:], withInotify: Bool = true
+    ) throws {
         scratch = try ScratchDirectory()
         output = scratch.url.appending(path: "output")
         notifications = try NotifySocket(path: scratch.url.appending(path: "notify").path)
@@ -32,9 +36,16 @@ package final class DaemonProcess: Sendable {
             variables[name] = ProcessInfo.processInfo.environment[name]
         }
         variables.merge(environment) { $1 }
-        identifier = try Self.spawn(
-            try Self.program(), arguments: arguments, environment: variables,
-            output: output.path)
+        let program = try Self.program()
+        if withInotify {
+            identifier = try Self.spawn(
+                program, arguments: arguments, environment: variables, output: output.path)
+        } else {
+            // Both programs replace themselves, so the process is the daemon's in the end.
+            identifier = try Self.spawn(
+                Self.unshare, arguments: Self.withoutInotify + [program] + arguments,
+                environment: variables, output: output.path)
+        }
     }
 
     deinit {
@@ -48,13 +59,14 @@ package final class DaemonProcess: Sendable {
     /// Starts it on a spool and waits until it says READY=1.
     package static func run(
         spool: String, settings: [String: String] = [:], arguments: [String] = [],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], withInotify: Bool = true
     ) async throws -> DaemonProcess {
         var all = ["--spool", spool]
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
             all += ["--set", "\(key)=\(value)"]
         }
-        let daemon = try DaemonProcess(arguments: all + arguments, environment: environment)
+        let daemon = try DaemonProcess(
+            arguments: all + arguments, environment: environment, withInotify: withInotify)
         try await daemon.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
         return daemon
     }

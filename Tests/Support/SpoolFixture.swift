@@ -4,15 +4,22 @@ import Foundation
 /// A spool in a folder of its own, seen from outside: manifests go in, status and pictures come out.
 package final class SpoolFixture: Sendable {
     package let root: URL
-    private let scratch: ScratchDirectory
+    private let scratch: ScratchDirectory?
 
     package var path: String { root.path }
 
     /// Makes an empty folder for the spool; the daemon makes what is in it.
     package init() throws {
-        scratch = try ScratchDirectory()
+        let scratch = try ScratchDirectory()
+        self.scratch = scratch
         root = scratch.url.appending(path: "spool")
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    }
+
+    /// The folder `root`, which is the caller's, as a spool.
+    package init(root: URL) {
+        scratch = nil
+        self.root = root
     }
 
     /// Makes `tmp` and `inbox` where no daemon has yet done so.

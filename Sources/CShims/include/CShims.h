@@ -6,5 +6,6 @@
 #include "darkroom_jpeg.h"
 #include "darkroom_linux.h"
 #include "darkroom_png.h"
+#include "darkroom_spawn.h"
 
 #endif

@@ -207,6 +207,14 @@ final class Batch {
         freeSlots.append(slot)
     }
 
+    /// Takes the scratch files that no source has, so that nobody else does while their bytes are given back.
+    func takeFreeSlots() -> [Int] {
+        defer { freeSlots = [] }
+        return freeSlots
+    }
+
+    func returnSlots(_ slots: [Int]) { freeSlots += slots }
+
     // MARK: Keeping the counts
 
     /// Changes an image's state and the counts with it.

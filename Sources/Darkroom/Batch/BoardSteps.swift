@@ -54,7 +54,7 @@ extension Board {
             batch.setState(.downloading, of: image)
         }
         return DownloadJob(
-            folders: batch.folders, slot: batch.takeSlot(for: index),
+            folders: batch.folders, slot: batch.sources[index].slot ?? batch.takeSlot(for: index),
             text: batch.sources[index].text,
             image: batch.sources[index].waiters.first.map { batch.manifest.images[$0].name } ?? "",
             cancellation: batch.cancellation)
@@ -137,11 +137,20 @@ extension Board {
             crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
     }
 
-    /// What is to happen to a filter that was not allowed to begin or was ended by the daemon's stop.
+    /// What is to happen to a filter that was not allowed to begin, was ended by the daemon's stop or met a
+    /// disk that takes no writes. Where its source was given back for that, the download comes first.
     mutating func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
         var effects: [Effect] = []
         giveBackMemory(key, index, &effects)
-        guard let batch = batches[key], batch.live[index] != nil else { return effects }
+        guard let batch = batches[key], let live = batch.live[index] else { return effects }
+        if live.phase == .queuedDownload {
+            return effects + [
+                .statusChanged(key),
+                .enqueue(
+                    .download(key, source: batch.sourceOfImage[index]), batch.manifest.priority,
+                    batch.manifest.qualityOfService),
+            ]
+        }
         batch.live[index]?.phase = .queuedFilter
         if batch.sourceOfImage[index] >= 0 {
             batch.setState(.downloaded, of: index)

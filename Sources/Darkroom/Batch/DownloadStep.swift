@@ -8,6 +8,7 @@ import Synchronization
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for what needs no network.
     func downloadOperation(_ key: BatchKey, _ source: Int, _ text: String) -> Operation {
+        // What is no source fails in the block, which reads it again and tells why.
         guard let reference = try? SourceReference(text), case .remote(let url) = reference else {
             return BlockOperation { [self] in examineLocal(key, source) }
         }
@@ -25,8 +26,9 @@ extension Scheduler {
     private func beginTransfer(
         _ key: BatchKey, _ source: Int, _ url: RemoteURL, _ begun: BegunDownload
     ) -> TransferOperation.Preparation {
-        guard mayBegin() else { return .deferred }
+        guard mayBegin(.download(key, source: source)) else { return .deferred }
         guard let job = downloadBegan(key, source) else {
+            endedUndecided(.download(key, source: source))
             ended(.download(key, source: source)) { _ in [] }
             return .unwanted
         }
@@ -40,7 +42,9 @@ extension Scheduler {
             )
         } catch {
             return .failed(
-                FetchError(.writeFailed, error.message, isTransient: error.isTransient))
+                FetchError(
+                    .writeFailed, error.message, isTransient: error.isTransient, fault: error.fault)
+            )
         }
     }
 
@@ -56,6 +60,7 @@ extension Scheduler {
         switch outcome {
         case .fetched(let report):
             let failure = keep(report)
+            if let failure, failure.fault != nil { return putBack(work, failure, job) }
             if failure == nil {
                 log.downloaded(
                     job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
@@ -64,12 +69,22 @@ extension Scheduler {
         case .failed(let error):
             if error.kind == .cancelled, !job.cancellation.isSet {
                 ended(work) { $0.downloadDeferred(key, source) }
+            } else if error.fault != nil {
+                putBack(work, Failure(error), job)
             } else {
                 ended(work) { $0.downloadEnded(key, source, failure: Failure(error)) }
             }
         case .deferred, .unwanted:
             ended(work) { $0.downloadDeferred(key, source) }
         }
+    }
+
+    /// The spool has no room for the source, or this machine no socket: it is fetched again when it has.
+    private func putBack(_ work: Work, _ failure: Failure, _ job: DownloadJob) {
+        guard case .download(let key, let source) = work else { return }
+        refused(work, failure, batch: job.folders.id)
+        if failure.fault == .full { removeScratch(job.slot, job.folders) }
+        ended(work) { $0.downloadDeferred(key, source) }
     }
 
     /// Cuts the scratch file to what has arrived, if that is a picture; says why not otherwise.
@@ -88,15 +103,20 @@ extension Scheduler {
 
     private func examineLocal(_ key: BatchKey, _ source: Int) {
         let work = Work.download(key, source: source)
-        guard mayBegin() else { return deferred(work) { $0.downloadDeferred(key, source) } }
-        guard let job = downloadBegan(key, source) else { return ended(work) { _ in [] } }
+        guard mayBegin(work) else { return deferred(work) { $0.downloadDeferred(key, source) } }
+        guard let job = downloadBegan(key, source) else {
+            endedUndecided(work)
+            return ended(work) { _ in [] }
+        }
         let begin = Clock.nanoseconds
         do {
             let bytes = try examineLocal(job.text)
             log.downloaded(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
             ended(work) { $0.downloadEnded(key, source, failure: nil) }
         } catch {
-            ended(work) { $0.downloadEnded(key, source, failure: Failure(erasing: error)) }
+            let failure = Failure(erasing: error)
+            if failure.fault != nil { return putBack(work, failure, job) }
+            ended(work) { $0.downloadEnded(key, source, failure: failure) }
         }
     }
 

@@ -16,15 +16,18 @@ struct FilterStep {
             let active = try job.folders.active()
             let output = try active.create(BatchFile.output(job.image), replacing: true)
             FaultPoint.filterBegan.pass()
+            let report: PictureReport
             do {
-                let report = try develop(into: output, admit, checkpoint)
-                FaultPoint.filterWritten.pass()
-                return .success(report)
+                report = try develop(into: output, admit, checkpoint)
             } catch {
-                // Half a picture is of no use to anyone.
+                // Half a picture is of no use to anyone. Where this fails the next attempt empties the file,
+                // a start removes it, and it is never renamed.
                 try? active.remove(BatchFile.output(job.image))
                 throw error
             }
+            try output.close(path: active.path(of: BatchFile.output(job.image)))
+            FaultPoint.filterWritten.pass()
+            return .success(report)
         } catch {
             return .failure(Failure(erasing: error))
         }
@@ -52,7 +55,7 @@ struct FilterStep {
             let failure = Failure(erasing: error)
             throw PictureError(
                 .readFailed, "\(file): opening it: \(failure.message)",
-                isTransient: failure.isTransient)
+                isTransient: failure.isTransient, fault: failure.fault)
         }
     }
 
@@ -121,7 +124,9 @@ extension Failure {
     /// The failure that an error means; one of no kind of ours keeps its words.
     init(erasing error: any Error) {
         if let error = error as? any CodedError {
-            self.init(code: error.code, message: error.message, isTransient: error.isTransient)
+            self.init(
+                code: error.code, message: error.message, isTransient: error.isTransient,
+                fault: error.fault)
         } else {
             self.init(code: "internal", message: "\(error)")
         }

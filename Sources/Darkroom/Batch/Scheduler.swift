@@ -16,7 +16,10 @@ package final class Scheduler: Sendable {
     private let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
-    private let board: Mutex<Board>
+    /// Whether the spool takes writes.
+    let storage: StorageGuard
+    let waits = Mutex(StorageWaits())
+    let board: Mutex<Board>
     private let settings: Mutex<Darkroom.Configuration>
     private let operations = Mutex<[Work: Operation]>([:])
     private let downloads = OperationQueue()
@@ -41,13 +44,13 @@ package final class Scheduler: Sendable {
         self.spool = spool
         self.log = log
         self.engine = engine
-        var board = Board(window: configuration.window, saturation: configuration.saturation)
-        _ = board.setMemory(limit: configuration.memory, width: configuration.filterWidth)
-        self.board = Mutex(board)
+        board = Mutex(Board(configuration))
         settings = Mutex(configuration)
-        publisher = Publisher(durably: configuration.isDurable, log: log)
+        storage = StorageGuard(log: log)
+        publisher = Publisher(durably: configuration.isDurable, storage: storage, log: log)
         statusKeeper = StatusKeeper(
-            interval: configuration.statusInterval, durably: configuration.isDurable, log: log)
+            interval: configuration.statusInterval, durably: configuration.isDurable,
+            storage: storage, log: log)
         downloads.name = "darkroom.downloads"
         filters.name = "darkroom.filters"
         // A queue's quality of service decides its threads' niceness only if it is set before its first
@@ -55,6 +58,9 @@ package final class Scheduler: Sendable {
         downloads.qualityOfService = .utility
         filters.qualityOfService = .default
         setWidths(configuration)
+        storage.add(publisher)
+        storage.add(statusKeeper)
+        storage.add(self)
     }
 
     var configuration: Darkroom.Configuration { settings.withLock { $0 } }
@@ -106,7 +112,7 @@ package final class Scheduler: Sendable {
         let effects = board.withLock { $0.cancel(id: id) }
         guard let effects else { return false }
         advance { _ in effects }
-        publisher.afterwards(recorded)
+        publisher.afterwards(of: FileName(id), recorded)
         return true
     }
 
@@ -132,6 +138,7 @@ package final class Scheduler: Sendable {
     package func resume() {
         gate.setSuspended(false)
         guard !gate.isStopping else { return }
+        storage.tryAgain()
         downloads.isSuspended = false
         filters.isSuspended = false
         advance { _ in [] }
@@ -142,12 +149,14 @@ package final class Scheduler: Sendable {
         downloads.isSuspended = true
         filters.isSuspended = true
         gate.stop()
+        storage.stop()
     }
 
     /// Waits for what runs, up to `seconds`, and then has it end at its next step. Returns when all that has
     /// ended is written down.
     package func stop(within seconds: Double, progress: () -> Void) {
         let deadline = DispatchTime.now() + seconds
+        publisher.leaveKept()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
             if DispatchTime.now() >= deadline {
@@ -174,14 +183,17 @@ package final class Scheduler: Sendable {
     func advance(_ change: (inout Board) -> [Effect]) {
         let effects = board.withLock { board in
             var effects = change(&board)
-            if gate.mayStart { effects += board.admit() }
+            if gate.mayStart, storage.mayWork { effects += board.admit() }
             return effects
         }
         for effect in effects { perform(effect) }
-        let listeners = listeners.withLock { $0 }
-        listeners.progress()
-        listeners.room()
+        progressed()
+        listeners.withLock { $0 }.room()
     }
+
+    func progressed() { listeners.withLock { $0 }.progress() }
+
+    func statusChanged(_ key: BatchKey) { statusKeeper.changed(key, self) }
 
     private func perform(_ effect: Effect) {
         switch effect {
@@ -190,17 +202,21 @@ package final class Scheduler: Sendable {
         case .cancel(let work):
             // One that has not begun is never heard of again, so it is let go of here.
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
+            waits.withLock { $0.remove(work) }
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
         case .recordCancellation(let folders):
             publisher.recordCancellation(folders)
         case .prepare(let key, let folders):
-            preparation.async { [self] in prepare(key, folders) }
+            prepareLater(key, folders)
         case .statusChanged(let key):
-            statusKeeper.changed(key, self)
+            statusChanged(key)
         case .finish(let key):
+            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { return }
             // After what is still to be journaled of it, a cancellation say.
-            publisher.afterwards { [self] in statusKeeper.finish(key, self) }
+            publisher.afterwards(of: FileName(folders.id)) { [self] in
+                statusKeeper.finish(key, self)
+            }
         }
     }
 
@@ -212,10 +228,18 @@ package final class Scheduler: Sendable {
         let item = Publisher.Item(folders: folders, index: index, status: status) {
             [self] recorded in
             log.ended(batch: folders.id, recorded, at: step)
+            endedWell(.filter(key, image: index))
             advance { $0.imageEnded(key, index, recorded) }
+            running.leave()
+        } unrecorded: { [self] reason in
+            if case .again = reason { advance { $0.filterDeferred(key, index) } }
             running.leave()
         }
         publisher.publish(item)
+    }
+
+    func prepareLater(_ key: BatchKey, _ folders: BatchFolders) {
+        preparation.async { [self] in prepare(key, folders) }
     }
 
     private func prepare(_ key: BatchKey, _ folders: BatchFolders) {
@@ -223,15 +247,19 @@ package final class Scheduler: Sendable {
         let recovery = Recovery(
             spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
         do {
-            switch try recovery.prepare(folders) {
+            let finding = try recovery.prepare(folders)
+            storage.well()
+            switch finding {
             case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
             case .rejected(let status): log.rejected(status)
+            case .removed(let status): log.batchRemoved(status)
             case .empty, .finished: break
             }
-        } catch  where error.isTransient {
-            log.storageFailed(error, batch: folders.id)
-            return preparation.asyncAfter(deadline: .now() + 5) { [self] in prepare(key, folders) }
+        } catch  where error.fault != nil {
+            storage.troubled(error, batch: folders.id)
+            return waitForStorage(key, folders)
         } catch {
+            storage.undecided()
             log.storageFailed(error, batch: folders.id)
         }
         advance { board in
@@ -242,7 +270,8 @@ package final class Scheduler: Sendable {
 
     // MARK: Operations
 
-    private func enqueue(_ work: Work, _ priority: Priority, _ quality: QualityOfServiceName) {
+    func enqueue(_ work: Work, _ priority: Priority, _ quality: QualityOfServiceName) {
+        guard storageAllows(work) else { return waitForStorage(work, priority, quality) }
         let operation: Operation
         let queue: OperationQueue
         switch work {
@@ -261,9 +290,10 @@ package final class Scheduler: Sendable {
         queue.addOperation(operation)
     }
 
-    /// Something begins to run; false where it must not, for the queues were suspended in between.
-    func mayBegin() -> Bool {
-        guard gate.mayStart else { return false }
+    /// Something begins to run; false where it must not, for the queues were suspended in between or the spool
+    /// takes no writes.
+    func mayBegin(_ work: Work) -> Bool {
+        guard gate.mayStart, storageAllows(work) else { return false }
         running.enter()
         runningOperations.add(1, ordering: .relaxed)
         return true
@@ -294,8 +324,9 @@ package final class Scheduler: Sendable {
 
     private func filter(_ key: BatchKey, _ image: Int) {
         let work = Work.filter(key, image: image)
-        guard mayBegin() else { return deferred(work) { $0.filterDeferred(key, image) } }
+        guard mayBegin(work) else { return deferred(work) { $0.filterDeferred(key, image) } }
         guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
+            endedUndecided(work)
             return ended(work) { $0.filterNotBegun(key, image) }
         }
         statusKeeper.changed(key, self)
@@ -308,10 +339,21 @@ package final class Scheduler: Sendable {
             try answer.admit(bytes)
         }
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
-            return ended(work) { board in
-                postponed.map { board.filterPostponed(key, image, bytes: $0) }
-                    ?? board.filterDeferred(key, image)
+            guard let bytes = postponed else {
+                return ended(work) { $0.filterDeferred(key, image) }
             }
+            // What it waits for may be with one that waits for the disk, and is to be tried in its place.
+            endedUndecided(work)
+            return ended(work) { $0.filterPostponed(key, image, bytes: bytes) }
+        }
+        if case .failure(let failure) = result, failure.fault != nil {
+            refused(work, failure, batch: job.folders.id)
+            if job.cancellation.isSet {
+                let cancelled = Failure(PictureError(.cancelled, "the batch was cancelled"))
+                return ended(work) { $0.filterEnded(key, image, result: .failure(cancelled)) }
+            }
+            if failure.fault == .full { giveBackSource(of: image, key, job.folders) }
+            return ended(work) { $0.filterDeferred(key, image) }
         }
         ended(work) { $0.filterEnded(key, image, result: result) }
     }
@@ -324,6 +366,14 @@ extension Scheduler: StatusSource {
                 StatusSnapshot(
                     folders: batch.folders, status: batch.status, startedAt: batch.startedAt)
             }
+        }.map { snapshot in
+            guard !snapshot.status.state.isFinal, let report = storage.report else {
+                return snapshot
+            }
+            var snapshot = snapshot
+            snapshot.status.waiting = Status.Waiting(
+                code: report.code, message: report.message, since: report.since)
+            return snapshot
         }
     }
 
@@ -346,28 +396,4 @@ extension Darkroom.Configuration {
 
 extension Failure {
     var isCancellation: Bool { code == PictureError.Code.cancelled.rawValue }
-}
-
-extension Priority {
-    var queuePriority: Operation.QueuePriority {
-        switch self {
-        case .veryLow: .veryLow
-        case .low: .low
-        case .normal: .normal
-        case .high: .high
-        case .veryHigh: .veryHigh
-        }
-    }
-}
-
-extension QualityOfServiceName {
-    var qualityOfService: QualityOfService {
-        switch self {
-        case .background: .background
-        case .utility: .utility
-        case .default: .default
-        case .userInitiated: .userInitiated
-        case .userInteractive: .userInteractive
-        }
-    }
 }

@@ -15,8 +15,19 @@ package struct Descriptor: ~Copyable, Sendable {
     }
 
     deinit {
-        // The result is of no use here: whoever needs to know has called fsync before.
+        // The result is of no use here: whoever needs to know has called `sync` or `close` before.
         _ = Glibc.close(file.rawValue)
+    }
+
+    /// Closes it and says whether what was written is accepted: a network file system may tell only now that
+    /// there was no space.
+    package consuming func close(path: String) throws(FileError) {
+        let number = file.rawValue
+        discard self
+        // Linux has let go of the number also where it was interrupted (close(2)).
+        guard Glibc.close(number) == 0 || errno == EINTR else {
+            throw FileError("close", path, Errno(rawValue: errno))
+        }
     }
 }
 

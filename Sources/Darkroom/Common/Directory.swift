@@ -86,7 +86,7 @@ package final class Directory: Sendable {
             owning: try Self.call("open", path(of: name)) {
                 name.withCString {
                     openat(
-                        number, $0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
+                        number, $0, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
                 }
             })
     }
@@ -105,6 +105,7 @@ package final class Directory: Sendable {
         let file = try create(name, replacing: replacing)
         try file.write(bytes, path: path(of: name))
         if durably { try file.sync(path: path(of: name)) }
+        try file.close(path: path(of: name))
     }
 
     /// What is known of a file without following a link, or nil where there is none.
@@ -117,6 +118,13 @@ package final class Directory: Sendable {
         } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }
+        return information
+    }
+
+    /// What is known of the folder itself.
+    package func information() throws(FileError) -> stat {
+        var information = stat()
+        _ = try Self.call("examine", path) { fstat(number, &information) }
         return information
     }
 
@@ -201,7 +209,7 @@ package final class Directory: Sendable {
 
     /// Waits until the folder's entries are on the disk.
     package func sync() throws(FileError) {
-        _ = try Self.call("sync", path) { fsync(number) }
+        _ = try Self.call(FileError.sync, path) { fsync(number) }
     }
 }
 
@@ -255,6 +263,27 @@ extension Descriptor {
         return nil
     }
 
+    /// The file's length in bytes.
+    package func length(path: String) throws(FileError) -> Int {
+        var information = stat()
+        do {
+            _ = try retryingInterrupts { fstat(number, &information) }
+        } catch {
+            throw FileError("examine", path, error)
+        }
+        return Int(information.st_size)
+    }
+
+    /// The byte at a place within the file.
+    package func byte(at place: Int, path: String) throws(FileError) -> UInt8? {
+        var byte: UInt8 = 0
+        do {
+            return try retryingInterrupts { pread(number, &byte, 1, place) } == 1 ? byte : nil
+        } catch {
+            throw FileError("read", path, error)
+        }
+    }
+
     /// Cuts the file to a length.
     package func truncate(to length: Int, path: String) throws(FileError) {
         do {
@@ -276,7 +305,7 @@ extension Descriptor {
         do {
             _ = try retryingInterrupts { fsync(number) }
         } catch {
-            throw FileError("sync", path, error)
+            throw FileError(FileError.sync, path, error)
         }
     }
 }

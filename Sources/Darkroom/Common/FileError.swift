@@ -1,4 +1,3 @@
-import Glibc
 import SystemPackage
 
 /// A system call on a file of the spool that failed.
@@ -17,10 +16,13 @@ package struct FileError: CodedError, Equatable {
 
     package var code: String {
         switch errno {
-        case .noSpace, Errno(rawValue: EDQUOT): "disk-full"
+        case .noSpace, .diskQuotaExceeded: Self.diskFull
         case .ioError: "io-error"
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "too-many-files"
-        case .permissionDenied, .notPermitted, .readOnlyFileSystem: "permission-denied"
+        case .noMemory: "no-memory"
+        case .readOnlyFileSystem: "read-only"
+        case .fileTooLarge: "file-too-large"
+        case .permissionDenied, .notPermitted: "permission-denied"
         case .noSuchFileOrDirectory, .notDirectory: "file-missing"
         case .fileExists: "file-exists"
         default: "file-error"
@@ -29,13 +31,17 @@ package struct FileError: CodedError, Equatable {
 
     package var message: String { "\(path): cannot \(step): \(errno)" }
 
-    /// Conditions of the machine pass; those of the file itself do not.
+    /// Conditions of the machine pass; those of the file itself do not, but for being in someone's use.
     package var isTransient: Bool {
-        switch errno {
-        case .noSpace, Errno(rawValue: EDQUOT), .tooManyOpenFiles, .tooManyOpenFilesInSystem,
-            .noMemory, .resourceTemporarilyUnavailable:
-            true
-        default: false
-        }
+        fault == .full || fault == .scarce || errno == .resourceTemporarilyUnavailable
     }
+
+    /// A failed sync is lasting whatever its cause: the kernel may have dropped what it could not write, and
+    /// would report the next one as done.
+    package var fault: StorageFault? { step == Self.sync ? .lasting : errno.storageFault }
+
+    static let diskFull = "disk-full"
+
+    /// The step of fsync(2).
+    static let sync = "sync"
 }

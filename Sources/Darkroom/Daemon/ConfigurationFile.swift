@@ -61,6 +61,7 @@ package struct ConfigurationFile: Sendable {
     private static func text(of node: Node) -> String {
         if let scalar = node.scalar { return scalar.string }
         // A list of filters or of folders goes on as YAML in one line or several.
+        // A text that cannot be written out again is one that no setting takes, and is refused there.
         return (try? Yams.serialize(node: node)) ?? ""
     }
 

@@ -93,7 +93,7 @@ package struct ConfigurationLoader: Sendable {
         let known = Set(Setting.all.map(\.variable) + [FaultPoint.variable])
         let fault = environment[FaultPoint.variable].flatMap(FaultPoint.problem)
         let problems = fault.map { ["environment variable \(FaultPoint.variable): \($0)"] } ?? []
-        return problems + environment.keys.sorted()
+        let unknown = environment.keys.sorted()
             .filter { $0.hasPrefix("DARKROOM_") && !known.contains($0) }
             .map { name in
                 let hint =
@@ -101,6 +101,7 @@ package struct ConfigurationLoader: Sendable {
                     .map { "; did you mean \($0)?" } ?? ""
                 return "environment variable \(name): unknown\(hint)"
             }
+        return problems + unknown
     }
 
     /// A refused text, quoted; of a long one the beginning.

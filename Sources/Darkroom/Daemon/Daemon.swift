@@ -186,7 +186,7 @@ package final class Daemon: @unchecked Sendable {
         notifier.status(
             scheduler.summary.text(
                 isPaused: scheduler.gate.isSuspended, isStopping: scheduler.gate.isStopping,
-                running: scheduler.runningCount))
+                running: scheduler.runningCount, storage: scheduler.storage.report))
     }
 
     /// Tells the service manager that the daemon lives, as long as the work does.
@@ -227,8 +227,18 @@ extension Board.Summary {
     var unfinished: Int { batchesInWork + batchesWaiting }
 
     /// The line that `systemctl status` shows.
-    func text(isPaused: Bool, isStopping: Bool, running: Int) -> String {
+    func text(
+        isPaused: Bool, isStopping: Bool, running: Int, storage: StorageGuard.Report? = nil
+    ) -> String {
         if isStopping { return "Stopping: \(count(running, "operation")) finishing" }
+        if let storage {
+            let pause = isPaused ? "Paused (SIGUSR1), and waiting" : "Waiting"
+            let next =
+                storage.secondsBetweenTries.map { "tried again in \($0) s" }
+                ?? "tried again after SIGUSR2 or a restart"
+            return "\(pause): \(storage.message); \(next); "
+                + "\(count(unfinished, "batch", "batches")) unfinished"
+        }
         if isPaused {
             let finishing = running > 0 ? ", \(count(running, "image")) still finishing" : ""
             return "Paused (SIGUSR1): \(count(unfinished, "batch", "batches")) waiting\(finishing)"

@@ -23,6 +23,11 @@ package enum Event: String, Sendable, CaseIterable {
     case imageFiltered = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e021"
     case imageFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e022"
     case storageFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e030"
+    case storageWaits = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e031"
+    case storageStillWaits = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e032"
+    case storageWorksAgain = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e033"
+    case storageLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e034"
+    case batchRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e035"
     case imageSuspected = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e050"
 }
 
@@ -234,6 +239,51 @@ package struct EventLog: Sendable {
         var fields: Logger.Metadata = [Field.error: .string(error.code)]
         if let batch { fields[Field.batch] = .string(batch) }
         say(.critical, .storageFailed, "\(error.message)", fields)
+    }
+
+    /// The first word about trouble with the spool's disk; others follow while it lasts, but seldom.
+    package func storageWaits(_ failure: Failure, batch: String?) {
+        say(
+            .critical, .storageWaits,
+            "\(failure.message); nothing new begins until that has passed, which is tried again and "
+                + "again, and nothing is lost", fields(failure, batch))
+    }
+
+    package func storageStillWaits(_ failure: Failure, since: String) {
+        say(
+            .warning, .storageStillWaits, "\(failure.message), as since \(since); still waiting",
+            fields(failure, nil))
+    }
+
+    package func storageWorksAgain(_ failure: Failure, since: String) {
+        say(
+            .notice, .storageWorksAgain,
+            "The spool takes writes again; it did not since \(since): \(failure.message)",
+            fields(failure, nil))
+    }
+
+    package func storageLost(_ failure: Failure, batch: String?) {
+        say(
+            .critical, .storageLost,
+            "\(failure.message); the disk may have lost data, so no manifest is taken and no image begun "
+                + "until the disk is in order and darkroomd is restarted or gets SIGUSR2",
+            fields(failure, batch))
+    }
+
+    package func batchRemoved(_ status: Status) {
+        say(
+            .warning, .batchRemoved,
+            "\(status.id): its folder in active/ was removed; what was not done of it has failed",
+            [
+                Field.batch: .string(status.id), Field.state: .string(status.state.rawValue),
+                Field.error: .string(Failure.batchRemoved),
+            ])
+    }
+
+    private func fields(_ failure: Failure, _ batch: String?) -> Logger.Metadata {
+        var fields: Logger.Metadata = [Field.error: .string(failure.code)]
+        if let batch { fields[Field.batch] = .string(batch) }
+        return fields
     }
 
     private func images(_ count: Int) -> String { count == 1 ? "1 image" : "\(count) images" }

@@ -32,6 +32,8 @@ package final class SignalSources {
         pthread_sigmask(SIG_BLOCK, &set, nil)
         // A write to a closed connection is an error to handle, not an end.
         signal(SIGPIPE, SIG_IGN)
+        // And so is one beyond the largest file that is allowed (setrlimit(2)).
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     package init(

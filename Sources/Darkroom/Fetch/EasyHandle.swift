@@ -22,6 +22,9 @@ final class EasyHandle {
         var head: [UInt8] = []
         /// Why a callback ended the transfer; libcurl itself knows only that one did.
         var failure: FetchError?
+        /// Why this machine had no socket for a connection, which libcurl reports as a server that does not
+        /// answer.
+        var socketFault: StorageFault?
     }
 
     /// nil if there is no memory for it.
@@ -60,7 +63,9 @@ final class EasyHandle {
         try options.setLimits(settings.limits)
         try options.set(CURLOPT_HTTPHEADER, list: headers)
         try options.check(
-            darkroom_curl_set_open_socket(curl, openSocket, nil), CURLOPT_OPENSOCKETFUNCTION)
+            darkroom_curl_set_open_socket(
+                curl, openSocket, Unmanaged.passUnretained(self).toOpaque()),
+            CURLOPT_OPENSOCKETFUNCTION)
         try options.check(
             darkroom_curl_set_write(curl, receive, Unmanaged.passUnretained(self).toOpaque()),
             CURLOPT_WRITEFUNCTION)
@@ -97,17 +102,24 @@ final class EasyHandle {
             return true
         } catch {
             return fail(
-                .writeFailed, "cannot be written to \(transfer.request.output.name): \(error)")
+                .writeFailed, "cannot be written to \(transfer.request.output.name): \(error)",
+                error.storageFault)
         }
     }
 
     private static let errorPageLimit: Int64 = 64 << 10
 
     /// Notes why the transfer does not go on.
-    private func fail(_ kind: FetchError.Code, _ words: String) -> Bool {
+    private func fail(
+        _ kind: FetchError.Code, _ words: String, _ fault: StorageFault? = nil
+    ) -> Bool {
         guard let url = transfer?.request.url else { return false }
-        transfer?.failure = FetchError(kind, "\(url): the download \(words)")
+        transfer?.failure = FetchError(kind, "\(url): the download \(words)", fault: fault)
         return false
+    }
+
+    fileprivate func noSocket(_ error: Errno) {
+        transfer?.socketFault = error == .noBufferSpace ? .scarce : error.storageFault
     }
 
     private static func writeAll(
@@ -136,7 +148,8 @@ private func receive(
     return handle.take(piece) ? piece.count : Int(CURL_WRITEFUNC_ERROR)
 }
 
-/// libcurl's open-socket callback: as libcurl opens one, and closed in any program that is executed.
+/// libcurl's open-socket callback: as libcurl opens one, and closed in any program that is executed. `user`
+/// is the `EasyHandle`, which outlives its transfer.
 ///
 /// It sees the resolved address of every connection, those of redirects included, before the connect:
 /// rules about addresses belong here, and return CURL_SOCKET_BAD for one that is refused.
@@ -145,6 +158,11 @@ private func openSocket(
     address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let address = address?.pointee else { return CURL_SOCKET_BAD }
-    return socket(
+    let number = socket(
         address.family, address.socktype | CInt(SOCK_CLOEXEC.rawValue), address.protocol)
+    if number < 0, let user {
+        let error = Errno(rawValue: errno)
+        Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue().noSocket(error)
+    }
+    return number
 }

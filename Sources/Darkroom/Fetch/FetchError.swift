@@ -44,14 +44,18 @@ package struct FetchError: CodedError, Equatable {
     package var kind: Code
     package var message: String
     package var isTransient: Bool
+    package var fault: StorageFault?
 
     package var code: String { kind.rawValue }
 
     /// `isTransient` is the kind's own answer where it is left out.
-    package init(_ kind: Code, _ message: String, isTransient: Bool? = nil) {
+    package init(
+        _ kind: Code, _ message: String, isTransient: Bool? = nil, fault: StorageFault? = nil
+    ) {
         self.kind = kind
         self.message = message
         self.isTransient = isTransient ?? kind.isTransient
+        self.fault = fault
     }
 }
 

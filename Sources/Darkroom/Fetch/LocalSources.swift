@@ -64,7 +64,8 @@ package struct LocalSources: Sendable, Equatable {
                 throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
             } catch {
                 throw FetchError(
-                    .sourceUnreadable, "\(shown): cannot be opened in \(place.root): \(error)")
+                    .sourceUnreadable, "\(shown): cannot be opened in \(place.root): \(error)",
+                    fault: error.storageFault)
             }
             return try checked(descriptor, at: place, shown: shown)
         }

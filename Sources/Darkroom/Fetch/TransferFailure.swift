@@ -1,4 +1,6 @@
 import CCurl
+import Glibc
+import SystemPackage
 
 extension FetchError {
     /// What a transfer that libcurl ended with `result` has failed of, or nil if it brought a body.
@@ -22,7 +24,32 @@ extension FetchError {
         let words =
             handle.errorText.isEmpty
             ? String(cString: curl_easy_strerror(result)) : handle.errorText
-        self.init(kind, "\(place): " + (cause ?? words))
+        self.init(
+            kind, "\(place): " + (cause ?? words),
+            fault: Self.fault(result, kind, of: transfer))
+    }
+
+    /// Whether this machine is to blame and not the network. libcurl does not say that it found no file
+    /// descriptor for the name's resolution or for reading its certificates, so we look whether there is one.
+    private static func fault(
+        _ result: CURLcode, _ kind: Code, of transfer: EasyHandle.Transfer
+    ) -> StorageFault? {
+        if result == CURLE_OUT_OF_MEMORY { return .scarce }
+        switch kind {
+        case .connectFailed, .timeout: return transfer.socketFault
+        case .resolveFailed, .tlsFailed, .transferFailed: return descriptorFault()
+        default: return nil
+        }
+    }
+
+    /// What keeps this process from opening one more file; nil where nothing does.
+    private static func descriptorFault() -> StorageFault? {
+        do throws(Errno) {
+            _ = Descriptor(owning: try retryingInterrupts { open("/", O_RDONLY | O_CLOEXEC) })
+            return nil
+        } catch {
+            return error.storageFault
+        }
     }
 
     /// The URL asked for and, after a redirect, the one that failed.

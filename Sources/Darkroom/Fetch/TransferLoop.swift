@@ -88,7 +88,10 @@ final class TransferLoop {
         let transfer = EasyHandle.Transfer(
             id: id, request: request, limits: settings.limits, completion: completion)
         guard let handle = idle.popLast() ?? EasyHandle() else {
-            completion(.failure(FetchError(.transferFailed, "\(request.url): out of memory")))
+            completion(
+                .failure(
+                    FetchError(
+                        .transferFailed, "\(request.url): out of memory", fault: .scarce)))
             return
         }
         do throws(FetchError) {
@@ -162,6 +165,8 @@ final class TransferLoop {
         _ code: CURLMcode, of transfer: EasyHandle.Transfer
     ) -> FetchError {
         let words = String(cString: curl_multi_strerror(code))
-        return FetchError(.transferFailed, "\(transfer.request.url): \(words)")
+        return FetchError(
+            .transferFailed, "\(transfer.request.url): \(words)",
+            fault: code == CURLM_OUT_OF_MEMORY ? .scarce : nil)
     }
 }

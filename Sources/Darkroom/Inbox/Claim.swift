@@ -27,6 +27,10 @@ struct Claim {
         var claimed: [ClaimedManifest] = []
         /// Those that cannot be taken for a reason of their own.
         var refused: [(name: FileName, error: FileError)] = []
+        /// Those that are in `active` though not on the disk as far as is known; they get no receipt yet.
+        var unsynced: [ClaimedManifest] = []
+        /// The IDs of those that could neither be read nor put back. `Recovery` deals with them.
+        var stranded: [String] = []
         /// What keeps every manifest from being taken, not these alone.
         var failure: FileError?
     }
@@ -35,29 +39,41 @@ struct Claim {
     /// does not stand in the others' way.
     func take(_ candidates: [Candidate]) -> Outcome {
         var outcome = Outcome()
-        do {
-            for candidate in candidates {
-                do {
-                    if let manifest = try take(candidate) { outcome.claimed.append(manifest) }
-                } catch  where !error.isOfTheMachine {
-                    outcome.refused.append((candidate.name, error))
+        for candidate in candidates where outcome.failure == nil {
+            do {
+                if let manifest = try take(candidate, &outcome.stranded) {
+                    outcome.claimed.append(manifest)
                 }
+            } catch  where !error.isOfTheMachine {
+                outcome.refused.append((candidate.name, error))
+            } catch {
+                outcome.failure = error
             }
+        }
+        do {
             if durably { try sync(outcome.claimed) }
         } catch {
             outcome.failure = error
+            outcome.unsynced = outcome.claimed
+            outcome.claimed = []
         }
         return outcome
     }
 
-    private func sync(_ claimed: [ClaimedManifest]) throws(FileError) {
+    /// Waits until the claims are on the disk. Before that no receipt is written: after a power cut it might be
+    /// there, and the manifest in the inbox again, to be answered twice.
+    func sync(_ claimed: [ClaimedManifest]) throws(FileError) {
         guard !claimed.isEmpty else { return }
         for manifest in claimed {
-            let folder = try manifest.folders.active()
-            let name = BatchFile.manifest(manifest.format)
-            try folder.open(name).sync(path: folder.path(of: name))
-            try folder.sync()
-            FaultPoint.claimFolderSynced.pass()
+            do {
+                let folder = try manifest.folders.active()
+                let name = BatchFile.manifest(manifest.format)
+                try folder.open(name).sync(path: folder.path(of: name))
+                try folder.sync()
+                FaultPoint.claimFolderSynced.pass()
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                // Someone has removed it, and it will be found missing when it is to be answered.
+            }
         }
         try spool.active.sync()
         FaultPoint.claimActiveSynced.pass()
@@ -65,7 +81,9 @@ struct Claim {
         FaultPoint.claimInboxSynced.pass()
     }
 
-    private func take(_ candidate: Candidate) throws(FileError) -> ClaimedManifest? {
+    private func take(
+        _ candidate: Candidate, _ stranded: inout [String]
+    ) throws(FileError) -> ClaimedManifest? {
         let folders = try spool.makeBatch(for: candidate.name.text)
         FaultPoint.claimFolderMade.pass()
         let folder = try folders.active()
@@ -73,7 +91,8 @@ struct Claim {
         do {
             try inbox.rename(candidate.name, to: folder, as: name)
         } catch {
-            try spool.active.removeDirectory(FileName(folders.id))
+            // Should the empty folder stay, the next start removes it.
+            try? spool.active.removeDirectory(FileName(folders.id))
             // Its owner took it back in between.
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw error
@@ -84,9 +103,14 @@ struct Claim {
                 folders: folders, name: candidate.name.text, format: candidate.format,
                 received: Clock.timestamp, reading: try reading(of: candidate, in: folder))
         } catch {
-            // It is back where it was, and is looked at anew.
-            try folder.rename(name, to: inbox, as: candidate.name)
-            try spool.active.removeDirectory(FileName(folders.id))
+            do {
+                // It is back where it was, and is looked at anew.
+                try folder.rename(name, to: inbox, as: candidate.name)
+            } catch {
+                stranded.append(folders.id)
+            }
+            // As above; and it is not empty where the manifest is still in it.
+            try? spool.active.removeDirectory(FileName(folders.id))
             throw error
         }
     }
@@ -140,8 +164,9 @@ extension Spool {
 extension FileError {
     /// Whether it would meet any other file too. Of a refused permission that cannot be told from the
     /// errno; it is the file's in the inbox, where a sticky bit may keep others' files from being moved.
+    /// One manifest that cannot be read is no broken disk.
     fileprivate var isOfTheMachine: Bool {
-        isTransient || errno == .ioError || errno == .readOnlyFileSystem
+        fault != nil || (errno == .ioError && step != "read")
     }
 }
 

@@ -22,25 +22,23 @@ package final class Intake: @unchecked Sendable {
     /// Bytes of manifests held between reading and claiming, above which a group is cut short.
     private static let groupBytes = 4 << 20
 
-    private let spool: Spool
-    private let scheduler: Scheduler
-    private let log: EventLog
+    let spool: Spool
+    let scheduler: Scheduler
+    let log: EventLog
     /// Called when the inbox is gone and cannot be put back.
     private let onLoss: @Sendable (FileError) -> Void
-    private let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
+    let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
     /// Whether something is left in the folder for want of room.
     private let waitsForRoom = Atomic(false)
 
-    private var inbox: Directory?
+    private(set) var inbox: Directory?
     private var watch: InboxWatch?
     private var arrivals = Arrivals()
     private var settling = SettlingFiles()
     private var refused: [FileName: String] = [:]
-    /// Claimed manifests whose receipt could not be written; nothing more is claimed until it is.
-    private var unanswered: [ClaimedManifest] = []
+    /// What the spool has refused; nothing more is claimed until it takes it.
+    var refusals = IntakeRefusals()
     private var mustScan = false
-    /// Whether the spool has refused to take anything; nothing is claimed until it is tried again.
-    private var isBlocked = false
     private var recheckIsSet = false
     /// Asked between manifests, so that a stop does not wait for a full inbox.
     private let stopped = Atomic(false)
@@ -75,26 +73,11 @@ package final class Intake: @unchecked Sendable {
         }
         if let failure { throw failure }
         scheduler.onRoom { [weak self] in self?.roomAppeared() }
+        scheduler.storage.add(self)
         queue.async { [self] in
             for id in unfinished where !isStopped { recover(id, recovery) }
             scan()
             rescanLater()
-        }
-    }
-
-    private func recover(_ id: String, _ recovery: Recovery) {
-        do {
-            switch try recovery.recover(id) {
-            case .empty, .finished: break
-            case .rejected(let status): log.rejected(status)
-            case .unfinished(let prepared):
-                log.resumed(prepared)
-                log.suspected(prepared)
-                scheduler.accept(prepared)
-            }
-        } catch {
-            // It stays where it is for the next start, and the others go on.
-            log.storageFailed(error, batch: id)
         }
     }
 
@@ -120,7 +103,7 @@ package final class Intake: @unchecked Sendable {
         queue.sync { watch = nil }
     }
 
-    private var isStopped: Bool { stopped.load(ordering: .acquiring) }
+    var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
     // MARK: The folder
 
@@ -144,6 +127,8 @@ package final class Intake: @unchecked Sendable {
     private func poll(every seconds: Double) {
         queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
             guard let self, !isStopped, watch == nil else { return }
+            // No event tells of it: begins to poll anew, or to watch.
+            if isReplaced { return reopen() }
             scan()
             poll(every: seconds)
         }
@@ -181,7 +166,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     /// Looks at everything that is there, the oldest first.
-    private func scan() {
+    func scan() {
         guard !isStopped, let inbox else { return }
         mustScan = false
         do {
@@ -198,6 +183,8 @@ package final class Intake: @unchecked Sendable {
             }
             found.sort { $0.1.isOlder(than: $1.1, $0.0.bytes, $1.0.bytes) }
             for (name, _) in found { arrived(name, isWhole: false) }
+        } catch  where error.fault != nil {
+            scheduler.storage.troubled(error)
         } catch {
             log.storageFailed(error)
         }
@@ -225,6 +212,7 @@ package final class Intake: @unchecked Sendable {
         let examination = Examination(scheduler.configuration)
         while !arrivals.isEmpty, !isBlocked, !isStopped, scheduler.hasRoom {
             take(arrivals.takeGroup(), examination, inbox)
+            if refusals.isTrying { break }
         }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked, !isStopped else { return }
@@ -270,6 +258,8 @@ package final class Intake: @unchecked Sendable {
             refused[name] = nil
         case .ignored(let reason):
             refuse(name, reason)
+        case .unreadable(let error) where error.fault != nil:
+            scheduler.storage.troubled(error)
         case .unreadable(let error):
             refuse(name, error.message)
             recheckLater()
@@ -305,20 +295,10 @@ package final class Intake: @unchecked Sendable {
             refuse(name, error.message)
             recheckLater()
         }
-        if let failure = outcome.failure {
-            log.storageFailed(failure)
-            retryLater()
-        }
+        refusals.unrecovered += outcome.stranded
+        refusals.unanswered += outcome.unsynced
+        if let failure = outcome.failure { scheduler.storage.troubled(failure) }
         answer(outcome.claimed)
-    }
-
-    /// Gives the manifests their receipts. One whose receipt cannot be written is kept, for it is in the inbox
-    /// no more, and tried again.
-    private func answer(_ claimed: [ClaimedManifest]) {
-        let reception = Reception(spool: spool, scheduler: scheduler, log: log)
-        guard let left = reception.answer(claimed) else { return }
-        unanswered += left
-        retryLater()
     }
 
     /// The request is consumed when it will not be forgotten any more, or means nothing.
@@ -338,6 +318,8 @@ package final class Intake: @unchecked Sendable {
             FaultPoint.cancelConsumed.pass()
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Its owner has taken it back.
+        } catch  where error.fault != nil {
+            scheduler.storage.troubled(error)
         } catch {
             log.storageFailed(error)
         }
@@ -346,6 +328,7 @@ package final class Intake: @unchecked Sendable {
     // MARK: Time
 
     private func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
+        // One that cannot be looked at now goes on settling, and is looked at again.
         guard settling.contains(name), let information = try? inbox?.information(of: name)
         else { return false }
         return settling.hasSettled(name, FileIdentity(information), for: seconds)
@@ -363,20 +346,6 @@ package final class Intake: @unchecked Sendable {
             timerIsSet = false
             for name in settling.names { arrived(name, isWhole: false) }
             drain()
-        }
-    }
-
-    /// Claims nothing for a while, for the spool has refused it, and then begins with a look at everything.
-    private func retryLater() {
-        guard !isBlocked else { return }
-        isBlocked = true
-        queue.asyncAfter(deadline: .now() + 5) { [weak self] in
-            guard let self, !isStopped else { return }
-            isBlocked = false
-            let again = unanswered
-            unanswered = []
-            answer(again)
-            scan()
         }
     }
 

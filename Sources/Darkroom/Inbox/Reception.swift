@@ -4,38 +4,73 @@ struct Reception {
     let scheduler: Scheduler
     let log: EventLog
 
-    /// Returns nil if all went well; where the spool has refused something, which has been logged, those that
-    /// have no receipt, if any.
-    func answer(_ claimed: [ClaimedManifest]) -> [ClaimedManifest]? {
+    /// What the spool has refused, to be tried again.
+    struct Rest {
+        /// They have no receipt.
+        var unanswered: [ClaimedManifest] = []
+        /// The IDs of rejected manifests that are answered and whose folder is still in `active`.
+        var uncleared: [String] = []
+    }
+
+    /// - Parameter claimed: manifests whose claims are on the disk.
+    func answer(_ claimed: [ClaimedManifest]) -> Rest {
         let durably = scheduler.configuration.isDurable
         var answered: [(ClaimedManifest, Status)] = []
-        var left: [ClaimedManifest]?
-        do {
-            for manifest in claimed {
+        var rest = Rest()
+        for (index, manifest) in claimed.enumerated() {
+            do {
                 answered.append(try Receipt.issue(for: manifest, durably: durably))
+            } catch  where error.errno == .noSuchFileOrDirectory && isRemoved(manifest) {
+                log.storageFailed(Failure.removed(manifest.folders), batch: manifest.id)
+            } catch {
+                scheduler.storage.troubled(error, batch: manifest.id)
+                rest.unanswered = Array(claimed[index...])
+                break
             }
+        }
+        // Without it a receipt may be lost with the power, and is written again at the next start. So the only
+        // copy of a manifest that is rejected is not removed before.
+        var isSynced = true
+        do {
             if durably, !answered.isEmpty { try spool.outbox.sync() }
             FaultPoint.receiptOutboxSynced.pass()
         } catch {
-            log.storageFailed(error)
-            left = Array(claimed[answered.count...])
+            isSynced = false
+            scheduler.storage.troubled(error)
         }
-        for (manifest, status) in answered { admit(manifest, status, durably) }
-        return left
+        for (manifest, status) in answered {
+            if case .success(let accepted) = manifest.reading.outcome {
+                log.claimed(status)
+                scheduler.accept(
+                    PreparedBatch(folders: manifest.folders, manifest: accepted, status: status))
+            } else {
+                log.rejected(status)
+                if !isSynced || !clear(manifest, durably) { rest.uncleared.append(manifest.id) }
+            }
+        }
+        return rest
     }
 
-    private func admit(_ claimed: ClaimedManifest, _ status: Status, _ durably: Bool) {
-        guard case .success(let manifest) = claimed.reading.outcome else {
-            log.rejected(status)
-            do {
-                try Receipt.finish(claimed.folders, format: claimed.format, durably: durably)
-            } catch {
-                log.storageFailed(error, batch: claimed.id)
-            }
-            return
+    /// Whether someone has taken the manifest out of `active`: there is nothing to answer any more.
+    private func isRemoved(_ manifest: ClaimedManifest) -> Bool {
+        do {
+            return try !manifest.folders.active().exists(BatchFile.manifest(manifest.format))
+        } catch {
+            return error.errno == .noSuchFileOrDirectory
         }
-        log.claimed(status)
-        scheduler.accept(
-            PreparedBatch(folders: claimed.folders, manifest: manifest, status: status))
+    }
+
+    /// Removes what is left of a rejected manifest in `active`.
+    private func clear(_ manifest: ClaimedManifest, _ durably: Bool) -> Bool {
+        do {
+            try Receipt.finish(manifest.folders, format: manifest.format, durably: durably)
+            return true
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Someone else has removed it.
+            return true
+        } catch {
+            scheduler.storage.troubled(error, batch: manifest.id)
+            return false
+        }
     }
 }

@@ -102,12 +102,12 @@ package final class Spool: Sendable {
             guard cause == .wouldBlock else { throw .file(FileError("lock", path, cause)) }
             throw .locked(spool: root.path, holder: holder(root))
         }
-        guard ftruncate(number, 0) == 0 else {
-            throw .file(FileError("write", path, Errno(rawValue: errno)))
-        }
         let text = "darkroomd, process \(getpid()), since \(Clock.timestamp)\n"
         do {
+            try lock.truncate(to: 0, path: path)
             try lock.write(Array(text.utf8), path: path)
+        } catch  where error.fault == .full {
+            // The lock holds without its text, and a full disk is no reason not to start: it is waited for.
         } catch {
             throw .file(error)
         }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// One line of a batch's journal.
 package enum JournalRecord: Sendable, Equatable {
@@ -38,21 +37,30 @@ package enum ItemJournal {
             bytes.append(UInt8(ascii: "\n"))
         }
         let file = try folder.append(to: fileName)
-        let length = lseek(file.number, 0, SEEK_END)
+        let path = folder.path(of: fileName)
+        let length = try file.length(path: path)
+        // Half a line may be left of an append that failed, if it could not be taken back then either.
+        let last = length > 0 ? try file.byte(at: length - 1, path: path) : nil
+        if let last, last != UInt8(ascii: "\n") { bytes.insert(UInt8(ascii: "\n"), at: 0) }
         FaultPoint.publishJournalTorn.pass {
             // All but the newline and a little before it.
-            try? file.write(bytes.dropLast(4), path: folder.path(of: fileName))
+            try? file.write(bytes.dropLast(4), path: path)
         }
         do {
-            try file.write(bytes, path: folder.path(of: fileName))
+            try file.write(bytes, path: path)
         } catch {
-            // A full disk may have taken half a line: what is appended next must begin its own.
-            _ = ftruncate(file.number, length)
+            // A full disk may have taken half a line. Should this fail, the next append begins a line of its own.
+            try? file.truncate(to: length, path: path)
             throw error
         }
         FaultPoint.publishJournalWritten.pass()
-        if durably { try file.sync(path: folder.path(of: fileName)) }
+        if durably {
+            try file.sync(path: path)
+            // The first lines are no use in a file whose name is lost.
+            if length == 0 { try folder.sync() }
+        }
         FaultPoint.publishJournalSynced.pass()
+        try file.close(path: path)
     }
 
     /// The records in the order they were written; none where there is no journal.
@@ -90,6 +98,8 @@ package enum ItemJournal {
         FaultPoint.recoveryJournalWritten.pass()
         try folder.rename(name, to: folder, as: fileName, replacing: true)
         FaultPoint.recoveryJournalMended.pass()
+        // Else a power cut might bring the old file back, without what is appended to this one.
+        try folder.sync()
     }
 }
 

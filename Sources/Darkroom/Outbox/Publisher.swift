@@ -13,6 +13,9 @@ import Synchronization
 ///
 /// Whatever comes in while a group is on its way to the disk makes the next group, so that many small
 /// images share the waiting and a single one does not wait for company.
+///
+/// A group that the disk refuses is kept as it is and tried again when the `StorageGuard` says so: none of its
+/// images is shown as done before the journal has it.
 package final class Publisher: Sendable {
     /// One image that has ended.
     package struct Item: Sendable {
@@ -21,20 +24,32 @@ package final class Publisher: Sendable {
         package var status: ImageStatus
         /// Called with the status as it was journaled: that of a failed image if publishing failed.
         package let completion: @Sendable (ImageStatus) -> Void
+        /// Called instead where it is not journaled.
+        package let unrecorded: @Sendable (Unrecorded) -> Void
         /// Whether the journal does not have it yet.
         fileprivate var isUndecided = true
 
         package init(
             folders: BatchFolders, index: Int, status: ImageStatus,
-            completion: @escaping @Sendable (ImageStatus) -> Void
+            completion: @escaping @Sendable (ImageStatus) -> Void,
+            unrecorded: @escaping @Sendable (Unrecorded) -> Void = { _ in }
         ) {
             self.folders = folders
             self.index = index
             self.status = status
             self.completion = completion
+            self.unrecorded = unrecorded
         }
 
         fileprivate var record: JournalRecord { .ended(index: index, status) }
+    }
+
+    /// Why an image's end is not in the journal.
+    package enum Unrecorded: Sendable {
+        /// Its output's bytes did not get to the disk for want of space; it is to be made again.
+        case again
+        /// The daemon stops while the disk refuses it; the next start does it again.
+        case left
     }
 
     private enum Entry: Sendable {
@@ -49,14 +64,30 @@ package final class Publisher: Sendable {
         }
     }
 
+    /// What waits for the disk.
+    private struct Kept: Sendable {
+        var groups: [Group] = []
+        /// What is to be done when nothing of the batch is kept any more.
+        var afterwards: [(batch: FileName, body: @Sendable () -> Void)] = []
+        var isLeaving = false
+
+        func holds(_ batch: FileName) -> Bool {
+            groups.contains { FileName($0.folders.id) == batch }
+        }
+    }
+
     private let queue = DispatchQueue(label: "darkroom.publisher", qos: .userInitiated)
     private let pending = Mutex<[Entry]>([])
+    /// Changed on `queue` only.
+    private let kept = Mutex(Kept())
     let heartbeat = Heartbeat()
     private let durably: Bool
+    private let storage: StorageGuard
     private let log: EventLog
 
-    package init(durably: Bool, log: EventLog) {
+    package init(durably: Bool, storage: StorageGuard, log: EventLog) {
         self.durably = durably
+        self.storage = storage
         self.log = log
     }
 
@@ -64,13 +95,39 @@ package final class Publisher: Sendable {
 
     package func recordCancellation(_ folders: BatchFolders) { add(.cancellation(folders)) }
 
-    /// Does something when everything handed in before has been dealt with.
-    package func afterwards(_ body: @escaping @Sendable () -> Void) {
-        queue.async(execute: body)
+    /// Does something when everything handed in before of this batch is in the journal.
+    package func afterwards(of batch: FileName, _ body: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            let isKept = kept.withLock { kept in
+                let isKept = kept.holds(batch)
+                if isKept { kept.afterwards.append((batch, body)) }
+                return isKept
+            }
+            if !isKept { body() }
+        }
     }
 
-    /// Waits until everything handed in before has been dealt with.
+    /// Waits until everything handed in before has been dealt with, or is kept.
     package func drain() { queue.sync {} }
+
+    /// Lets go of what is kept, and keeps nothing from now on: the daemon stops.
+    package func leaveKept() {
+        queue.sync {
+            let groups = kept.withLock { kept in
+                kept.isLeaving = true
+                defer {
+                    kept.groups = []
+                    kept.afterwards = []
+                }
+                return kept.groups
+            }
+            for group in groups { leave(group) }
+        }
+    }
+
+    private func leave(_ group: Group) {
+        for item in group.items { item.unrecorded(.left) }
+    }
 
     private func add(_ entry: Entry) {
         let isFirst = pending.withLock { pending in
@@ -103,95 +160,221 @@ package final class Publisher: Sendable {
             case .cancellation: groups[index].isCancelled = true
             }
         }
-        for group in groups { publish(group) }
+        for group in groups { _ = attempt(group) }
     }
 
     /// What has come in of one batch.
-    private struct Group {
+    private struct Group: Sendable {
         let folders: BatchFolders
         var items: [Item] = []
         var isCancelled = false
+
+        var isEmpty: Bool { items.isEmpty && !isCancelled }
     }
 
-    private func publish(_ group: Group) {
-        var items = group.items
-        do throws(FileError) {
-            let active = try group.folders.active()
-            startWriting(items, in: active)
-            for index in items.indices { sync(&items[index], in: active) }
-            FaultPoint.publishOutputsSynced.pass()
-            var records = items.map(\.record)
-            if group.isCancelled { records.append(.cancelled) }
-            do throws(FileError) {
-                try ItemJournal.append(records, in: active, durably: durably)
-            } catch {
-                refuse(&items, error, in: active)
-                throw error
-            }
-            rename(&items, group.folders, from: active)
-            if durably, items.contains(where: { $0.status.state == .filtered }) {
-                try group.folders.outbox().sync()
-            }
-            FaultPoint.publishOutboxSynced.pass()
-        } catch {
-            log.storageFailed(error, batch: group.folders.id)
-            // Before the journal there was no decision; after it, it stands, and so does what was renamed.
-            for index in items.indices where items[index].isUndecided {
-                items[index].status.fail(error)
-            }
+    // MARK: What the disk refuses
+
+    /// Publishes a group, and keeps what of it cannot be; false if that is anything.
+    private func attempt(_ group: Group) -> Bool {
+        let rest = publish(group)
+        if rest.isEmpty { return true }
+        let isLeaving = kept.withLock { kept in
+            if !kept.isLeaving { kept.groups.append(rest) }
+            return kept.isLeaving
         }
-        for item in items { item.completion(item.status) }
+        if isLeaving { leave(rest) }
+        // It may have been given back its space since it refused.
+        if storage.mayWork { queue.async { [self] in retryKept() } }
+        return false
     }
 
-    /// Without a journal nothing may be shown as done. If its lines got into the file though not to the
-    /// disk, others that take them back follow.
+    /// Publishes what is kept, up to the first group that is refused again.
+    private func retryKept(atMost limit: Int = .max) {
+        heartbeat.began()
+        defer { heartbeat.ended() }
+        var count = 0
+        var isWell = true
+        while count < limit, isWell, let group = takeKept() {
+            count += 1
+            isWell = attempt(group)
+        }
+        if count > 0, isWell { storage.well() }
+        let bodies = kept.withLock { kept in
+            let due = kept.afterwards.filter { !kept.holds($0.batch) }
+            kept.afterwards = kept.afterwards.filter { kept.holds($0.batch) }
+            return due.map(\.body)
+        }
+        for body in bodies { body() }
+    }
+
+    private func takeKept() -> Group? {
+        kept.withLock { $0.groups.isEmpty ? nil : $0.groups.removeFirst() }
+    }
+
+    // MARK: The steps
+
+    /// Does the four steps, and gives what of the group is to be tried again.
+    private func publish(_ group: Group) -> Group {
+        var group = group
+        var rest = Group(folders: group.folders)
+        let active: Directory
+        do {
+            active = try group.folders.active()
+            startWriting(group.items, in: active)
+            try sync(&group.items, in: active)
+            FaultPoint.publishOutputsSynced.pass()
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Someone has removed the folder. There is nothing to write into and nothing to come back to.
+            for item in group.items { item.completion(item.status.removed(with: group.folders)) }
+            return rest
+        } catch {
+            storage.troubled(error, batch: group.folders.id)
+            return group
+        }
+        do {
+            try journal(group, in: active)
+        } catch  where error.step == FileError.sync {
+            // Its lines may be in the file and not on the disk. None of the images is shown as done, and
+            // others that take the lines back follow.
+            storage.troubled(error, batch: group.folders.id)
+            refuse(&group.items, error, in: active)
+            rest.isCancelled = group.isCancelled
+            for item in group.items { item.completion(item.status) }
+            return rest
+        } catch {
+            storage.troubled(error, batch: group.folders.id)
+            return group
+        }
+        rest.items = rename(&group.items, group.folders, from: active)
+        if durably, group.items.contains(where: { $0.status.state == .filtered }) {
+            syncOutbox(group.folders)
+        }
+        FaultPoint.publishOutboxSynced.pass()
+        for item in group.items { item.completion(item.status) }
+        return rest
+    }
+
+    private func journal(_ group: Group, in active: Directory) throws(FileError) {
+        var records = group.items.filter(\.isUndecided).map(\.record)
+        if group.isCancelled { records.append(.cancelled) }
+        guard !records.isEmpty else { return }
+        try ItemJournal.append(records, in: active, durably: durably)
+    }
+
     private func refuse(_ items: inout [Item], _ error: FileError, in active: Directory) {
-        for index in items.indices { items[index].status.fail(error) }
+        for index in items.indices where items[index].isUndecided {
+            items[index].status.fail(error)
+        }
+        // Where this fails too, a restart may find the lines and finish the renames: of outputs that are
+        // whole, for they were synced before.
         try? ItemJournal.append(items.map(\.record), in: active, durably: false)
     }
 
     /// All of the group's outputs go on their way to the disk before the first is waited for.
     private func startWriting(_ items: [Item], in active: Directory) {
         guard durably, items.count > 1 else { return }
-        for item in items where item.status.state == .filtered {
+        for item in items where item.status.state == .filtered && item.isUndecided {
             // A file that cannot be opened is told of when it is synced.
             try? active.open(BatchFile.output(item.index)).startWriting()
         }
     }
 
-    private func sync(_ item: inout Item, in active: Directory) {
-        heartbeat.step()
-        guard durably, item.status.state == .filtered else { return }
-        let name = BatchFile.output(item.index)
-        do {
-            try active.open(name).sync(path: active.path(of: name))
-        } catch {
-            item.status.fail(error)
+    /// Waits until the outputs are on the disk. Those that cannot get there fail; those for which there was no
+    /// space are made again, and leave the group. Throws where nothing can be said of them for now.
+    private func sync(_ items: inout [Item], in active: Directory) throws(FileError) {
+        guard durably else { return }
+        var unwritten: [Int] = []
+        defer { for index in unwritten.reversed() { items.remove(at: index) } }
+        for index in items.indices {
+            heartbeat.step()
+            guard items[index].status.state == .filtered, items[index].isUndecided else { continue }
+            let name = BatchFile.output(items[index].index)
+            do {
+                try active.open(name).sync(path: active.path(of: name))
+            } catch  where error.step == FileError.sync && error.errno.storageFault == .full {
+                // Unlike a journal's lines, an output can be written anew from its beginning.
+                storage.troubled(FileError("write", error.path, error.errno))
+                items[index].unrecorded(.again)
+                unwritten.append(index)
+            } catch  where error.step == FileError.sync {
+                storage.troubled(error, batch: items[index].folders.id)
+                items[index].status.fail(error)
+            } catch  where error.fault != nil {
+                throw error
+            } catch {
+                items[index].status.fail(error)
+            }
         }
     }
 
-    private func rename(_ items: inout [Item], _ folders: BatchFolders, from active: Directory) {
-        var corrections: [JournalRecord] = []
-        for index in items.indices {
-            items[index].isUndecided = false
-            guard let output = items[index].status.output else { continue }
+    /// Renames the outputs into the outbox, and gives the items whose rename or whose failure is to be tried
+    /// again.
+    private func rename(
+        _ items: inout [Item], _ folders: BatchFolders, from active: Directory
+    ) -> [Item] {
+        var rest: [Item] = []
+        var done: [Item] = []
+        var corrected: [Item] = []
+        for var item in items {
+            item.isUndecided = false
+            guard let output = item.status.output else {
+                done.append(item)
+                continue
+            }
             do {
                 try active.rename(
-                    BatchFile.output(items[index].index), to: try folders.restoredOutbox(),
+                    BatchFile.output(item.index), to: try folders.restoredOutbox(),
                     as: FileName(output.file))
                 FaultPoint.publishOutputMoved.pass()
+                done.append(item)
+            } catch  where error.fault != nil || error.errno == .ioError {
+                storage.troubled(error, batch: folders.id)
+                rest.append(item)
             } catch {
-                items[index].status.fail(error)
-                corrections.append(items[index].record)
+                item.status.fail(error)
+                corrected.append(item)
             }
         }
-        guard !corrections.isEmpty else { return }
-        do {
-            try ItemJournal.append(corrections, in: active, durably: durably)
-        } catch {
-            // A restart would try these renames again, which is no worse.
-            log.storageFailed(error, batch: folders.id)
+        if !corrected.isEmpty {
+            do {
+                try ItemJournal.append(corrected.map(\.record), in: active, durably: durably)
+                done += corrected
+            } catch {
+                // Until the journal has it, a restart would try these renames again.
+                storage.troubled(error, batch: folders.id)
+                for var item in corrected {
+                    item.isUndecided = true
+                    rest.append(item)
+                }
+            }
         }
+        items = done
+        return rest
+    }
+
+    /// The journal has decided and is on the disk, so that a restart finishes these renames should a power cut
+    /// undo them; and a batch ends only with a sync of this folder that went well.
+    private func syncOutbox(_ folders: BatchFolders) {
+        do {
+            try folders.outbox().sync()
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Someone has taken the folder with all that is in it.
+        } catch {
+            storage.troubled(error, batch: folders.id)
+        }
+    }
+}
+
+extension Publisher: StorageClient {
+    func tryStorage() -> Bool {
+        guard kept.withLock({ !$0.groups.isEmpty }) else { return false }
+        queue.async { [self] in retryKept(atMost: 1) }
+        return true
+    }
+
+    func storageChanged() {
+        guard storage.mayWork, kept.withLock({ !$0.groups.isEmpty }) else { return }
+        queue.async { [self] in retryKept() }
     }
 }
 
@@ -201,6 +384,8 @@ extension ImageStatus {
         guard state == .filtered else { return }
         state = .failed
         output = nil
-        self.error = Failure(error)
+        // What it says of the machine has been told to those who wait for that.
+        self.error = Failure(
+            code: error.code, message: error.message, isTransient: error.isTransient)
     }
 }

@@ -12,6 +12,8 @@ package struct Recovery: Sendable {
         case finished
         /// Its manifest is not acceptable any more, or never was; it has been answered so.
         case rejected(Status)
+        /// Someone has removed its manifest, or all of its folder; what was not done has failed.
+        case removed(Status)
         case unfinished(PreparedBatch)
     }
 
@@ -23,21 +25,26 @@ package struct Recovery: Sendable {
     /// Puts one folder in order.
     package func recover(_ id: String) throws(FileError) -> Finding {
         let folders = BatchFolders(spool: spool, id: id)
-        let active = try folders.active()
+        let active: Directory
+        do {
+            active = try folders.active()
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            guard let status = try answer(of: folders), !status.state.isFinal else {
+                return .finished
+            }
+            return try end(folders, status, .json, nil)
+        }
         try Receipt.withdraw(from: active)
         FaultPoint.recoveryReceiptWithdrawn.pass()
         let status = try answer(of: folders)
         guard let format = try format(in: active, status) else {
-            if status == nil || status?.state.isFinal == true {
+            guard let status, !status.state.isFinal else {
                 try spool.active.removeTree(FileName(id))
                 FaultPoint.recoveryEmptyRemoved.pass()
                 return status == nil ? .empty : .finished
             }
-            throw FileError(
-                "resume: its manifest is missing", active.path(of: "manifest.*"),
-                .noSuchFileOrDirectory)
+            return try restoreManifest(folders, status, active)
         }
-        try journalCrashes(of: folders, active)
         if let status, status.state.isFinal {
             try Receipt.finish(folders, format: format, durably: durably)
             FaultPoint.recoveryFinished.pass()
@@ -49,6 +56,32 @@ package struct Recovery: Sendable {
     /// Prepares a batch that has its receipt.
     package func prepare(_ folders: BatchFolders) throws(FileError) -> Finding {
         try recover(folders.id)
+    }
+
+    /// Takes back the copy of a manifest that was removed from `active`, or ends the batch without it.
+    private func restoreManifest(
+        _ folders: BatchFolders, _ status: Status, _ active: Directory
+    ) throws(FileError) -> Finding {
+        let format = ManifestFormat(fileName: status.manifest.file) ?? .json
+        let name = BatchFile.manifest(format)
+        guard let copy = try copy(of: name, format, folders, status), let bytes = copy.bytes else {
+            return try end(folders, status, format, active)
+        }
+        try active.write(bytes, to: name, durably: durably)
+        return try resume(folders, format, status, active)
+    }
+
+    /// Ends a batch of which nothing is left but its answer and perhaps its journal.
+    private func end(
+        _ folders: BatchFolders, _ status: Status, _ format: ManifestFormat, _ active: Directory?
+    ) throws(FileError) -> Finding {
+        var status = status
+        var crashes: [Int: Crashes] = [:]
+        if let active { _ = try applyJournal(to: &status, &crashes, folders, active) }
+        let last = status.removed(from: folders)
+        try folders.writeLastStatus(last, durably: durably)
+        try Receipt.finish(folders, format: format, durably: durably)
+        return .removed(last)
     }
 
     private func resume(
@@ -68,6 +101,7 @@ package struct Recovery: Sendable {
             try answer(fresh, folders, manifest: reading.bytes)
         }
         fresh.times.started = status?.times.started
+        try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
         let isCancelled = try applyJournal(to: &fresh, &crashes, folders, active)
         return .unfinished(
@@ -96,12 +130,21 @@ package struct Recovery: Sendable {
     ) throws(FileError) -> ManifestReading {
         let name = BatchFile.manifest(format)
         let reading = try examination.read(name, format, in: active)
-        guard let status, status.manifest.sha256 != reading.sha256,
-            let outbox = try? folders.outbox(),
-            let copy = try? examination.read(name, format, in: outbox),
-            copy.sha256 == status.manifest.sha256
-        else { return reading }
-        return copy
+        guard let status, status.manifest.sha256 != reading.sha256 else { return reading }
+        return try copy(of: name, format, folders, status) ?? reading
+    }
+
+    /// The manifest beside its status, if it is there and the one that was taken. What keeps it from being read
+    /// now is no reason to go on with another.
+    private func copy(
+        of name: FileName, _ format: ManifestFormat, _ folders: BatchFolders, _ status: Status
+    ) throws(FileError) -> ManifestReading? {
+        do {
+            let copy = try examination.read(name, format, in: try folders.outbox())
+            return copy.sha256 == status.manifest.sha256 ? copy : nil
+        } catch  where error.fault == nil {
+            return nil
+        }
     }
 
     /// The status in the outbox; nil where there is none that can be read.

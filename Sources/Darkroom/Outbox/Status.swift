@@ -12,6 +12,8 @@ package struct Status: Codable, Sendable, Equatable {
     package var qualityOfService: QualityOfServiceName
     package var times: Times
     package var counts: Counts
+    /// Why nothing of it moves, while the spool takes no writes. Absent otherwise.
+    package var waiting: Waiting?
     /// Why the manifest was rejected, every reason there is. Absent otherwise.
     package var errors: [ManifestProblem]?
     package var images: [ImageStatus]
@@ -62,6 +64,22 @@ package struct Status: Codable, Sendable, Equatable {
             self.received = received
             self.started = started
             self.finished = finished
+        }
+    }
+
+    /// What keeps every batch from moving.
+    package struct Waiting: Codable, Sendable, Equatable {
+        /// A stable identifier: `disk-full`, `too-many-files`, `io-error`, …
+        package var code: String
+        /// File, step and cause.
+        package var message: String
+        /// When it began, RFC 3339.
+        package var since: String
+
+        package init(code: String, message: String, since: String) {
+            self.code = code
+            self.message = message
+            self.since = since
         }
     }
 

@@ -11,7 +11,7 @@ protocol StatusSource: AnyObject, Sendable {
 
 struct StatusSnapshot: Sendable {
     let folders: BatchFolders
-    let status: Status
+    var status: Status
     /// In nanoseconds.
     let startedAt: UInt64?
 }
@@ -25,6 +25,8 @@ final class StatusKeeper: Sendable {
         var isDirty = false
         /// Before this moment the file is not written again, in nanoseconds.
         var notBefore: UInt64 = 0
+        /// Why the last status could not be written, as it was told.
+        var refusal: FileError?
     }
 
     private struct State {
@@ -35,6 +37,8 @@ final class StatusKeeper: Sendable {
         var nextTick: UInt64?
         /// The number of the tick that counts; an earlier one that is still to come does nothing.
         var tick = 0
+        /// Batches that have ended and whose last status the disk has refused.
+        var ending: [Ending] = []
 
         /// Asks for a tick at `time`, if there is none as early.
         mutating func requestTick(at time: UInt64) -> Tick? {
@@ -50,14 +54,21 @@ final class StatusKeeper: Sendable {
         let time: UInt64
     }
 
+    private struct Ending: Sendable {
+        let key: BatchKey
+        let source: any StatusSource
+    }
+
     private let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
     private let state = Mutex(State())
     private let durably: Bool
+    private let storage: StorageGuard
     private let log: EventLog
 
     /// - Parameter interval: in seconds.
-    init(interval: Double, durably: Bool, log: EventLog) {
+    init(interval: Double, durably: Bool, storage: StorageGuard, log: EventLog) {
         self.durably = durably
+        self.storage = storage
         self.log = log
         setInterval(interval)
     }
@@ -120,16 +131,34 @@ final class StatusKeeper: Sendable {
             return state.withLock { $0.entries[key] = nil }
         }
         guard !snapshot.status.state.isFinal else { return }
-        do {
+        var pause: UInt64 = 0
+        do throws(FileError) {
             // What it says can be found out again after a power cut, so it is not waited for.
             try snapshot.folders.writeStatus(snapshot.status, durably: false)
         } catch {
-            log.storageFailed(error, batch: snapshot.folders.id)
+            pause = refused(error, snapshot.folders)
+            if pause > 0 { changed(key, source) }
         }
         let end = Clock.nanoseconds
         state.withLock { state in
-            state.entries[key]?.notBefore = end + max(state.interval, (end - begin) * 20)
+            state.entries[key]?.notBefore = end + max(state.interval, (end - begin) * 20, pause)
         }
+    }
+
+    /// What a status in the middle of the work could not be written for, and how long to wait before it is
+    /// tried again, in nanoseconds; 0 for never.
+    private func refused(_ error: FileError, _ folders: BatchFolders) -> UInt64 {
+        if error.errno == .noSuchFileOrDirectory {
+            // The batch's folder was removed; its images find out too, and its last status says it.
+            return 0
+        }
+        if error.fault != nil {
+            // While the storage waits, this is no news, and the status of why is tried all the same.
+            if storage.mayWork { storage.troubled(error, batch: folders.id) }
+        } else {
+            log.storageFailed(error, batch: folders.id)
+        }
+        return 5_000_000_000
     }
 
     // MARK: The end
@@ -138,21 +167,78 @@ final class StatusKeeper: Sendable {
     /// until it does, or until the next start: a batch ends with its answer or not at all.
     func finish(_ key: BatchKey, _ source: any StatusSource) {
         queue.async { [self] in
-            guard let snapshot = source.snapshot(of: key) else { return }
-            let folders = snapshot.folders
-            let format = ManifestFormat(fileName: snapshot.status.manifest.file) ?? .json
-            do throws(FileError) {
-                try folders.writeStatus(snapshot.status, durably: durably)
-                try Receipt.finish(folders, format: format, durably: durably)
-            } catch {
-                log.storageFailed(error, batch: folders.id)
-                queue.asyncAfter(deadline: .now() + 5) { [self] in finish(key, source) }
-                return
-            }
-            state.withLock { $0.entries[key] = nil }
-            let microseconds = snapshot.startedAt.map { (Clock.nanoseconds - $0) / 1000 } ?? 0
-            log.finished(snapshot.status, microseconds: microseconds)
-            source.finished(key)
+            let ending = Ending(key: key, source: source)
+            if storage.mayWork { _ = finish(ending) } else { keep(ending) }
         }
+    }
+
+    private func keep(_ ending: Ending) {
+        state.withLock { $0.ending.append(ending) }
+        // It may have changed since it was asked.
+        if storage.mayWork { queue.async { [self] in finishKept() } }
+    }
+
+    /// Finishes the batches that wait for the disk, up to the first that is refused again.
+    private func finishKept(atMost limit: Int = .max) {
+        var count = 0
+        var isWell = true
+        while count < limit, isWell, let ending = takeEnding() {
+            count += 1
+            isWell = finish(ending)
+        }
+        if count > 0, isWell { storage.well() }
+    }
+
+    private func takeEnding() -> Ending? {
+        state.withLock { $0.ending.isEmpty ? nil : $0.ending.removeFirst() }
+    }
+
+    /// Returns whether the disk took it.
+    private func finish(_ ending: Ending) -> Bool {
+        let (key, source) = (ending.key, ending.source)
+        guard let snapshot = source.snapshot(of: key) else { return true }
+        let folders = snapshot.folders
+        let format = ManifestFormat(fileName: snapshot.status.manifest.file) ?? .json
+        do throws(FileError) {
+            try folders.writeLastStatus(snapshot.status, durably: durably)
+            try Receipt.finish(folders, format: format, durably: durably)
+        } catch  where error.fault != nil || error.errno == .ioError {
+            storage.troubled(error, batch: folders.id)
+            keep(ending)
+            return false
+        } catch {
+            // It concerns this batch alone, a folder in the outbox that may not be written say.
+            finishLater(ending, because: error, folders)
+            return true
+        }
+        state.withLock { $0.entries[key] = nil }
+        let microseconds = snapshot.startedAt.map { (Clock.nanoseconds - $0) / 1000 } ?? 0
+        if snapshot.status.isRemoved { log.batchRemoved(snapshot.status) }
+        log.finished(snapshot.status, microseconds: microseconds)
+        source.finished(key)
+        return true
+    }
+
+    /// The reason is told once.
+    private func finishLater(_ ending: Ending, because error: FileError, _ folders: BatchFolders) {
+        let isNews = state.withLock { state in
+            defer { state.entries[ending.key, default: Entry()].refusal = error }
+            return state.entries[ending.key]?.refusal != error
+        }
+        if isNews { log.storageFailed(error, batch: folders.id) }
+        queue.asyncAfter(deadline: .now() + 5) { [self] in _ = finish(ending) }
+    }
+}
+
+extension StatusKeeper: StorageClient {
+    func tryStorage() -> Bool {
+        guard state.withLock({ !$0.ending.isEmpty }) else { return false }
+        queue.async { [self] in finishKept(atMost: 1) }
+        return true
+    }
+
+    func storageChanged() {
+        guard storage.mayWork, state.withLock({ !$0.ending.isEmpty }) else { return }
+        queue.async { [self] in finishKept() }
     }
 }

@@ -31,10 +31,10 @@ struct OutputFile: ~Copyable {
             bytes += try file.writeAll(part)
         } catch {
             let cause = error as? Errno
-            let isTransient = [.noSpace, .diskQuotaExceeded, .noMemory].contains { $0 == cause }
+            let fault = cause?.storageFault
             throw PictureError(
                 .writeFailed, "\(name): writing the file: \(cause.map { "\($0)" } ?? "\(error)")",
-                isTransient: isTransient)
+                isTransient: fault == .full || fault == .scarce, fault: fault)
         }
     }
 

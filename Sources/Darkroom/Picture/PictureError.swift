@@ -55,12 +55,16 @@ package struct PictureError: CodedError, Equatable {
     package var kind: Code
     package var message: String
     package var isTransient: Bool
+    package var fault: StorageFault?
 
     package var code: String { kind.rawValue }
 
-    package init(_ kind: Code, _ message: String, isTransient: Bool = false) {
+    package init(
+        _ kind: Code, _ message: String, isTransient: Bool = false, fault: StorageFault? = nil
+    ) {
         self.kind = kind
         self.message = message
         self.isTransient = isTransient
+        self.fault = fault
     }
 }

@@ -305,4 +305,36 @@ import Testing
         #expect(table.endedTwice == 0)
         #expect(table.board.summary.batchesInWork == 0)
     }
+
+    /// An image that met a full disk gives its source back, unless another image needs it, and has it fetched
+    /// again.
+    @Test(arguments: [1, 4]) func endsEveryImageThatMetAFullDisk(sharing: Int) throws {
+        var table = try Table(window: 8)
+        table.fillsEvery = 3
+        table.accept(
+            "a",
+            Manifest(
+                images: (0..<60).map {
+                    Manifest.Image(name: "i\($0)", origin: .source("s\($0 / sharing)"))
+                } + [Manifest.Image(name: "made", origin: .image(0))]))
+        table.runToTheEnd()
+        #expect(table.finished == ["a": .completed])
+        #expect(table.counts["a"]?.filtered == 61)
+        #expect(table.sourcesGivenBack > 0)
+        #expect(table.downloads.count == 60 / sharing + table.sourcesGivenBack)
+        #expect(table.mostSlots <= 8)
+        #expect(table.endedTwice == 0)
+    }
+
+    @Test(arguments: [0, 1]) func cancelsImagesThatWaitForTheDisk(isGivenBack: Int) throws {
+        var table = try Table(window: 8)
+        table.fillsEvery = isGivenBack == 1 ? 1 : 2
+        table.accept("a", images: 20)
+        table.run(steps: 30)
+        table.cancel("a")
+        table.runToTheEnd()
+        #expect(table.finished == ["a": .cancelled])
+        #expect(table.counts["a"]?.finished == 20)
+        #expect(table.endedTwice == 0)
+    }
 }

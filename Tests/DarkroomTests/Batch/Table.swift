@@ -9,6 +9,9 @@ struct Table {
     var failingImages: Set<String> = []
     /// Each so many beginnings is put off, as a suspension does; 0 for none.
     var defersEvery = 0
+    /// Each so many filters finds the disk full; 0 for none.
+    var fillsEvery = 0
+    private(set) var sourcesGivenBack = 0
     var shuffle: SplitMix64?
     /// What an image needs, by its name; others need no more than each gets.
     var needs: [String: Int] = [:]
@@ -39,6 +42,7 @@ struct Table {
     private var ended: Set<String> = []
     private var manifests: [String: Manifest] = [:]
     private var beginnings = 0
+    private var filters = 0
 
     init(
         window: Int, saturation: Int = 1000, placesPerLevel: Int = 512,
@@ -191,6 +195,11 @@ struct Table {
         if mustDefer() { return take(board.filterDeferred(key, image)) }
         guard let job = board.filterBegan(key, image) else {
             return take(board.filterNotBegun(key, image))
+        }
+        filters += 1
+        if fillsEvery > 0, filters % fillsEvery == 0 {
+            if board.sourceGivenBack(key, image) != nil { sourcesGivenBack += 1 }
+            return take(board.filterDeferred(key, image))
         }
         if let bytes = needs[job.name] {
             switch board.needs(key, image, bytes: bytes) {

@@ -10,10 +10,14 @@ import Testing
     let scratch: ScratchDirectory
     let spool: Spool
     let folders: BatchFolders
-    let publisher = Publisher(
-        durably: true, log: EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+    let publisher: Publisher
+    let storage: StorageGuard
 
     init() throws {
+        let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        storage = StorageGuard(log: log)
+        publisher = Publisher(durably: true, storage: storage, log: log)
+        storage.add(publisher)
         scratch = try ScratchDirectory()
         spool = try Spool(path: scratch.path)
         folders = BatchFolders(spool: spool, id: "x")
@@ -116,6 +120,47 @@ import Testing
         try spool.active.removeTree("x")
         let result = try #require(publish([(0, filtered(0))])[0])
         #expect(result.state == .failed)
+        #expect(result.error?.code == "batch-removed")
         #expect(try !folders.outbox().exists("i0.png"))
+    }
+
+    /// fsync(2) refuses a fifo, as it would refuse a file of a broken disk: it is not asked again, that image
+    /// fails, and nothing new begins until someone says so.
+    @Test func failsAnImageWhoseOutputCannotBeSynced() throws {
+        try folders.active().write([1], to: BatchFile.output(0), durably: false)
+        #expect(mkfifo("\(try folders.active().path)/output-1", 0o600) == 0)
+        try folders.active().write([2], to: BatchFile.output(2), durably: false)
+        let results = publish((0..<3).map { ($0, filtered($0)) })
+        #expect(results[0]?.state == .filtered && results[2]?.state == .filtered)
+        #expect(results[1]?.state == .failed)
+        #expect(results[1]?.error?.message.contains("active/x/output-1: cannot sync") == true)
+        #expect(try folders.outbox().names().count == 2)
+        #expect(!storage.mayWork)
+        #expect(storage.report?.secondsBetweenTries == nil)
+    }
+
+    /// A journal that may not be on the disk vouches for nothing.
+    @Test func failsImagesWhoseJournalCannotBeSynced() async throws {
+        try folders.active().write([1], to: BatchFile.output(0), durably: false)
+        let journal = "\(try folders.active().path)/journal"
+        #expect(mkfifo(journal, 0o600) == 0)
+        // Someone reads it, or the fifo would forget what is written.
+        let reader = Descriptor(owning: open(journal, O_RDWR | O_CLOEXEC))
+        let result = try #require(publish([(0, filtered(0))])[0])
+        #expect(result.state == .failed && result.output == nil)
+        #expect(result.error?.message.contains("active/x/journal: cannot sync") == true)
+        #expect(try folders.outbox().names().isEmpty)
+        #expect(!storage.mayWork)
+        // The line that said otherwise is followed by one that takes it back.
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(reader.number, &bytes, bytes.count)
+        let lines = try #require(count > 0 ? bytes[..<count].split(separator: 10) : nil)
+        let records = try lines.map {
+            try JSONDecoder().decode(JournalRecord.self, from: Data($0))
+        }
+        #expect(records.last == .ended(index: 0, result))
+
+        storage.tryAgain()
+        try await eventually("work to begin again") { storage.mayWork ? true : nil }
     }
 }

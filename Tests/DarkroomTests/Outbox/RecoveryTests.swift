@@ -190,6 +190,37 @@ import Testing
         }
     }
 
+    /// The manifest was removed from `active`; the one beside the status is the same.
+    @Test func takesBackAManifestThatWasRemoved() throws {
+        try claim()
+        _ = try resume()
+        try folders.active().remove("manifest.json")
+        #expect(try resume().status.counts.new == 2)
+        #expect(try folders.active().read("manifest.json") == Array(Self.text.utf8))
+    }
+
+    /// Nothing is left to go on with, so that the batch ends.
+    @Test(arguments: [true, false]) func endsABatchThatWasRemoved(wholeFolder: Bool) throws {
+        try claim()
+        _ = try resume()
+        try ItemJournal.append(
+            [.ended(index: 0, filtered("a"))], in: folders.active(), durably: false)
+        try folders.outbox().remove("manifest.json")
+        if wholeFolder {
+            try spool.active.removeTree("x")
+        } else {
+            try folders.active().remove("manifest.json")
+        }
+        guard case .removed(let last) = try recovery.recover("x") else { throw Unexpected() }
+        // What the journal has is kept with it.
+        #expect(last.state == .completedWithErrors)
+        #expect(last.counts.failed == (wholeFolder ? 2 : 1))
+        #expect(last.counts.filtered == (wholeFolder ? 0 : 1))
+        #expect(last.images[1].error?.code == "batch-removed")
+        #expect(try status() == last)
+        #expect(try !spool.active.exists("x"))
+    }
+
     // MARK: Crashes
 
     @Test func journalsCrashesOnce() throws {

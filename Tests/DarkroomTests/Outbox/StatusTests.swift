@@ -13,7 +13,7 @@ import Testing
         let output = ImageStatus.Output(
             file: "a.png", format: .png, sha256: "00", bytes: 3, width: 4, height: 5, depth: 16,
             channels: 4)
-        return Status(
+        var status = Status(
             id: "holiday",
             manifest: .init(name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9),
             state: .completedWithErrors, priority: .high, qualityOfService: .utility,
@@ -27,6 +27,8 @@ import Testing
                     name: "b", from: "a", state: .failed,
                     error: Failure(code: "png-crc", message: "m", isTransient: true)),
             ])
+        status.waiting = .init(code: "disk-full", message: "m", since: "s")
+        return status
     }
 
     @Test func comesBackFromItsFile() {

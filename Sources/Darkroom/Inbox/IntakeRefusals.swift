@@ -1,0 +1,104 @@
+/// What the intake has begun and the spool has refused to take, until it takes writes again.
+struct IntakeRefusals {
+    /// Claimed manifests without a receipt; their claims may not be on the disk either.
+    var unanswered: [ClaimedManifest] = []
+    /// The IDs of folders in `active` to be put in order as at a start.
+    var unrecovered: [String] = []
+    /// Whether one group of manifests is let through to see whether writes are taken again.
+    var isTrying = false
+}
+
+extension Intake {
+    /// Whether nothing is claimed, for the spool takes no writes.
+    var isBlocked: Bool { !refusals.isTrying && !scheduler.storage.mayWork }
+
+    /// Puts in order what a former daemon, or a failed claim, has left in `active`.
+    func recover(_ id: String, _ recovery: Recovery) {
+        guard !isBlocked else { return refusals.unrecovered.append(id) }
+        do {
+            switch try recovery.recover(id) {
+            case .empty, .finished: break
+            case .rejected(let status): log.rejected(status)
+            case .removed(let status): log.batchRemoved(status)
+            case .unfinished(let prepared):
+                log.resumed(prepared)
+                log.suspected(prepared)
+                scheduler.accept(prepared)
+            }
+        } catch  where error.fault != nil {
+            scheduler.storage.troubled(error, batch: id)
+            refusals.unrecovered.append(id)
+        } catch {
+            // It stays where it is for the next start, and the others go on.
+            log.storageFailed(error, batch: id)
+        }
+    }
+
+    /// Gives the manifests, whose claims are on the disk, their receipts. One whose receipt cannot be written is
+    /// kept, for it is in the inbox no more.
+    func answer(_ claimed: [ClaimedManifest]) {
+        let rest = Reception(spool: spool, scheduler: scheduler, log: log).answer(claimed)
+        refusals.unanswered += rest.unanswered
+        refusals.unrecovered += rest.uncleared
+    }
+
+    /// Does again what the spool has refused. False where it refuses it again.
+    private func answerRefused(_ inbox: Directory) -> Bool {
+        let configuration = scheduler.configuration
+        let examination = Examination(configuration)
+        let unanswered = refusals.unanswered
+        let unrecovered = refusals.unrecovered
+        refusals.unanswered = []
+        refusals.unrecovered = []
+        let claim = Claim(
+            spool: spool, inbox: inbox, examination: examination, durably: configuration.isDurable)
+        do {
+            if claim.durably { try claim.sync(unanswered) }
+            answer(unanswered)
+        } catch {
+            scheduler.storage.troubled(error)
+            refusals.unanswered = unanswered
+        }
+        let recovery = Recovery(
+            spool: spool, examination: examination, durably: configuration.isDurable)
+        for id in unrecovered { recover(id, recovery) }
+        return refusals.unanswered.isEmpty && refusals.unrecovered.isEmpty
+    }
+
+    /// Whether the inbox is another folder than the one that is open, or none.
+    var isReplaced: Bool {
+        guard let inbox else { return true }
+        do {
+            guard let there = try spool.root.information(of: "inbox") else { return true }
+            let here = try inbox.information()
+            return there.st_dev != here.st_dev || there.st_ino != here.st_ino
+        } catch {
+            // What cannot be examined now can be at the next look.
+            return false
+        }
+    }
+}
+
+extension Intake: StorageClient {
+    func tryStorage() -> Bool {
+        guard !isStopped else { return false }
+        queue.async { [self] in
+            guard !isStopped, let inbox else { return scheduler.storage.undecided() }
+            refusals.isTrying = true
+            let isWell = answerRefused(inbox)
+            if isWell { scan() }
+            refusals.isTrying = false
+            // Anything that was refused meanwhile has been told, and counts.
+            if isWell { scheduler.storage.well() }
+        }
+        return true
+    }
+
+    func storageChanged() {
+        guard scheduler.storage.mayWork else { return }
+        queue.async { [self] in
+            guard !isStopped, !isBlocked, let inbox, answerRefused(inbox) else { return }
+            scan()
+        }
+    }
+}

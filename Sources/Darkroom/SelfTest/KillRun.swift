@@ -1,0 +1,241 @@
+import Glibc
+
+/// Kills daemons at each fault point and at random moments, with manifests on their way, and sees each time
+/// that nothing is lost and nothing is done twice.
+package struct KillRun {
+    package struct Sums: Sendable {
+        package var killsAtPoints = 0
+        package var killsAtRandom = 0
+        package var dropped = 0
+        /// Points that no daemon came to.
+        package var missed: [FaultPoint] = []
+    }
+
+    private let spool: TestSpool
+    private var random = SystemRandomNumberGenerator()
+    package private(set) var audit: SpoolAudit
+    package private(set) var sums = Sums()
+    private var livesSinceEnd = 0
+
+    package init(on spool: TestSpool, reference: SpoolAudit.Reference) {
+        self.spool = spool
+        audit = SpoolAudit(spool, reference)
+    }
+
+    package var kills: Int { sums.killsAtPoints + sums.killsAtRandom }
+
+    /// A daemon that is to die.
+    private enum Life {
+        case point(FaultPoint)
+        case moment
+    }
+
+    /// Kills a daemon at each of `points` and as often at random moments as said, in mixed order.
+    ///
+    /// - Parameter progress: told how many lives of how many are over.
+    package mutating func run(
+        points: [FaultPoint] = FaultPoint.allCases, moments: Int, progress: (Int, Int) -> Void
+    ) throws(SelfTestError) {
+        var lives = points.map(Life.point) + [Life](repeating: .moment, count: moments)
+        lives.shuffle(using: &random)
+        for (index, life) in lives.enumerated() {
+            switch life {
+            case .point(let point): try die(at: point)
+            case .moment: while try !dieAtRandom() {}
+            }
+            try audit.look(isFinal: false)
+            livesSinceEnd += 1
+            if livesSinceEnd == 8 { try finish() }
+            progress(index + 1, lives.count)
+            if !audit.problems.isEmpty { break }
+        }
+        try finish()
+    }
+
+    // MARK: Lives
+
+    /// How often a daemon is let come to a point before that counts as missed.
+    private static let attempts = 5
+
+    private mutating func die(at point: FaultPoint) throws(SelfTestError) {
+        for attempt in 1...Self.attempts {
+            if let first = point.needsDeath {
+                try dropSome()
+                try live(fault: first.rawValue, until: first)
+                try audit.look(isFinal: false)
+            }
+            try dropSome()
+            if point == .receiptManifestMoved { try drop(.rejected) }
+            // The later passings are tried too, for then there is more under way.
+            let passing =
+                point.comesOften && attempt == 1 ? Int.random(in: 1...3, using: &random) : 1
+            if try live(fault: "\(point.rawValue):\(passing)", until: point) { return }
+        }
+        sums.missed.append(point)
+    }
+
+    /// Lives until the daemon dies of its fault; false, and killed by us, where that does not happen.
+    @discardableResult
+    private mutating func live(
+        fault: String, until point: FaultPoint
+    ) throws(SelfTestError) -> Bool {
+        let daemon = try spool.start(fault: fault)
+        defer { daemon.end() }
+        try signal(daemon, at: point)
+        var left = point.isOfCancellation ? try dropCancelled() : []
+        let deadline = Clock.nanoseconds + 10_000_000_000
+        while Clock.nanoseconds < deadline {
+            if let ending = daemon.poll() {
+                try expectKill(ending, at: fault)
+                sums.killsAtPoints += 1
+                return true
+            }
+            try cancelStarted(&left)
+            if try spool.isIdle() { break }
+            try pass(0.002)
+        }
+        sums.killsAtRandom += 1
+        return false
+    }
+
+    /// False where the daemon stopped before it was killed.
+    private mutating func dieAtRandom() throws(SelfTestError) -> Bool {
+        try dropSome()
+        let daemon = try spool.start()
+        defer { daemon.end() }
+        var left = Bool.random(using: &random) ? try dropCancelled() : []
+        var signals: [CInt] = []
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: signals = [SIGUSR1, SIGUSR2]
+        case 1: signals = [SIGTERM]
+        default: break
+        }
+        if try spool.exists("paused") { signals.append(SIGUSR2) }
+        let moments = 1 + signals.count
+        for index in 0..<moments {
+            let deadline = Clock.nanoseconds + UInt64.random(in: 0..<400_000_000 / UInt64(moments))
+            while Clock.nanoseconds < deadline {
+                try cancelStarted(&left)
+                try pass(0.002)
+            }
+            if index < signals.count { daemon.send(signals[index]) }
+        }
+        switch daemon.poll() {
+        case nil:
+            sums.killsAtRandom += 1
+            return true
+        case .exited(0) where signals.contains(SIGTERM): return false
+        case let ending?: throw broken("at no fault point a daemon ended: \(ending)")
+        }
+    }
+
+    private func expectKill(
+        _ ending: ChildDaemon.Ending, at fault: String
+    ) throws(SelfTestError) {
+        guard ending == .killed(signal: SIGKILL) else {
+            throw broken("on the way to \(fault) a daemon ended: \(ending)")
+        }
+    }
+
+    private func broken(_ message: String) -> SelfTestError {
+        .broken(([message] + spool.lastWords).joined(separator: "\n    "))
+    }
+
+    /// Pauses and resumes where the point is one of that; resumes where a former life was left paused.
+    private func signal(_ daemon: ChildDaemon, at point: FaultPoint) throws(SelfTestError) {
+        switch point {
+        case .pauseMarked, .pauseSynced: daemon.send(SIGUSR1)
+        case .pauseUnmarked:
+            daemon.send(SIGUSR1)
+            // Of two signals that come at once the second may be seen first.
+            _ = try eventually(within: 5) { () throws(SelfTestError) in
+                try spool.exists("paused") ? true : nil
+            }
+            try pass(0.05)
+            daemon.send(SIGUSR2)
+        default: if try spool.exists("paused") { daemon.send(SIGUSR2) }
+        }
+    }
+
+    // MARK: Manifests
+
+    /// Has several manifests of different kinds in flight.
+    private mutating func dropSome() throws(SelfTestError) {
+        let count = Int.random(in: 2...4, using: &random)
+        for manifest in SampleManifest.all.shuffled(using: &random).prefix(count) {
+            try drop(manifest)
+        }
+        if Int.random(in: 0..<4, using: &random) == 0, try spool.dropLastAgain() {
+            sums.dropped += 1
+        }
+    }
+
+    @discardableResult
+    private mutating func drop(_ manifest: SampleManifest) throws(SelfTestError) -> String {
+        sums.dropped += 1
+        return try spool.drop(manifest)
+    }
+
+    /// Drops a manifest that is to be cancelled, and gives its ID.
+    private mutating func dropCancelled() throws(SelfTestError) -> [String] {
+        [try drop(.cancelled)]
+    }
+
+    /// Cancels those that have begun.
+    private func cancelStarted(_ left: inout [String]) throws(SelfTestError) {
+        guard let id = left.first,
+            let bytes = try spool.outboxFile(FileName(id), BatchFile.status),
+            Status(decoding: bytes)?.state == .processing
+        else { return }
+        left = []
+        try spool.cancel(id)
+    }
+
+    // MARK: Ends
+
+    /// Lets a daemon finish everything, stop, and looks at the whole of it.
+    private mutating func finish() throws(SelfTestError) {
+        livesSinceEnd = 0
+        let daemon = try spool.start()
+        defer { daemon.end() }
+        daemon.send(SIGUSR2)
+        if try spool.waitUntilIdle(daemon) {
+            daemon.send(SIGTERM)
+            guard try daemon.wait(30) == .exited(0) else {
+                throw broken("a daemon that has nothing to do does not stop with 0")
+            }
+        } else if let ending = daemon.poll() {
+            throw broken("a daemon without any fault ended: \(ending)")
+        } else {
+            daemon.end()
+        }
+        try audit.look(isFinal: true)
+        if audit.problems.isEmpty {
+            try spool.clear()
+            audit.forget()
+        }
+    }
+}
+
+extension FaultPoint {
+    /// The point at which a daemon must have died before, so that the next one comes to this one.
+    fileprivate var needsDeath: FaultPoint? {
+        switch self {
+        case .recoveryReceiptWithdrawn: .receiptStatusWritten
+        case .recoveryEmptyRemoved: .claimFolderMade
+        case .recoveryJournalWritten, .recoveryJournalMended: .publishJournalTorn
+        case .recoveryOutputMoved: .publishJournalSynced
+        case .recoveryScrapRemoved: .filterWritten
+        case .recoveryFinished: .finalStatusSynced
+        default: nil
+        }
+    }
+
+    /// Whether each picture or manifest passes it.
+    fileprivate var comesOften: Bool {
+        needsDeath == nil && !isOfCancellation
+            && ![.pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved].contains(self)
+    }
+
+    fileprivate var isOfCancellation: Bool { self == .cancelRecorded || self == .cancelConsumed }
+}

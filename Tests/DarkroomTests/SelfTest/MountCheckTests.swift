@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+@Suite struct MountCheckTests {
+    let scratch: ScratchDirectory
+    let folder: Directory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        folder = try Directory(path: scratch.path)
+    }
+
+    @Test func findsNothingWrongHere() throws {
+        let findings = MountCheck(folder: folder).findings()
+        #expect(findings.filter(\.isProblem) == [])
+        #expect(findings.count == 8)
+        #expect(try folder.names() == [])
+    }
+
+    /// A folder that is gone stands for a file system that refuses everything.
+    @Test func findsWhatIsRefused() throws {
+        let gone = try Directory(path: scratch.path)
+        try FileManager.default.removeItem(at: scratch.url)
+        let problems = MountCheck(folder: gone).findings().filter(\.isProblem)
+        #expect(problems.count == 7)
+        try FileManager.default.createDirectory(at: scratch.url, withIntermediateDirectories: true)
+    }
+
+    @Test func longNamesHaveTwoHundredBytes() {
+        #expect(MountCheck.longNames.allSatisfy { $0.utf8.count == 200 })
+        #expect(
+            Set(MountCheck.longNames.map { Array($0.utf8) }).count == MountCheck.longNames.count)
+    }
+
+    @Test func looksAtASpoolAndLeavesItAlone() throws {
+        let spool = try Spool(path: scratch.path)
+        _ = try spool.openInbox()
+        let before = try folder.names().map(\.text).sorted()
+        #expect(SpoolCheck(root: folder).findings().filter(\.isProblem) == [])
+        #expect(try folder.names().map(\.text).sorted() == before)
+        withExtendedLifetime(spool) {}
+    }
+
+    @Test func seesWhetherADaemonHoldsTheLock() throws {
+        let held = Finding.note("a daemon works on this spool; it goes on undisturbed")
+        var spool: Spool? = try Spool(path: scratch.path)
+        #expect(SpoolCheck(root: folder).findings().contains(held))
+        withExtendedLifetime(spool) {}
+        spool = nil
+        #expect(!SpoolCheck(root: folder).findings().contains(held))
+    }
+
+    @Test func seesAnOpenActiveFolder() throws {
+        let spool = try Spool(path: scratch.path)
+        #expect(fchmod(spool.active.number, 0o755) == 0)
+        let problems = SpoolCheck(root: folder).findings().filter(\.isProblem)
+        #expect(problems.count == 1)
+        guard case .problem(let text, _) = problems.first else { return }
+        #expect(text == "\(scratch.path)/active is open to others (mode 755)")
+    }
+}

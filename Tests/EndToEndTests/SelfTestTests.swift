@@ -1,0 +1,55 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroomd --self-test`, as an administrator runs it. Tests/run.sh faults lets it kill more.
+@Suite(.fewAtATime) struct SelfTestTests {
+    @Test func passesBesideARunningDaemon() async throws {
+        let bench = try Bench(pictures: 2)
+        let daemon = try await bench.run()
+        try bench.drop("before", images: [("a", bench.url("0.png"))])
+        _ = try await bench.spool.finish("before", daemon)
+        let folders = bench.spool.list("")
+
+        let test = try DaemonProcess(arguments: ["--self-test", bench.spool.path, "--kills", "1"])
+        try await test.waitUntil("its folder") { _ in bench.spool.list("").contains(where: isOurs) }
+        try bench.drop("meanwhile", images: [("a", bench.url("1.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("meanwhile", daemon))
+        let ending = try await eventually("the end of the self-test", within: .seconds(300)) {
+            test.currentEnding()
+        }
+
+        #expect(ending == .exited(0), "\(test.describe())")
+        let output = test.outputText
+        #expect(output.contains("note     a daemon works on this spool"))
+        #expect(output.contains("ok       a second daemon on the same spool is refused"))
+        #expect(output.contains("lost 0, duplicated 0, differing 0"))
+        #expect(output.hasSuffix("All is well\n"))
+        #expect(bench.spool.list("") == folders)
+        #expect(bench.spool.list("outbox") == ["before", "meanwhile"])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func leavesNothingBehindWhenItIsInterrupted() async throws {
+        let scratch = try ScratchDirectory()
+        let test = try DaemonProcess(arguments: ["--self-test", scratch.path])
+        let log = { try FileManager.default.subpathsOfDirectory(atPath: scratch.path) }
+        try await test.waitUntil("daemons that are killed") { _ in
+            try log().contains { $0.hasSuffix("/killed.log") }
+        }
+        test.send(SIGINT)
+        #expect(try await test.waitForEnding() == .exited(130))
+        #expect(try log() == [])
+        #expect(test.outputText.hasSuffix("Interrupted; nothing is left behind\n"))
+    }
+
+    @Test func saysWhenThereIsNoSuchSpool() async throws {
+        let scratch = try ScratchDirectory()
+        let (ending, output) = try await DaemonProcess.end(
+            arguments: ["--self-test", "\(scratch.path)/none"])
+        #expect(ending == .exited(74))
+        #expect(output.contains("\(scratch.path)/none: cannot open: No such file or directory"))
+    }
+
+    private func isOurs(_ name: String) -> Bool { name.hasPrefix(".self-test-") }
+}

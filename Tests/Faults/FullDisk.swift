@@ -1,0 +1,83 @@
+import Darkroom
+import Foundation
+
+/// Real file systems that are full, of bytes or of inodes, and later are not: everything waits, nothing fails.
+enum FullDisk {
+    static func run(_ bench: FaultBench, _ reference: SpoolAudit.Reference) throws -> [String] {
+        guard geteuid() == 0 else {
+            return [leftOut("a full disk", because: "mounting one needs root")]
+        }
+        return try full(bench, reference, of: "bytes", options: "size=2m")
+            + full(bench, reference, of: "inodes", options: "size=32m,nr_inodes=256")
+    }
+
+    private static func full(
+        _ bench: FaultBench, _ reference: SpoolAudit.Reference, of what: String, options: String
+    ) throws -> [String] {
+        let name = FileName("full-\(what)")
+        try bench.folder.makeDirectory(name)
+        let path = bench.folder.path(of: name)
+        guard mount("tmpfs", path, "tmpfs", 0, options) == 0 else {
+            let reason = String(cString: strerror(errno))
+            return [
+                leftOut("a disk full of \(what)", because: "no tmpfs can be mounted: \(reason)")
+            ]
+        }
+        defer { umount2(path, CInt(MNT_DETACH)) }
+        let folder = try Directory(path: path)
+        try TestSpool.makePictures(in: folder)
+        let spool = try TestSpool("spool", in: folder, program: bench.program)
+        // The folders and the lock are made while there is room.
+        let first = try spool.start()
+        try spool.drop(.single)
+        guard try spool.waitUntilIdle(first) else {
+            return ["FAIL a daemon on tmpfs does not finish"]
+        }
+        try fill(folder, of: what)
+        for manifest in SampleManifest.all where !manifest.isCancelled {
+            do {
+                try spool.drop(manifest)
+            } catch {
+                // There is not even room for the manifest: its submitter is told.
+            }
+        }
+        var lines: [String] = []
+        if try spool.waitUntilIdle(first, standstill: 4) {
+            lines.append("FAIL a disk full of \(what) was none: everything was done")
+        }
+        if let ending = first.poll() { lines.append("FAIL on a disk full of \(what): \(ending)") }
+        if !spool.lastWords.contains(where: { $0.contains("No space left on device") }) {
+            lines.append("FAIL a disk full of \(what) is not spoken of")
+        }
+        for filler in try folder.names() where filler.text.hasPrefix("filler") {
+            try folder.remove(filler)
+        }
+        let isDone = try spool.waitUntilIdle(first, standstill: 40)
+        first.send(SIGTERM)
+        let ending = try first.wait(30)
+        if !isDone || ending != .exited(0) {
+            lines.append(
+                "FAIL after a disk full of \(what) the daemon does not finish: \(spool.lastWords)")
+        }
+        var audit = SpoolAudit(spool, reference)
+        try audit.look(isFinal: true)
+        return lines + audit.lines("a disk full of \(what) that later has room")
+    }
+
+    private static func fill(_ folder: Directory, of what: String) throws {
+        if what == "bytes" {
+            let file = try folder.create("filler")
+            // All but some pages, so that something is begun.
+            var space = statvfs()
+            fstatvfs(folder.number, &space)
+            let pages = max(0, Int(space.f_bavail) - 24)
+            try file.write([UInt8](repeating: 1, count: pages * Int(space.f_bsize)), path: "filler")
+        } else {
+            var space = statvfs()
+            fstatvfs(folder.number, &space)
+            for number in 0..<max(0, Int(space.f_ffree) - 14) {
+                try folder.write([], to: "filler-\(number)", durably: false)
+            }
+        }
+    }
+}

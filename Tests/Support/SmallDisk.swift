@@ -1,0 +1,42 @@
+import Foundation
+import Glibc
+
+/// A file system of a few megabytes in memory, mounted for one test. Only root may mount.
+package final class SmallDisk: Sendable {
+    package let root: URL
+    private let scratch: ScratchDirectory
+
+    /// Whether a test that needs one can run.
+    package static let isAvailable = geteuid() == 0 && (try? SmallDisk(kilobytes: 64)) != nil
+
+    package init(kilobytes: Int) throws {
+        scratch = try ScratchDirectory()
+        root = scratch.url.appending(path: "disk")
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
+        guard mount("tmpfs", root.path, "tmpfs", 0, "size=\(kilobytes)k") == 0 else {
+            throw POSIXError(.init(rawValue: errno) ?? .EPERM)
+        }
+    }
+
+    deinit { umount2(root.path, CInt(MNT_DETACH)) }
+
+    private var filler: String { root.appending(path: "filler").path }
+
+    /// Fills the disk up to the last `kilobytes`.
+    package func fill(butFor kilobytes: Int) throws {
+        let number = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        defer { close(number) }
+        var information = statvfs()
+        guard fstatvfs(number, &information) == 0 else {
+            throw POSIXError(.init(rawValue: errno) ?? .EIO)
+        }
+        let free = Int(information.f_bavail) * Int(information.f_frsize)
+        guard posix_fallocate(number, 0, free - kilobytes * 1024) == 0 else {
+            throw POSIXError(.ENOSPC)
+        }
+    }
+
+    /// Gives back what `fill` took.
+    package func empty() { unlink(filler) }
+}
