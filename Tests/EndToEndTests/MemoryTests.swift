@@ -61,9 +61,29 @@ import Testing
         let status = try await bench.spool.finish("large", daemon)
         let error = try #require(try status.image("0").error)
         #expect(error.code == "memory-limit" && !error.isTransient)
+        #expect(error.message.hasPrefix("\(bench.url("large.png")): filtering it takes up to"))
         #expect(error.message.contains("more than the \(64 << 20) that limits.memory allows"))
         // A batch of small ones is not concerned.
         try bench.drop("small", images: [("0", bench.url("0.png"))])
         try bench.checkCompleted(try await bench.spool.finish("small", daemon))
+    }
+
+    /// A larger limit holds from the reload on.
+    @Test func theLimitChangesWithAReload() async throws {
+        let bench = try Bench()
+        let file = bench.documents.url.appending(path: "darkroomd.yaml")
+        try Data("limits: {memory: 64MiB}".utf8).write(to: file)
+        let daemon = try await bench.run(arguments: ["--config", file.path])
+        try drop(bench, "before", count: 1)
+        let before = try await bench.spool.finish("before", daemon)
+        #expect(try before.image("0").error?.code == "memory-limit")
+        try Data("limits: {memory: 192MiB}".utf8).write(to: file)
+        daemon.send(SIGHUP)
+        try await daemon.waitUntil("the reload") {
+            $0.outputText.contains("has been read again") && $0.outputText.contains("192 MiB")
+        }
+        try drop(bench, "after", count: 1)
+        try bench.checkCompleted(
+            try await bench.spool.finish("after", daemon, within: .seconds(180)))
     }
 }

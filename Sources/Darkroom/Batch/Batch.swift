@@ -83,6 +83,8 @@ final class Batch {
     var unblocked: [Int] = []
     /// Images before it have been looked at.
     private var cursor = 0
+    /// Images that could be taken, but that a process died with.
+    private var suspects: [Int] = []
     private var freeSlots: [Int] = []
     private var slotCount = 0
     /// When its first image was admitted, in nanoseconds.
@@ -163,17 +165,33 @@ final class Batch {
     // MARK: Choosing the next image
 
     /// Takes the next image that may begin out of those not admitted, or nil. Images that were waiting
-    /// for others go first, so that a chain moves on as soon as it can.
+    /// for others go first, so that a chain moves on as soon as it can; those that a process died with
+    /// come last, so that they do not keep others from ending should it happen again.
     func takeNext() -> Int? {
         while let index = unblocked.popLast() {
-            if isNew(index) { return index }
+            if isNew(index), !isPutOff(index) { return index }
         }
         while cursor < manifest.images.count {
             let index = cursor
             cursor += 1
-            if blockers[index] == 0, isNew(index) { return index }
+            if blockers[index] == 0, isNew(index), !isPutOff(index) { return index }
         }
-        return nil
+        return takeSuspect()
+    }
+
+    private func isPutOff(_ index: Int) -> Bool {
+        guard let crashes = crashes[index], !crashes.isConviction else { return false }
+        suspects.append(index)
+        return true
+    }
+
+    /// The one that the fewest crashes speak against.
+    private func takeSuspect() -> Int? {
+        suspects.removeAll { !isNew($0) }
+        let least = suspects.indices.min { a, b in
+            (crashes[suspects[a]]?.last ?? 0) < (crashes[suspects[b]]?.last ?? 0)
+        }
+        return least.map { suspects.remove(at: $0) }
     }
 
     private func isNew(_ index: Int) -> Bool {

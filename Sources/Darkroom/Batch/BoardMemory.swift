@@ -12,6 +12,11 @@ enum MemoryAnswer: Equatable, Sendable {
 /// An image that waits for memory is in the phase `queuedFilter` like one in the filters queue, but has no
 /// operation. It gets one when what it needs has been granted to it.
 extension Board {
+    init(_ configuration: Configuration) {
+        self.init(window: configuration.window, saturation: configuration.saturation)
+        _ = memory.setLimits(bytes: configuration.memory, width: configuration.filterWidth)
+    }
+
     func ticket(_ key: BatchKey, _ index: Int) -> MemoryLedger.Ticket {
         MemoryLedger.Ticket(batch: key, image: index)
     }
@@ -88,13 +93,22 @@ extension Board {
 
     private mutating func serveMemory() -> [Effect] { enqueue(memory.serve()) }
 
-    private func enqueue(_ tickets: [MemoryLedger.Ticket]) -> [Effect] {
-        tickets.compactMap { ticket in
-            batches[ticket.batch].map { batch in
+    /// Has operations made for those that were served. Who is not wanted any more gives the others their
+    /// turn.
+    private mutating func enqueue(_ served: [MemoryLedger.Ticket]) -> [Effect] {
+        var effects: [Effect] = []
+        for ticket in served {
+            guard let batch = batches[ticket.batch],
+                batch.live[ticket.image]?.phase == .queuedFilter
+            else {
+                giveBackMemory(ticket.batch, ticket.image, &effects)
+                continue
+            }
+            effects.append(
                 .enqueue(
                     .filter(ticket.batch, image: ticket.image), batch.manifest.priority,
-                    batch.manifest.qualityOfService)
-            }
+                    batch.manifest.qualityOfService))
         }
+        return effects
     }
 }

@@ -107,15 +107,15 @@ extension Scheduler {
 extension MemoryAnswer {
     /// - Throws: what ends the work on a picture that was not granted what it needs: `cancelled` if it is to
     ///   wait.
-    func admit(_ name: String, bytes: Int) throws(PictureError) {
+    func admit(_ bytes: Int) throws(PictureError) {
         switch self {
         case .granted: return
-        case .later: throw PictureError(.cancelled, "\(name): waits for memory")
+        case .later: throw PictureError(.cancelled, "it waits for memory")
         case .tooLarge(let limit):
             throw PictureError(
                 .memoryLimit,
-                "\(name): filtering it takes up to \(bytes) bytes of memory, more than the \(limit) that"
-                    + " limits.memory allows")
+                "filtering it takes up to \(bytes) bytes of memory, more than the \(limit) that limits.memory"
+                    + " allows")
         }
     }
 }

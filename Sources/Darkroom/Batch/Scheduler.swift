@@ -45,9 +45,7 @@ package final class Scheduler: Sendable {
         self.spool = spool
         self.log = log
         self.engine = engine
-        var board = Board(window: configuration.window, saturation: configuration.saturation)
-        _ = board.setMemory(limit: configuration.memory, width: configuration.filterWidth)
-        self.board = Mutex(board)
+        board = Mutex(Board(configuration))
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: configuration.isDurable, storage: storage, log: log)
@@ -347,13 +345,15 @@ package final class Scheduler: Sendable {
         let result = develop(job) { [self] bytes throws(PictureError) in
             let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
             if answer == .later { postponed = bytes }
-            try answer.admit(job.name, bytes: bytes)
+            try answer.admit(bytes)
         }
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
-            return ended(work) { board in
-                postponed.map { board.filterPostponed(key, image, bytes: $0) }
-                    ?? board.filterDeferred(key, image)
+            guard let bytes = postponed else {
+                return ended(work) { $0.filterDeferred(key, image) }
             }
+            // What it waits for may be with one that waits for the disk, and is to be tried in its place.
+            endedUndecided(work)
+            return ended(work) { $0.filterPostponed(key, image, bytes: bytes) }
         }
         if case .failure(let failure) = result, failure.fault != nil {
             refused(work, failure, batch: job.folders.id)

@@ -67,16 +67,16 @@ package final class Attempts: Sendable {
             if record.mark == .running {
                 // Decided now, for the next start knows nothing of this one.
                 record.mark = .crashed(wasMemory ? .outOfMemory : .killed)
-                try Self.write(record.mark.bytes, slot, file, path)
+                try Self.note(record.mark.bytes, slot, file, path)
             }
             state.left[slot] = record
             state.count = slot + 1
         }
         state.free = (1..<state.count).filter { state.left[$0] == nil }.reversed()
-        for slot in state.free { try Self.write(AttemptRecord.free, slot, file, path) }
+        for slot in state.free { try Self.note(AttemptRecord.free, slot, file, path) }
         try file.truncate(to: state.count * AttemptRecord.length, path: path)
         let process = ProcessRecord(boot: boot, outOfMemoryKills: outOfMemoryKills)
-        try Self.write(process.bytes, 0, file, path)
+        try Self.note(process.bytes, 0, file, path)
         let room = max(state.count, 1 + Self.reserved) * AttemptRecord.length
         // Some file systems cannot, and then do without.
         _ = posix_fallocate(file.number, 0, off_t(room))
@@ -177,6 +177,18 @@ package final class Attempts: Sendable {
     }
 
     // MARK: The file
+
+    /// Writes what only makes a later judgement more exact. A full disk is no reason not to start: the daemon
+    /// is what says that it is full, and no picture is begun before its own record is written.
+    private static func note(
+        _ bytes: [UInt8], _ slot: Int, _ file: borrowing Descriptor, _ path: String
+    ) throws(FileError) {
+        do {
+            try write(bytes, slot, file, path)
+        } catch  where error.errno.storageFault == .full {
+            // What was marked stays as it was.
+        }
+    }
 
     private static func write(
         _ bytes: [UInt8], _ slot: Int, _ file: borrowing Descriptor, _ path: String

@@ -43,7 +43,6 @@ package struct Recovery: Sendable {
             }
             return try restoreManifest(folders, status, active)
         }
-        try journalCrashes(of: folders, active)
         if let status, status.state.isFinal, try !wasReopened(status, active) {
             try Receipt.finish(folders, format: format, durably: durably)
             FaultPoint.recoveryFinished.pass()
@@ -108,6 +107,7 @@ package struct Recovery: Sendable {
             try answer(fresh, folders, manifest: reading.bytes)
         }
         fresh.times.started = status?.times.started
+        try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
         let standing = try applyJournal(to: &fresh, &crashes, folders, active)
         let isHeld = standing == .held

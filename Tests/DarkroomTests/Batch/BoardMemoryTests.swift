@@ -164,6 +164,19 @@ import Testing
         #expect(Set(table.filtered) == ["a", "suspect", "b", "c"])
     }
 
+    /// Someone who kills the daemon again and again must not meet the same image each time.
+    @Test func suspectsComeLastTheLeastSuspectedFirst() throws {
+        var table = try table(megabytes: 100, width: 1)
+        table.accept(
+            "x", Self.manifest(["a", "b", "c", "d", "e"]),
+            crashes: [
+                0: Self.crashes(.killed, .killed), 1: Self.crashes(.killed),
+                3: Self.crashes(.killed, .killed, .killed),
+            ])
+        table.runToTheEnd()
+        #expect(table.admitted == ["c", "e", "b", "a", "d"])
+    }
+
     @Test func aConvictIsNeitherFetchedNorFiltered() throws {
         var table = try table(megabytes: 100, width: 4)
         table.accept(
