@@ -15,7 +15,7 @@ readonly LOGS=.build/test-logs
 # The suites whose subject is several threads at once, and whole daemons at work: under the sanitizer
 # these are instrumented too.
 readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|Board|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
-'|^EndToEndTests\.(CancelTests|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
+'|^EndToEndTests\.(CancelTests|SteerTests/holdsInMidBatch|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
 passed=0 failed=0 skipped=0
 
 main() {

@@ -3,18 +3,16 @@
 #include <darkroom_cpu.h>
 #include <string.h>
 
+/* Words of output are moved as they lie in memory. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "for little-endian processors");
+
 /* ---- Bits ------------------------------------------------------------------------------------ */
 
 /* Room for 56 more bits after each call. */
 INLINE void flush(darkroom_bits *out)
 {
     const uint64_t bits = out->bits;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    const uint64_t word = __builtin_bswap64(bits);
-#else
-    const uint64_t word = bits;
-#endif
-    memcpy(out->at, &word, sizeof word);
+    memcpy(out->at, &bits, sizeof bits);
     out->at += out->count >> 3;
     out->bits = bits >> (out->count & 56);
     out->count &= 7;
@@ -255,10 +253,7 @@ INLINE void put_literals(
         word = word >> (entry & 63) | entry;
         waiting += (unsigned)(entry & 15);
         bytes += 4;
-        uint64_t ready = word >> (64 - waiting);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        ready = __builtin_bswap64(ready);
-#endif
+        const uint64_t ready = word >> (64 - waiting);
         memcpy(at, &ready, sizeof ready);
         at += waiting >> 3;
         waiting &= 7;

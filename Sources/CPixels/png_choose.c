@@ -2,9 +2,11 @@
  * then the best one applied in a second. */
 #include "png_choose.h"
 #include "darkroom_cpu.h"
+#include "png_filters.h"
 #include "samples.h"
 
-enum { NONE, SUB, UP, AVERAGE, PAETH, FILTERS };
+/* Samples of 16 bits are swapped as they are laid out. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "for little-endian processors");
 
 void darkroom_png_lay_out(
     const void *rows, size_t row_bytes, size_t count, int depth, uint8_t *out, size_t stride)
@@ -12,16 +14,12 @@ void darkroom_png_lay_out(
     const uint8_t *in = rows;
     for (size_t row = 0; row < count; row++) {
         memset(out - DARKROOM_PNG_MARGIN, 0, DARKROOM_PNG_MARGIN);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         if (depth == 16) {
             for (size_t i = 0; i + 1 < row_bytes; i += 2) {
                 out[i] = in[i + 1];
                 out[i + 1] = in[i];
             }
-        } else
-#endif
-        {
-            (void)depth;
+        } else {
             memcpy(out, in, row_bytes);
         }
         in += row_bytes;
@@ -40,15 +38,7 @@ INLINE uint8_t prediction(int filter, uint8_t left, uint8_t above, uint8_t corne
     case SUB: return left;
     case UP: return above;
     case AVERAGE: return (uint8_t)((left + above) / 2);
-    default: {
-        const int to_left = above - corner, to_above = left - corner;
-        const int left_error = to_left < 0 ? -to_left : to_left;
-        const int above_error = to_above < 0 ? -to_above : to_above;
-        const int both = to_left + to_above;
-        const int corner_error = both < 0 ? -both : both;
-        const uint8_t of_two = above_error <= corner_error ? above : corner;
-        return left_error <= above_error && left_error <= corner_error ? left : of_two;
-    }
+    default: return paeth_of(left, above, corner);
     }
 }
 
@@ -106,9 +96,6 @@ static void choose_plain(
 /* ---- AVX2 ------------------------------------------------------------------------------------ */
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#define AVX2 __attribute__((target("avx2,bmi2,fma")))
 
 enum { VECTOR = 32 };
 _Static_assert(DARKROOM_PNG_OVERHANG >= VECTOR, "a vector may begin at a row's last byte");

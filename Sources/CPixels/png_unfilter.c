@@ -3,19 +3,7 @@
 #include "png_unfilter.h"
 #include "samples.h"
 
-#include <stdlib.h>
-
 /* ---- Row by row, in plain C ------------------------------------------------------------------ */
-
-INLINE uint8_t paeth(int left, int above, int corner)
-{
-    const int to_left = abs(above - corner);
-    const int to_above = abs(left - corner);
-    const int to_corner = abs(left + above - 2 * corner);
-    if (to_left <= to_above && to_left <= to_corner)
-        return (uint8_t)left;
-    return (uint8_t)(to_above <= to_corner ? above : corner);
-}
 
 INLINE void undo_row(
     int filter, const uint8_t *in, const uint8_t *above, uint8_t *out, size_t count, size_t pixel,
@@ -30,7 +18,7 @@ INLINE void undo_row(
         case SUB: guess = left; break;
         case UP: guess = above[i]; break;
         case AVERAGE: guess = (uint8_t)((left + above[i]) >> 1); break;
-        case PAETH: guess = paeth(left, above[i], corner); break;
+        case PAETH: guess = paeth_of(left, above[i], corner); break;
         default: break;
         }
         out[i] = (uint8_t)(in[i ^ flip] + guess);

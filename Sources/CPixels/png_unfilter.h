@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The filters' numbers. */
-enum { NONE, SUB, UP, AVERAGE, PAETH, FILTERS };
+#include "png_filters.h"
 
 #if defined(__x86_64__)
 /* The rows of darkroom_unfilter, whose filters are all known; for DARKROOM_CPU_AVX2. */

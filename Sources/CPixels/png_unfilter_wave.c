@@ -2,11 +2,9 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
 #include <string.h>
 
-#define AVX2 __attribute__((target("avx2,bmi2,fma")))
-#define AVX2_INLINE static inline __attribute__((always_inline, target("avx2,bmi2,fma")))
+#include "avx2.h"
 
 /*
  * A wavefront: lane k of a register is at work on row k, one pixel behind row k - 1. So the pixel

@@ -21,6 +21,11 @@ int darkroom_start_writing(int fd)
     return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
+int darkroom_keep_room(int fd, int64_t bytes)
+{
+    return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+}
+
 int64_t darkroom_filesystem_type(int fd)
 {
     struct statfs s;

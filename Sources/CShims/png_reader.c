@@ -3,8 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Samples of 16 bits are swapped on their way in and out. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "for little-endian processors");
+
 enum {
     LAST_ROW_SLACK = 2 * DARKROOM_PNG_PIECE_BYTES, /* the piece begun before and the end's */
+    /* Compressed data may take so many bytes for one that they give, and so many more at any time. */
+    MOST_FOR_ONE = 16,
+    CREDIT = 4 << 20,
     KEPT_CHUNKS = 4, /* unparsed; libpng's own number for that is larger by two */
 };
 
@@ -188,16 +194,16 @@ static void start_libpng(darkroom_png_reader *reader)
         png_set_packing(png);
     else
         png_set_expand(png);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (h->depth == 16)
         png_set_swap(png);
-#endif
     const uint64_t passes = (uint64_t)png_set_interlace_handling(png);
     png_read_update_info(png, reader->info);
     const size_t pixel = has_palette ? 1u : h->channels * (h->depth / 8u);
     if (png_get_rowbytes(png, reader->info) != (size_t)h->width * pixel)
         png_error(png, "rows of an unexpected length");
     reader->rows_left = passes * h->height;
+    reader->source.is_counted = true;
+    reader->source.credit = CREDIT;
 }
 
 darkroom_png_result darkroom_png_reader_start(
@@ -236,6 +242,10 @@ static darkroom_png_result read_row(darkroom_png_reader *reader, uint8_t *row)
         reader->source.last_row_left = reader->row_bytes + reader->row_bytes / 8 + LAST_ROW_SLACK;
         reader->source.is_last_row = true;
     }
+    darkroom_png_source *source = &reader->source;
+    /* A row as it is in the file is no longer than 8 bytes a pixel, and the filter's number. */
+    const int64_t line = (int64_t)h->width * 8 + 1;
+    source->credit = (source->credit < CREDIT ? source->credit : CREDIT) + MOST_FOR_ONE * line;
     png_read_row(reader->png, row, NULL);
     /* Not before an interlaced picture's last pass: each adds its pixels' indices. */
     if (h->color_type == PNG_COLOR_TYPE_PALETTE && reader->rows_left <= h->height
@@ -286,6 +296,45 @@ darkroom_png_result darkroom_png_reader_rows(
     return DARKROOM_PNG_OK;
 }
 
+size_t darkroom_png_reader_line_bytes(const darkroom_png_reader *reader)
+{
+    return reader->rows == NULL ? 0 : darkroom_png_rows_line_bytes(reader->rows);
+}
+
+/* Touches nothing that darkroom_png_reader_undo does. */
+void darkroom_png_reader_fetch(
+    darkroom_png_reader *reader, uint8_t *lines, uint32_t count, darkroom_png_fetched *fetched)
+{
+    darkroom_png_source *source = &reader->source;
+    if (source->failure != DARKROOM_PNG_OK) {
+        *fetched = (darkroom_png_fetched){.result = source->failure};
+        memcpy(fetched->message, source->message, sizeof source->message);
+        return;
+    }
+    source->reports_data = true;
+    darkroom_png_rows_fetch(reader->rows, lines, count, fetched);
+}
+
+darkroom_png_result darkroom_png_reader_undo(
+    darkroom_png_reader *reader, const uint8_t *lines, const darkroom_png_fetched *fetched,
+    uint8_t *rows)
+{
+    if (reader->trap.result != DARKROOM_PNG_OK)
+        return reader->trap.result;
+    if (reader->rows == NULL || fetched->count > reader->rows_left)
+        return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "no such rows");
+    const darkroom_png_result result =
+        darkroom_png_rows_undo(reader->rows, lines, fetched, rows, &reader->last_count);
+    if (result != DARKROOM_PNG_OK)
+        return darkroom_png_note(
+            &reader->trap, result, darkroom_png_rows_message(reader->rows));
+    reader->rows_left -= fetched->count;
+    /* All is fetched then. */
+    if (reader->rows_left == 0)
+        reader->source.is_after_rows = true;
+    return DARKROOM_PNG_OK;
+}
+
 /* Consumes the IDATs behind the compressed data, all of them empty, so that libpng finds the chunk
  * that follows them and does not ask for them. */
 static darkroom_png_result skip_data(darkroom_png_reader *reader)
@@ -316,6 +365,8 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
     if (reader->rows != NULL && skip_data(reader) != DARKROOM_PNG_OK)
         return reader->trap.result;
     png_read_end(reader->png, NULL);
+    if (darkroom_png_source_has_more(&reader->source))
+        warn(reader->png, "IEND: trailing bytes behind the end of the picture");
     return DARKROOM_PNG_OK;
 }
 

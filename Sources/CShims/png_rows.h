@@ -2,7 +2,7 @@
 #ifndef DARKROOM_PNG_ROWS_H
 #define DARKROOM_PNG_ROWS_H
 
-#include "png_source.h"
+#include "png_lines.h"
 
 #define DARKROOM_PNG_PALETTE_WORDS "a pixel has a number beyond the palette"
 
@@ -29,6 +29,17 @@ void darkroom_png_rows_free(darkroom_png_rows *rows);
  * of the picture the compressed data must have ended, its checksum included. */
 darkroom_png_result darkroom_png_rows_read(
     darkroom_png_rows *rows, uint8_t *out, uint32_t count, uint32_t *done);
+
+/* The same in two steps, for which there may be two threads: one fetches `count` lines of
+ * darkroom_png_rows_line_bytes each, the other makes rows of what has been fetched before. Each step is
+ * taken by one thread at a time, in the picture's order, and what is wrong is told by the second one, as
+ * it is by darkroom_png_rows_read for the same numbers of rows. */
+void darkroom_png_rows_fetch(
+    darkroom_png_rows *rows, uint8_t *lines, uint32_t count, darkroom_png_fetched *fetched);
+darkroom_png_result darkroom_png_rows_undo(
+    darkroom_png_rows *rows, const uint8_t *lines, const darkroom_png_fetched *fetched, uint8_t *out,
+    uint32_t *done);
+size_t darkroom_png_rows_line_bytes(const darkroom_png_rows *rows);
 
 /* What went wrong; "" where nothing did. */
 const char *darkroom_png_rows_message(const darkroom_png_rows *rows);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static darkroom_png_result fail(
@@ -78,6 +79,17 @@ static darkroom_png_result take(darkroom_png_source *source, uint8_t *bytes, siz
         count -= part;
     }
     return DARKROOM_PNG_OK;
+}
+
+bool darkroom_png_source_has_more(darkroom_png_source *source)
+{
+    if (source->raw_next < source->raw_filled)
+        return true;
+    struct stat status;
+    if (fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    source->raw_next = source->raw_filled = 0;
+    return read_more(source) > 0;
 }
 
 /* ---- Chunks ---- */
@@ -179,6 +191,13 @@ static darkroom_png_result next_piece(darkroom_png_source *source)
         return source->failure;
     if (source->is_after_rows && source->held_count > 0)
         return fail(source, DARKROOM_PNG_DATA, "IDAT", ": more compressed data after its end");
+    if (source->is_counted) {
+        source->credit -= (int64_t)source->held_count;
+        if (source->credit < 0)
+            return fail(
+                source, DARKROOM_PNG_DATA, "IDAT",
+                ": the compressed data go on and on without giving pixels");
+    }
     if (source->is_last_row) {
         if (source->held_count > source->last_row_left)
             return fail(

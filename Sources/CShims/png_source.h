@@ -53,6 +53,11 @@ typedef struct {
      * can interrupt it. */
     bool is_last_row;
     size_t last_row_left;
+    /* Set by the reader where libpng makes rows, and added to before each of them: so many bytes of
+     * compressed data may still be handed out. A stream of empty blocks keeps the processor busy for as
+     * long as it lasts, and libpng asks nobody before a row is full. */
+    bool is_counted;
+    int64_t credit;
     /* Set by the reader after the last row: there must be no more data. */
     bool is_after_rows;
 
@@ -84,6 +89,9 @@ darkroom_png_result darkroom_png_source_read(
  * bytes stay until the next call. */
 darkroom_png_result darkroom_png_source_data(
     darkroom_png_source *source, const uint8_t **bytes, size_t *count);
+
+/* Whether the file goes on. Only of what has been read already where reading could wait, as of a pipe. */
+bool darkroom_png_source_has_more(darkroom_png_source *source);
 
 bool darkroom_png_source_has_met(const darkroom_png_source *source, const char *name);
 

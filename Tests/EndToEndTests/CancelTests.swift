@@ -23,7 +23,9 @@ import Testing
         #expect(status.counts.failed == 0)
         try bench.checkOutcome(status)
         // The request was consumed.
-        #expect(bench.spool.list("inbox") == [])
+        try await daemon.waitUntil("the request to be consumed") { _ in
+            bench.spool.list("inbox") == []
+        }
 
         try bench.drop("next", images: [("a", bench.url("0.png"))])
         try bench.checkCompleted(try await bench.spool.finish("next", daemon))
@@ -65,12 +67,54 @@ import Testing
         try bench.checkOutcome(status)
     }
 
+    /// Transfers that would stall for an hour end at once, and so does what waits for them.
+    @Test func endsTransfersThatStall() async throws {
+        let bench = try Bench()
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let daemon = try await bench.run([
+            "downloads.stallTime": "3600s", "downloads.timeout": "1h",
+            "downloads.concurrency": "4",
+        ])
+        try bench.drop(
+            "x",
+            images: (0..<40).map {
+                ("\($0)", origin.url($0 % 2 == 0 ? .stalled : .silent) + "?\($0)")
+            })
+        _ = try await bench.spool.waitForStatus(of: "x", daemon, "under way") {
+            $0.counts.downloading == 4
+        }
+        try bench.spool.drop("x.cancel", "")
+        let status = try await bench.spool.finish("x", daemon)
+        #expect(status.state == .cancelled)
+        #expect(status.counts.cancelled == 40)
+        try bench.checkOutcome(status)
+    }
+
+    @Test func findsAManifestThatIsNotClaimed() async throws {
+        let bench = try Bench()
+        try bench.spool.makeFolders()
+        // The control comes first in every order: by time and by name.
+        try bench.spool.drop("x.cancel", "")
+        try bench.drop("x", images: [("a", bench.url("0.png"))])
+        let daemon = try await bench.run()
+        let status = try await bench.spool.finish("x", daemon)
+        #expect(status.state == .cancelled)
+        #expect(try bench.origin.requests().isEmpty)
+        try bench.checkOutcome(status)
+        try await daemon.waitUntil("the request to be consumed") { _ in
+            bench.spool.list("inbox") == []
+        }
+    }
+
     @Test func ofNoBatchIsConsumedAndSaid() async throws {
         let bench = try Bench()
         let daemon = try await bench.run()
         try bench.spool.drop("nobody.cancel", "")
         try await daemon.waitUntil("an answer") { $0.outputText.contains("nobody.cancel") }
-        #expect(bench.spool.list("inbox") == [])
+        try await daemon.waitUntil("the request to be consumed") { _ in
+            bench.spool.list("inbox") == []
+        }
         #expect(bench.spool.list("outbox") == [])
     }
 

@@ -75,6 +75,21 @@ import Testing
         #expect(now[.modificationDate] as? Date == original[.modificationDate] as? Date)
     }
 
+    /// A manifest's author learns nothing of where the server keeps its files.
+    @Test func messagesNameTheSourceAsTheManifestDoes() async throws {
+        let folders = try Folders()
+        try Data("<html></html>".utf8).write(to: folders.scratch.url.appending(path: "first/p.png"))
+        try Data("GIF89a".utf8).write(to: folders.scratch.url.appending(path: "first/g.png"))
+        let bench = try Bench(pictures: 0)
+        let daemon = try await bench.run(["sources.roots": "[\(folders.first)]"])
+        try bench.drop("local", images: [("page", "p.png"), ("film", "g.png")])
+        let status = try await bench.spool.finish("local", daemon)
+        for (name, source) in [("page", "p.png"), ("film", "g.png")] {
+            let message = try #require(try status.image(name).error?.message)
+            #expect(message.hasPrefix("\(source): this is "), "\(message)")
+        }
+    }
+
     @Test func noneIsReadWithoutRoots() async throws {
         let folders = try Folders()
         let bench = try Bench(pictures: 0)

@@ -43,7 +43,38 @@ static int file_of(const uint8_t *bytes, size_t count)
     return fd;
 }
 
-static darkroom_png_result read_pixels(darkroom_png_reader *reader, picture *p, uint32_t band)
+/* The rows in two steps, the first of them AHEAD bands ahead of the second. */
+static darkroom_png_result read_in_two_steps(darkroom_png_reader *reader, picture *p, uint32_t band)
+{
+    enum { AHEAD = 3 };
+    const uint32_t height = p->header.height, bands = (height + band - 1) / band;
+    const size_t row_bytes = p->count / height, line = darkroom_png_reader_line_bytes(reader);
+    uint8_t *slots[AHEAD];
+    darkroom_png_fetched fetched[AHEAD] = {0};
+    for (int i = 0; i < AHEAD; i++)
+        slots[i] = malloc(band * line);
+    darkroom_png_result result = DARKROOM_PNG_OK;
+    bool goes_on = true;
+    for (uint32_t k = 0; k < bands + AHEAD && result == DARKROOM_PNG_OK; k++) {
+        const uint32_t slot = k % AHEAD;
+        if (k >= AHEAD)
+            result = darkroom_png_reader_undo(
+                reader, slots[slot], &fetched[slot], p->pixels + (k - AHEAD) * band * row_bytes);
+        if (k < bands && goes_on) {
+            const uint32_t left = height - k * band;
+            darkroom_png_reader_fetch(
+                reader, slots[slot], left < band ? left : band, &fetched[slot]);
+            goes_on = fetched[slot].result == DARKROOM_PNG_OK;
+        }
+    }
+    for (int i = 0; i < AHEAD; i++)
+        free(slots[i]);
+    return result;
+}
+
+/* Where the picture can be read in two steps and that is asked for, so; else band by band. */
+static darkroom_png_result read_pixels(
+    darkroom_png_reader *reader, picture *p, uint32_t band, bool in_two_steps)
 {
     size_t row_bytes = 0;
     const uint32_t height = p->header.height;
@@ -53,7 +84,12 @@ static darkroom_png_result read_pixels(darkroom_png_reader *reader, picture *p, 
         return result;
     p->count = row_bytes * height;
     p->pixels = calloc(1, p->count);
-    for (int pass = 0; pass < (p->header.interlaced ? 7 : 1); pass++) {
+    const bool has_two_steps = in_two_steps && darkroom_png_reader_line_bytes(reader) > 0;
+    if (has_two_steps)
+        result = read_in_two_steps(reader, p, band);
+    if (result != DARKROOM_PNG_OK)
+        return result;
+    for (int pass = 0; pass < (has_two_steps ? 0 : p->header.interlaced ? 7 : 1); pass++) {
         for (uint32_t row = 0; row < height;) {
             uint32_t rows = band == 0 ? 1 : band;
             if (rows > height - row)
@@ -69,8 +105,9 @@ static darkroom_png_result read_pixels(darkroom_png_reader *reader, picture *p, 
     return result;
 }
 
-/* Decodes by libpng where `band` is 0, else by code of our own, so many rows at a time. */
-static picture decode(const uint8_t *bytes, size_t count, uint32_t band)
+/* Decodes by libpng where `band` is 0, else by code of our own, so many rows at a time; in two steps if
+ * that is asked for, where there are two. */
+static picture decode(const uint8_t *bytes, size_t count, uint32_t band, bool in_two_steps)
 {
     picture p = {0};
     darkroom_png_reader *reader =
@@ -86,7 +123,7 @@ static picture decode(const uint8_t *bytes, size_t count, uint32_t band)
     darkroom_png_reader_colour(reader, &colour);
     if (p.result == DARKROOM_PNG_OK
         && (uint64_t)p.header.width * p.header.height <= MOST_PIXELS)
-        p.result = read_pixels(reader, &p, band);
+        p.result = read_pixels(reader, &p, band, in_two_steps);
     snprintf(p.message, sizeof p.message, "%s", darkroom_png_reader_message(reader));
     for (size_t i = 0; i < REMARKS; i++)
         if (darkroom_png_reader_warning(reader, i) == NULL)
@@ -115,16 +152,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     /* The bands' size is taken from the input, so that a file always shows the same. */
     const uint32_t bands[] = {8, 1, 3, 64};
     const uint32_t band = bands[count % 4];
-    picture reference = decode(bytes, count, 0);
+    picture reference = decode(bytes, count, 0, false);
     for (int level = DARKROOM_CPU_SCALAR; level <= DARKROOM_CPU_AVX2; level++) {
         darkroom_cpu_limit((darkroom_cpu)level);
-        picture own = decode(bytes, count, band);
+        picture own = decode(bytes, count, band, false);
         if (!agree(&own, &reference)) {
             fprintf(
                 stderr, "level %d: %d %s; libpng: %d %s\n", level, own.result, own.message,
                 reference.result, reference.message);
             abort();
         }
+        picture again = decode(bytes, count, band, true);
+        if (again.result != own.result || again.has_pixels != own.has_pixels
+            || strcmp(again.message, own.message) != 0
+            || (own.has_pixels && memcmp(again.pixels, own.pixels, own.count) != 0)) {
+            fprintf(
+                stderr, "level %d: %d %s; in two steps: %d %s\n", level, own.result, own.message,
+                again.result, again.message);
+            abort();
+        }
+        free(again.pixels);
         free(own.pixels);
     }
     free(reference.pixels);

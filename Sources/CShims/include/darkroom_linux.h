@@ -25,6 +25,10 @@ int darkroom_open_folder(const char *path);
 /* sync_file_range(2) with SYNC_FILE_RANGE_WRITE over the whole file. */
 int darkroom_start_writing(int fd);
 
+/* fallocate(2) with FALLOC_FL_KEEP_SIZE: gives the file blocks for its first `bytes` and leaves its size
+ * as it is. */
+int darkroom_keep_room(int fd, int64_t bytes);
+
 /* statfs(2)'s f_type of an open descriptor, or -1. */
 int64_t darkroom_filesystem_type(int fd);
 

@@ -100,7 +100,30 @@ darkroom_png_result darkroom_png_reader_start(
 darkroom_png_result darkroom_png_reader_rows(
     darkroom_png_reader *reader, uint8_t *rows, uint32_t count);
 
-/* How many rows the last call of darkroom_png_reader_rows has read, where it failed. */
+/* What reading the same in two steps hands from the first to the second, with the lines. */
+enum { DARKROOM_PNG_WORDS = 96 };
+typedef struct {
+    uint32_t count;                    /* lines that are good, and the last before what is wrong */
+    darkroom_png_result result;        /* what is wrong behind them */
+    char message[DARKROOM_PNG_WORDS];
+} darkroom_png_fetched;
+
+/* The length of a line, which is a row as it comes out of the decompressor; 0 where this picture cannot
+ * be read in two steps. Those that libpng decodes cannot. */
+size_t darkroom_png_reader_line_bytes(const darkroom_png_reader *reader);
+
+/* The first step: the next `count` lines. The second: rows of them. A thread may fetch while another
+ * makes rows of what has been fetched before; each step is one thread's at a time, and the picture's
+ * order. What is wrong is told by the second, where darkroom_png_reader_rows would tell it. After an error
+ * nothing more is to be fetched. Between bands, when all that has been fetched is rows, the steps and
+ * darkroom_png_reader_rows may take turns. */
+void darkroom_png_reader_fetch(
+    darkroom_png_reader *reader, uint8_t *lines, uint32_t count, darkroom_png_fetched *fetched);
+darkroom_png_result darkroom_png_reader_undo(
+    darkroom_png_reader *reader, const uint8_t *lines, const darkroom_png_fetched *fetched,
+    uint8_t *rows);
+
+/* How many rows the last call of darkroom_png_reader_rows or _undo has read, where it failed. */
 uint32_t darkroom_png_reader_last_count(const darkroom_png_reader *reader);
 
 /* Reads what follows the pixels, to IEND. */

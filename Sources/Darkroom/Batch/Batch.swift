@@ -6,19 +6,22 @@ package struct PreparedBatch: Sendable {
     package let folders: BatchFolders
     package let manifest: Manifest
     /// With the images that have ended as the journal has them, the others new.
-    package let status: Status
+    package var status: Status
     package var isCancelled: Bool
+    /// Whether nothing of it begins until it is released.
+    package var isHeld: Bool
     /// Of the images that a process died with.
     package let crashes: [Int: Crashes]
 
     package init(
         folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false,
-        crashes: [Int: Crashes] = [:]
+        isHeld: Bool = false, crashes: [Int: Crashes] = [:]
     ) {
         self.folders = folders
         self.manifest = manifest
         self.status = status
         self.isCancelled = isCancelled
+        self.isHeld = isHeld
         self.crashes = crashes
     }
 }
@@ -89,6 +92,8 @@ final class Batch {
     /// Whether the batch stands in the board's queue of those that may be given a place.
     var isInRotation = false
     var isFinishing = false
+    /// Whether none of its images is given a place.
+    private(set) var isHeld = false
 
     var level: Level { Level(manifest.priority, manifest.qualityOfService) }
 
@@ -101,6 +106,17 @@ final class Batch {
         indexSources()
         indexDependencies()
         if prepared.isCancelled { cancellation.set() }
+        setHeld(prepared.isHeld && !prepared.isCancelled)
+    }
+
+    /// Holds the batch or lets it go on, and shows it.
+    func setHeld(_ held: Bool) {
+        isHeld = held
+        if held {
+            status.state = .held
+        } else if status.state == .held {
+            status.state = startedAt == nil ? .pending : .processing
+        }
     }
 
     /// The images of a status that begins.

@@ -8,12 +8,18 @@
 /// at a time, so that a small manifest is not stuck behind a large one.
 struct Board {
     /// A batch that has its receipt and waits for its turn to be worked on.
-    private struct Waiting {
+    struct Waiting {
         let folders: BatchFolders
+        let level: Level
         let images: Int
-        /// nil where there was no room to keep it.
+        /// The manifest's owner.
+        let uid: UInt32?
+        /// nil where there was no room to keep it, and while it is held.
         var prepared: PreparedBatch?
         var isCancelled = false
+        /// Whether its turn does not come until someone releases it.
+        var isHeld = false
+        var steering: [Steering] = []
         /// Whether its turn has come and its folder is being read.
         var isInPreparation = false
     }
@@ -34,18 +40,20 @@ struct Board {
     let preparedBudget: Int
 
     private var nextKey: BatchKey = 1
-    private(set) var batches: [BatchKey: Batch] = [:]
-    private var waiting = [[BatchKey]](repeating: [], count: Level.count)
-    private var waitingBatches: [BatchKey: Waiting] = [:]
+    var batches: [BatchKey: Batch] = [:]
+    var waiting = [[BatchKey]](repeating: [], count: Level.count)
+    var waitingBatches: [BatchKey: Waiting] = [:]
+    /// Those of them that are held.
+    var heldKeys: Set<BatchKey> = []
     private var rotation = [Rotation](repeating: Rotation(), count: Level.count)
     /// Admitted images of each level.
-    private var places = [Int](repeating: 0, count: Level.count)
+    var places = [Int](repeating: 0, count: Level.count)
     /// By ID. Strings would not do: two spellings of an é are equal to them, and two folders.
-    private var keys: [FileName: BatchKey] = [:]
+    private(set) var keys: [FileName: BatchKey] = [:]
     /// Of the batches that are not large.
     private var imagesInWork = 0
     private var largeBatchesInWork = 0
-    private var imagesPrepared = 0
+    var imagesPrepared = 0
     /// Since the start.
     private(set) var batchesEnded = 0
     /// What the images in work have and wait for.
@@ -64,18 +72,32 @@ struct Board {
 
     // MARK: Taking batches in
 
-    /// Takes in a batch that has its receipt.
-    mutating func accept(_ prepared: PreparedBatch) {
+    /// Takes in a batch that has its receipt. One that was cancelled before a restart is ended at once.
+    mutating func accept(_ prepared: PreparedBatch) -> [Effect] {
         let key = nextKey
         nextKey += 1
         let images = prepared.manifest.images.count
-        let isKept = imagesPrepared + images <= preparedBudget || waitingBatches.isEmpty
+        let isHeld = prepared.isHeld && !prepared.isCancelled
+        let isKept =
+            !isHeld && (imagesPrepared + images <= preparedBudget || waitingBatches.isEmpty)
         if isKept { imagesPrepared += images }
-        waitingBatches[key] = Waiting(
-            folders: prepared.folders, images: images, prepared: isKept ? prepared : nil)
-        let level = Level(prepared.manifest.priority, prepared.manifest.qualityOfService)
-        waiting[level.index].append(key)
+        let batch = Waiting(
+            folders: prepared.folders,
+            level: Level(prepared.manifest.priority, prepared.manifest.qualityOfService),
+            images: images, uid: prepared.status.manifest.uid, prepared: isKept ? prepared : nil,
+            isCancelled: prepared.isCancelled, isHeld: isHeld,
+            steering: prepared.status.steering ?? [])
+        waitingBatches[key] = batch
         keys[FileName(prepared.folders.id)] = key
+        var effects: [Effect] = []
+        if batch.isCancelled {
+            activate(key, batch, &effects)
+        } else if isHeld {
+            heldKeys.insert(key)
+        } else {
+            waiting[batch.level.index].append(key)
+        }
+        return effects
     }
 
     /// Begins to work on waiting batches while there is room, the highest level first.
@@ -111,7 +133,7 @@ struct Board {
         return imagesInWork + images <= imageBudget + reserve
     }
 
-    private mutating func activate(
+    mutating func activate(
         _ key: BatchKey, _ batch: Waiting, _ effects: inout [Effect]
     ) {
         waitingBatches[key]?.isInPreparation = true
@@ -125,8 +147,7 @@ struct Board {
             return
         }
         imagesPrepared -= batch.images
-        // The journal may say so too, from before a restart.
-        if batch.isCancelled { prepared.isCancelled = true }
+        batch.steer(&prepared)
         begin(key, prepared, &effects)
     }
 
@@ -134,7 +155,7 @@ struct Board {
     mutating func prepared(_ key: BatchKey, _ prepared: PreparedBatch) -> [Effect] {
         var effects: [Effect] = []
         var prepared = prepared
-        if waitingBatches[key]?.isCancelled == true { prepared.isCancelled = true }
+        waitingBatches[key]?.steer(&prepared)
         begin(key, prepared, &effects)
         return effects
     }
@@ -143,11 +164,12 @@ struct Board {
     /// next start.
     mutating func preparationFailed(_ key: BatchKey) {
         guard let batch = waitingBatches.removeValue(forKey: key) else { return }
+        heldKeys.remove(key)
         keys[FileName(batch.folders.id)] = nil
         release(images: batch.images)
     }
 
-    private mutating func release(images: Int) {
+    mutating func release(images: Int) {
         if isLarge(images) {
             largeBatchesInWork -= 1
         } else {
@@ -160,12 +182,15 @@ struct Board {
     ) {
         let batch = Batch(key: key, prepared: prepared)
         waitingBatches[key] = nil
+        heldKeys.remove(key)
         batches[key] = batch
         if batch.cancellation.isSet { cancelImages(of: batch, &effects) }
         // A restart may have come between an image's end and those made from it, or before the batch's end.
         failOrphans(of: batch, &effects)
         finishIfEnded(batch, &effects)
         rotate(batch)
+        if prepared.status.steering != nil { effects.append(.statusChanged(key)) }
+        parkIfIdle(batch, &effects)
     }
 
     // MARK: Giving out places
@@ -178,7 +203,9 @@ struct Board {
             while hasPlace(Level(index: level)), let key = rotation[level].next() {
                 guard let batch = batches[key] else { continue }
                 batch.isInRotation = false
-                guard batch.live.count < window, let index = batch.takeNext() else { continue }
+                guard !batch.isHeld, batch.live.count < window, let index = batch.takeNext() else {
+                    continue
+                }
                 admit(index, of: batch, &effects)
                 rotate(batch)
             }
@@ -190,8 +217,9 @@ struct Board {
         places[level.index] < placesPerLevel && places[level.above].reduce(0, +) < saturation
     }
 
-    private mutating func rotate(_ batch: Batch) {
-        guard !batch.isInRotation, !batch.isFinishing, !batch.cancellation.isSet else { return }
+    mutating func rotate(_ batch: Batch) {
+        guard !batch.isInRotation, !batch.isFinishing, !batch.isHeld, !batch.cancellation.isSet
+        else { return }
         batch.isInRotation = true
         rotation[batch.level.index].append(batch.key)
     }
@@ -269,6 +297,7 @@ struct Board {
         release(dependentsOf: index, of: batch, &effects)
         finishIfEnded(batch, &effects)
         rotate(batch)
+        parkIfIdle(batch, &effects)
         return effects
     }
 
@@ -344,50 +373,8 @@ struct Board {
         batchesEnded += 1
     }
 
-    // MARK: Cancelling
-
-    /// Cancels the batch of this ID: images that wait end at once, those in work at their next step.
-    /// Gives nil where there is no such batch, or it has ended.
-    mutating func cancel(id: String) -> [Effect]? {
-        guard let key = keys[FileName(id)] else { return nil }
-        if let waiting = waitingBatches[key] {
-            waitingBatches[key]?.isCancelled = true
-            var effects: [Effect] = [.recordCancellation(waiting.folders)]
-            if !waiting.isInPreparation, let batch = waitingBatches[key] {
-                activate(key, batch, &effects)
-            }
-            return effects
-        }
-        guard let batch = batches[key], !batch.isFinishing else { return nil }
-        var effects: [Effect] = [.recordCancellation(batch.folders)]
-        if !batch.cancellation.isSet { cancelImages(of: batch, &effects) }
-        finishIfEnded(batch, &effects)
-        return effects
-    }
-
-    private mutating func cancelImages(of batch: Batch, _ effects: inout [Effect]) {
-        batch.cancellation.set()
-        for index in batch.manifest.images.indices {
-            guard !batch.status.images[index].state.isFinal else { continue }
-            switch batch.live[index]?.phase {
-            case nil, .queuedDownload, .queuedFilter:
-                cancelQueued(index, of: batch, &effects)
-            case .filtering, .recording:
-                // It asks the flag, or has its end before it.
-                break
-            case .downloading:
-                effects.append(
-                    .cancel(.download(batch.key, source: batch.sourceOfImage[index])))
-            }
-        }
-        for source in batch.sources.indices where batch.sources[source].phase == .queued {
-            batch.sources[source].phase = .idle
-            effects.append(.cancel(.download(batch.key, source: source)))
-        }
-    }
-
-    /// The batches that wait for their turn.
-    var waitingCount: Int { waitingBatches.count }
+    /// The batches that wait for their turn; those held wait for something else.
+    var waitingCount: Int { waitingBatches.count - heldKeys.count }
 }
 
 extension Batch {

@@ -62,7 +62,7 @@ extension Board {
 
     /// What is to happen to a download that was not allowed to begin or was ended by the daemon's stop: it
     /// waits in the queue again.
-    func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
+    mutating func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
         guard let batch = batches[key] else { return [] }
         if batch.cancellation.isSet {
             return downloadEnded(
@@ -70,6 +70,12 @@ extension Board {
         }
         batch.sources[index].phase = .queued
         batch.releaseSlot(of: index)
+        if batch.isHeld {
+            var effects: [Effect] = [.statusChanged(key)]
+            takeBack(source: index, of: batch)
+            parkIfIdle(batch, &effects)
+            return effects
+        }
         for image in batch.sources[index].waiters where batch.live[image] != nil {
             batch.live[image]?.phase = .queuedDownload
             batch.setState(.new, of: image)

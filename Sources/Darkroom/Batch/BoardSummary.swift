@@ -3,6 +3,8 @@ extension Board {
     package struct Summary: Sendable, Equatable {
         var batchesInWork = 0
         var batchesWaiting = 0
+        /// Batches that wait to be released; not among those in work or waiting.
+        var batchesHeld = 0
         /// Batches that have ended since the start.
         var batchesEnded = 0
         /// Of the batches in work.
@@ -16,11 +18,16 @@ extension Board {
 
     var summary: Summary {
         var summary = Summary(
-            batchesInWork: batches.count, batchesWaiting: waitingCount, batchesEnded: batchesEnded)
+            batchesInWork: batches.count, batchesWaiting: waitingCount,
+            batchesHeld: heldKeys.count, batchesEnded: batchesEnded)
         summary.memoryGranted = memory.held
         summary.memoryLimit = memory.limit
         summary.imagesWaitingForMemory = memory.waitingCount
         for batch in batches.values {
+            if batch.isHeld {
+                summary.batchesInWork -= 1
+                summary.batchesHeld += 1
+            }
             summary.images.add(batch.status.counts)
         }
         return summary

@@ -62,6 +62,7 @@ extension Scheduler {
             let failure = keep(report)
             if let failure, failure.fault != nil { return putBack(work, failure, job) }
             if failure == nil {
+                log.metrics.downloadedBytes.add(Int(report.bytes))
                 log.downloaded(
                     job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
             }
@@ -127,7 +128,8 @@ extension Scheduler {
         let file = try configuration.localSources.open(path)
         var head = [UInt8](repeating: 0, count: TransferReport.headLength)
         let count = try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
-        if let refusal = PictureKind(prefix: head.prefix(count)).refusal(of: file.path) {
+        if let refusal = PictureKind(prefix: head.prefix(count)).refusal(of: RedactedURL.text(text))
+        {
             throw refusal
         }
         return Int(file.bytes)

@@ -24,9 +24,10 @@ package final class Scheduler: Sendable {
     private let operations = Mutex<[Work: Operation]>([:])
     private let downloads = OperationQueue()
     private let filters = OperationQueue()
-    private let publisher: Publisher
-    private let statusKeeper: StatusKeeper
-    private let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
+    let publisher: Publisher
+    let statusKeeper: StatusKeeper
+    /// Where batches that wait are read, and their statuses changed: one at a time.
+    let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
     /// Where transfers that have ended are dealt with.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
     private let running = DispatchGroup()
@@ -98,30 +99,20 @@ package final class Scheduler: Sendable {
         return board.withLock { $0.waitingCount < limit }
     }
 
-    /// Takes in a batch that has its receipt.
-    package func accept(_ prepared: PreparedBatch) {
-        advance { board in
-            board.accept(prepared)
-            return []
-        }
-    }
-
-    /// Cancels a batch; false where there is none of this ID in work. `recorded` is called when a restart
-    /// would remember it.
-    package func cancel(id: String, recorded: @escaping @Sendable () -> Void) -> Bool {
-        let effects = board.withLock { $0.cancel(id: id) }
-        guard let effects else { return false }
-        advance { _ in effects }
-        publisher.afterwards(of: FileName(id), recorded)
-        return true
-    }
-
     /// How many operations run now.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
 
     /// Whether what runs has moved within the last `seconds`: each filter by a band, the publisher by a file.
     package func isAlive(within seconds: Double) -> Bool {
         heartbeat.isAlive(within: seconds) && publisher.heartbeat.isAlive(within: seconds)
+    }
+
+    /// How many operations the queues hold, those that run included, and images that wait to be published.
+    var queueLengths: [(name: String, length: Int)] {
+        [
+            ("downloads", downloads.operationCount), ("filters", filters.operationCount),
+            ("publisher", publisher.pendingCount),
+        ]
     }
 
     var summary: Board.Summary { board.withLock { $0.summary } }
@@ -180,13 +171,18 @@ package final class Scheduler: Sendable {
     // MARK: Effects
 
     /// Moves the board on, gives out the places that are free then, and does what the board wants done.
-    func advance(_ change: (inout Board) -> [Effect]) {
+    ///
+    /// - Parameter recorded: called for each act of a control file, when a restart would remember it.
+    func advance(
+        recorded: @escaping @Sendable (Steering) -> Void = { _ in },
+        _ change: (inout Board) -> [Effect]
+    ) {
         let effects = board.withLock { board in
             var effects = change(&board)
             if gate.mayStart, storage.mayWork { effects += board.admit() }
             return effects
         }
-        for effect in effects { perform(effect) }
+        for effect in effects { perform(effect, recorded) }
         progressed()
         listeners.withLock { $0 }.room()
     }
@@ -195,7 +191,7 @@ package final class Scheduler: Sendable {
 
     func statusChanged(_ key: BatchKey) { statusKeeper.changed(key, self) }
 
-    private func perform(_ effect: Effect) {
+    private func perform(_ effect: Effect, _ recorded: @escaping @Sendable (Steering) -> Void) {
         switch effect {
         case .enqueue(let work, let priority, let quality):
             enqueue(work, priority, quality)
@@ -205,8 +201,18 @@ package final class Scheduler: Sendable {
             waits.withLock { $0.remove(work) }
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
-        case .recordCancellation(let folders):
-            publisher.recordCancellation(folders)
+        case .recordSteering(let folders, let steering):
+            record(steering, of: folders, recorded)
+        case .amendStatus(let folders, let isHeld, let steering):
+            preparation.async { [self] in amendStatus(folders, isHeld, steering) }
+        case .park(let key):
+            // After what is still to be journaled of it, for it will be read from there.
+            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { return }
+            publisher.afterwards(of: FileName(folders.id)) { [self] in
+                statusKeeper.park(key, self)
+            }
+        case .dropScratch(let folders):
+            preparation.async { Recovery.dropScratch(of: folders) }
         case .prepare(let key, let folders):
             prepareLater(key, folders)
         case .statusChanged(let key):
@@ -225,8 +231,10 @@ package final class Scheduler: Sendable {
         _ step: Step
     ) {
         running.enter()
+        let begin = Clock.nanoseconds
         let item = Publisher.Item(folders: folders, index: index, status: status) {
             [self] recorded in
+            log.metrics.ended(.publishing, since: begin)
             log.ended(batch: folders.id, recorded, at: step)
             endedWell(.filter(key, image: index))
             advance { $0.imageEnded(key, index, recorded) }
@@ -332,6 +340,7 @@ package final class Scheduler: Sendable {
         statusKeeper.changed(key, self)
         heartbeat.began()
         defer { heartbeat.ended() }
+        let begin = Clock.nanoseconds
         var postponed: Int?
         let result = develop(job) { [self] bytes throws(PictureError) in
             let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
@@ -355,6 +364,7 @@ package final class Scheduler: Sendable {
             if failure.fault == .full { giveBackSource(of: image, key, job.folders) }
             return ended(work) { $0.filterDeferred(key, image) }
         }
+        log.metrics.ended(.filtering, since: begin)
         ended(work) { $0.filterEnded(key, image, result: result) }
     }
 }
@@ -382,6 +392,10 @@ extension Scheduler: StatusSource {
             board.batchFinished(key)
             return []
         }
+    }
+
+    func parked(_ key: BatchKey) {
+        advance { $0.parked(key) }
     }
 }
 

@@ -50,8 +50,14 @@ package enum Effect: Sendable {
     case cancel(Work)
     /// Journal how an image ended, at which step, and publish its output if it has one.
     case record(BatchKey, BatchFolders, index: Int, ImageStatus, Step)
-    /// Journal that the batch was cancelled.
-    case recordCancellation(BatchFolders)
+    /// Journal what a control file has done to the batch.
+    case recordSteering(BatchFolders, Steering)
+    /// Show it in the status of a batch that waits.
+    case amendStatus(BatchFolders, isHeld: Bool, steering: [Steering])
+    /// Write the status of a held batch, and say when that is done.
+    case park(BatchKey)
+    /// Remove the fetched bytes of a batch that was put away.
+    case dropScratch(BatchFolders)
     /// Prepare a batch from its folder, for there was no room to keep it in memory.
     case prepare(BatchKey, BatchFolders)
     case statusChanged(BatchKey)

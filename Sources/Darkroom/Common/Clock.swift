@@ -11,8 +11,12 @@ package enum Clock {
     }
 
     /// Now in UTC, as RFC 3339 with milliseconds: `2026-11-21T08:00:00.123Z`.
-    package static var timestamp: String {
-        Date.now.formatted(
-            Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
+    package static var timestamp: String { timestamp(.now) }
+
+    package static func timestamp(_ date: Date) -> String { date.formatted(style) }
+
+    /// The moment that a timestamp of this form means.
+    static func date(_ timestamp: String) -> Date? { try? style.parse(timestamp) }
+
+    private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 }

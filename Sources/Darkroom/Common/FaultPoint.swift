@@ -52,9 +52,14 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case activeRemoved = "active-removed"
 
     // Control.
-    /// The journal has the cancellation; the file that asked for it is still there.
-    case cancelRecorded = "cancel-recorded"
-    case cancelConsumed = "cancel-consumed"
+    /// The journal has what a control file asked for, which is still there.
+    case controlRecorded = "control-recorded"
+    /// The control file is out of the inbox, for its end.
+    case controlMoved = "control-moved"
+    case controlConsumed = "control-consumed"
+    /// A finished batch is to be taken up again; all that is needed lies in `active/.retry-ID`.
+    case retryBuilt = "retry-built"
+    case retryMoved = "retry-moved"
     case pauseMarked = "pause-marked"
     case pauseSynced = "pause-synced"
     case pauseUnmarked = "pause-unmarked"
@@ -67,6 +72,8 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case recoveryOutputMoved = "recovery-output-moved"
     case recoveryScrapRemoved = "recovery-scrap-removed"
     case recoveryFinished = "recovery-finished"
+    case recoveryControlReturned = "recovery-control-returned"
+    case recoveryRetryRemoved = "recovery-retry-removed"
 
     package static let variable = "DARKROOM_FAULT"
 

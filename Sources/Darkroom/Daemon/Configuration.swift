@@ -31,6 +31,13 @@ package struct Configuration: Sendable, Equatable {
     package var sourceRoots: [String] = []
     /// Seconds between two writings of one status file.
     package var statusInterval = 0.0
+    var retention = Retention.Limits()
+    /// Seconds after which files that were left in `tmp` are removed; 0 for never.
+    package var uploadRetention = 0.0
+    /// Where the metrics are written; nil for nowhere.
+    package var metricsFile: String?
+    /// Seconds between two writings of the metrics.
+    package var metricsInterval = 0.0
     /// Seconds that running operations get to finish when the daemon stops.
     package var stopTimeout = 0.0
 

@@ -23,6 +23,8 @@ package final class Daemon: @unchecked Sendable {
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
     private let ended = DispatchSemaphore(value: 0)
     private let statusIsDue = Atomic(false)
+    private let housekeeper: Housekeeper
+    private let metricsFile: MetricsFile
 
     private var intake: Intake?
     private var signals: SignalSources?
@@ -43,6 +45,11 @@ package final class Daemon: @unchecked Sendable {
         engine = try TransferEngine(settings: configuration.transferSettings)
         scheduler = Scheduler(
             spool: spool, configuration: configuration, engine: engine, log: log)
+        housekeeper = Housekeeper(spool: spool, log: log) { [scheduler] in scheduler.configuration }
+        let startTime = Date.now.timeIntervalSince1970
+        metricsFile = MetricsFile(log: log) { [spool, scheduler] in
+            MetricsMoment(of: scheduler, spool: spool.root.path, startTime: startTime)
+        }
     }
 
     /// Works until a signal ends it, and gives the exit code.
@@ -78,6 +85,8 @@ package final class Daemon: @unchecked Sendable {
         warnOfMissingRoots(configuration)
         log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
         startWatchdog()
+        metricsFile.update(configuration.metricsTarget)
+        housekeeper.start(after: 2)
         notifier.ready()
         tellStatus()
     }
@@ -105,6 +114,7 @@ package final class Daemon: @unchecked Sendable {
         let isNews = paused != scheduler.gate.isSuspended
         if paused {
             scheduler.suspend()
+            intake?.suspensionChanged()
         } else {
             scheduler.resume()
             if isNews { intake?.rescan() }
@@ -134,6 +144,8 @@ package final class Daemon: @unchecked Sendable {
             }
             scheduler.update(new)
             engine.update(new.transferSettings)
+            metricsFile.update(new.metricsTarget)
+            housekeeper.update()
             LogLevel.set(new.logLevel)
             log.configured("The configuration has been read again: \(new.summary)")
             warnOfMissingRoots(new)
@@ -152,11 +164,13 @@ package final class Daemon: @unchecked Sendable {
         tellStatus()
         // Elsewhere, so that a second signal is heard.
         DispatchQueue.global(qos: .userInteractive).async { [self] in
+            housekeeper.stop()
             intake?.stop()
             scheduler.stop(within: scheduler.configuration.stopTimeout) {
                 notifier.extendTimeout(seconds: 10)
                 tellStatus()
             }
+            metricsFile.stop()
             engine.stop()
             spool.attempts.close()
             log.stopped(unfinished: scheduler.summary.unfinished)
@@ -224,7 +238,7 @@ package enum ExitCode: Int32, Sendable {
 }
 
 extension Board.Summary {
-    var unfinished: Int { batchesInWork + batchesWaiting }
+    var unfinished: Int { batchesInWork + batchesWaiting + batchesHeld }
 
     /// The line that `systemctl status` shows.
     func text(
@@ -239,16 +253,20 @@ extension Board.Summary {
             return "\(pause): \(storage.message); \(next); "
                 + "\(count(unfinished, "batch", "batches")) unfinished"
         }
+        let held = batchesHeld > 0 ? "; \(batchesHeld) held" : ""
+        let waitingOrInWork = batchesInWork + batchesWaiting
         if isPaused {
             let finishing = running > 0 ? ", \(count(running, "image")) still finishing" : ""
-            return "Paused (SIGUSR1): \(count(unfinished, "batch", "batches")) waiting\(finishing)"
+            return "Paused (SIGUSR1): \(count(waitingOrInWork, "batch", "batches")) waiting"
+                + finishing + held
         }
-        guard unfinished > 0 else {
-            return "Idle; \(count(batchesEnded, "batch", "batches")) finished since the start"
+        guard waitingOrInWork > 0 else {
+            return
+                "Idle; \(count(batchesEnded, "batch", "batches")) finished since the start\(held)"
         }
         let waiting = batchesWaiting > 0 ? "; \(batchesWaiting) waiting" : ""
         return "Processing \(count(batchesInWork, "batch", "batches")), "
-            + "\(images.finished) of \(count(images.total, "image"))\(waiting)"
+            + "\(images.finished) of \(count(images.total, "image"))\(waiting)\(held)"
     }
 
     private func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {

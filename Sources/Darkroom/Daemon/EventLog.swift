@@ -14,11 +14,24 @@ package enum Event: String, Sendable, CaseIterable {
     case inboxLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e009"
     case eventsLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e00a"
     case notTaken = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e00b"
+    case entryExpired = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e060"
+    case entriesExpired = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e061"
+    case entryKept = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e062"
+    case orphanFound = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e063"
+    case uploadsStale = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e064"
+    case uploadsRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e065"
+    case metricsFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e066"
+    case reportFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e067"
     case batchClaimed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e010"
     case batchRejected = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e011"
     case batchResumed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e012"
     case batchFinished = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e013"
     case batchCancelled = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e014"
+    case batchHeld = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e040"
+    case batchReleased = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e041"
+    case batchReopened = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e042"
+    case controlIdle = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e043"
+    case controlRefused = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e044"
     case imageDownloaded = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e020"
     case imageFiltered = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e021"
     case imageFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e022"
@@ -32,9 +45,11 @@ package enum Event: String, Sendable, CaseIterable {
 }
 
 /// What Darkroom has to say, one method a kind of event, so that the words and fields of an event are the
-/// same wherever it comes from.
+/// same wherever it comes from. What it says of manifests and images it also counts, so that the metrics and
+/// the journal agree.
 package struct EventLog: Sendable {
     private let logger: Logger
+    let metrics = Metrics()
 
     package init(_ logger: Logger) {
         self.logger = logger
@@ -52,7 +67,7 @@ package struct EventLog: Sendable {
         package static let bytes = "bytes"
     }
 
-    private func say(
+    func say(
         _ level: Logger.Level, _ event: Event, _ message: @autoclosure () -> String,
         _ fields: @autoclosure () -> Logger.Metadata = [:], file: String = #fileID,
         function: String = #function, line: UInt = #line
@@ -119,6 +134,7 @@ package struct EventLog: Sendable {
     }
 
     package func eventsLost(_ path: String) {
+        metrics.overflows.add(1)
         say(.warning, .eventsLost, "inotify lost events of \(path); scanning it")
     }
 
@@ -129,6 +145,7 @@ package struct EventLog: Sendable {
     // MARK: Batches
 
     package func claimed(_ status: Status) {
+        metrics.accepted.add(1)
         say(
             .info, .batchClaimed,
             "\(status.manifest.name) claimed as \(status.id): \(images(status.counts.total))",
@@ -136,6 +153,7 @@ package struct EventLog: Sendable {
     }
 
     package func rejected(_ status: Status) {
+        metrics.ended(status)
         let problems = status.errors ?? []
         let first = problems.first.map(\.summary) ?? ""
         let more = problems.count > 1 ? ", and \(problems.count - 1) more" : ""
@@ -148,6 +166,7 @@ package struct EventLog: Sendable {
     }
 
     package func resumed(_ batch: PreparedBatch) {
+        metrics.resumed.add(1)
         let status = batch.status
         say(
             .info, .batchResumed,
@@ -175,6 +194,7 @@ package struct EventLog: Sendable {
     }
 
     package func finished(_ status: Status, microseconds: UInt64) {
+        metrics.ended(status)
         let counts = status.counts
         var parts = ["\(counts.filtered) filtered"]
         if counts.failed > 0 { parts.append("\(counts.failed) failed") }
@@ -189,17 +209,48 @@ package struct EventLog: Sendable {
             ])
     }
 
-    package func cancelled(id: String, found: Bool) {
+    // MARK: Control files
+
+    package func steered(id: String, _ steering: Steering) {
+        let event: Event
+        let words: String
+        switch steering.action {
+        case .cancel: (event, words) = (.batchCancelled, "is being cancelled")
+        case .hold: (event, words) = (.batchHeld, "is held: no further image begins")
+        case .release: (event, words) = (.batchReleased, "is released")
+        case .retry: (event, words) = (.batchReopened, "is taken up again")
+        }
         say(
-            .notice, .batchCancelled,
-            found
-                ? "\(id) is being cancelled" : "\(id).cancel names no batch that is in work",
+            .notice, event, "\(id) \(words) (by user \(steering.uid))",
             [Field.batch: .string(id)])
+    }
+
+    package func reopened(_ status: Status, uid: UInt32) {
+        say(
+            .notice, .batchReopened,
+            "\(status.id) is taken up again: \(status.counts.new) of "
+                + "\(images(status.counts.total)) to be done (by user \(uid))",
+            [Field.batch: .string(status.id), Field.state: .string(status.state.rawValue)])
+    }
+
+    func controlIdle(_ request: ControlRequest, because reason: String) {
+        say(
+            .notice, .controlIdle, "\(request.file.name.text) does nothing: \(reason)",
+            [Field.batch: .string(request.file.ids[0])])
+    }
+
+    func controlRefused(_ request: ControlRequest, owner: UInt32?) {
+        say(
+            .warning, .controlRefused,
+            "\(request.file.name.text) is refused: it is user \(request.steering.uid)’s, and the "
+                + "manifest \(owner.map { "user \($0)’s" } ?? "of an unknown owner")",
+            [Field.batch: .string(request.file.ids[0])])
     }
 
     // MARK: Images
 
     func downloaded(_ job: DownloadJob, bytes: Int, microseconds: UInt64) {
+        metrics.stage(.downloading).add(nanoseconds: microseconds * 1000)
         let batch = job.folders.id
         say(
             .info, .imageDownloaded,
@@ -213,6 +264,7 @@ package struct EventLog: Sendable {
     }
 
     package func ended(batch: String, _ image: ImageStatus, at step: Step) {
+        metrics.ended(image)
         let milliseconds = image.milliseconds.downloading + image.milliseconds.filtering
         var fields: Logger.Metadata = [
             Field.batch: .string(batch), Field.image: .string(image.name),
@@ -236,6 +288,7 @@ package struct EventLog: Sendable {
     // MARK: Trouble
 
     package func storageFailed(_ error: some CodedError, batch: String? = nil) {
+        metrics.storageFailures.add(1)
         var fields: Logger.Metadata = [Field.error: .string(error.code)]
         if let batch { fields[Field.batch] = .string(batch) }
         say(.critical, .storageFailed, "\(error.message)", fields)
@@ -295,6 +348,7 @@ extension BatchState {
         switch self {
         case .pending: "pending"
         case .processing: "processing"
+        case .held: "held"
         case .completed: "completed"
         case .completedWithErrors: "completed with errors"
         case .cancelled: "cancelled"

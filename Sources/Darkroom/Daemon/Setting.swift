@@ -145,6 +145,29 @@ extension Setting {
         seconds(
             "status.interval", "0.5s", 0...3600,
             "the least time between two writings of a status file", \.statusInterval),
+        Setting(
+            "metrics.textfile", "",
+            "the file for node_exporter's textfile collector, PATH.prom; empty for none"
+        ) { text, configuration throws(SettingError) in
+            guard text.isEmpty || text.hasPrefix("/") && text.hasSuffix(".prom") else {
+                throw SettingError(expected: "an absolute path that ends in .prom")
+            }
+            configuration.metricsFile = text.isEmpty ? nil : text
+        },
+        seconds(
+            "metrics.interval", "15s", 1...3600,
+            "the time between two writings of metrics.textfile",
+            \.metricsInterval),
+        seconds(
+            "retention.age", "0", 0...decade,
+            "how long finished entries stay in the outbox; 0 for ever", \.retention.age),
+        bytes(
+            "retention.bytes", "0", 0...(1 << 50),
+            "how large all finished entries may be before the oldest are removed; 0 for any size",
+            \.retention.bytes),
+        seconds(
+            "retention.tmp", "0", 0...decade,
+            "how long files that nobody changes stay in tmp; 0 for ever", \.uploadRetention),
         seconds(
             "stop.timeout", "60s", 0...86400,
             "how long running operations may finish when the daemon stops", \.stopTimeout),
@@ -153,6 +176,9 @@ extension Setting {
     package static func named(_ key: String) -> Setting? { all.first { $0.key == key } }
 
     // MARK: Kinds
+
+    /// In seconds.
+    private static let decade = 3650.0 * 86400
 
     private static func integer(
         _ key: String, _ standard: String, _ range: ClosedRange<Int>, _ help: String,
@@ -191,12 +217,13 @@ extension Setting {
         _ path: WritableKeyPath<Configuration, Double> & Sendable
     ) -> Setting {
         Setting(key, standard, help) { text, configuration throws(SettingError) in
-            let units = ["": 1, "ms": 0.001, "s": 1, "min": 60, "h": 3600]
+            let units = ["": 1, "ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86400]
             guard let (number, unit) = split(text), let factor = units[unit],
                 range.contains(number * factor)
             else {
                 throw SettingError(
-                    expected: "a time such as 500ms, 30s, 5min or 1h, from \(range.lowerBound) to "
+                    expected:
+                        "a time such as 500ms, 30s, 5min, 1h or 30d, from \(range.lowerBound) to "
                         + "\(range.upperBound) seconds")
             }
             configuration[keyPath: path] = number * factor

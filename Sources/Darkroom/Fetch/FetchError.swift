@@ -48,13 +48,13 @@ package struct FetchError: CodedError, Equatable {
 
     package var code: String { kind.rawValue }
 
-    /// `isTransient` is the kind's own answer where it is left out.
+    /// `isTransient` is the kind's own answer where it is left out, and yes for a fault that passes.
     package init(
         _ kind: Code, _ message: String, isTransient: Bool? = nil, fault: StorageFault? = nil
     ) {
         self.kind = kind
         self.message = message
-        self.isTransient = isTransient ?? kind.isTransient
+        self.isTransient = isTransient ?? (kind.isTransient || fault == .full || fault == .scarce)
         self.fault = fault
     }
 }

@@ -13,19 +13,35 @@ struct Arrivals {
 
     private var waiting: [Arrival] = []
     private var known: Set<FileName> = []
+    /// Whether names that were told have been left in the folder since the last scan.
+    private(set) var hasLeft = false
 
     var isEmpty: Bool { waiting.isEmpty }
 
     func contains(_ name: FileName) -> Bool { known.contains(name) }
 
+    /// Whether an event has told that a file was renamed into the inbox.
+    func isWhole(_ name: FileName) -> Bool {
+        known.contains(name) && waiting.contains { $0.isWhole && $0.name == name }
+    }
+
     /// Adds a name; one that is known only where it is whole now. False where there is no room for it.
     mutating func add(_ name: FileName, isWhole: Bool) -> Bool {
         guard !known.contains(name) || isWhole else { return true }
-        guard waiting.count < Self.capacity else { return false }
+        guard waiting.count < Self.capacity else {
+            leave()
+            return false
+        }
         known.insert(name)
         waiting.append(Arrival(name: name, isWhole: isWhole))
         return true
     }
+
+    /// What was taken from here stays in the folder, for the next scan to find.
+    mutating func leave() { hasLeft = true }
+
+    /// The folder is looked through.
+    mutating func forgetLeft() { hasLeft = false }
 
     mutating func takeGroup() -> [Arrival] {
         let group = Array(waiting.prefix(Self.groupSize))

@@ -8,6 +8,8 @@ package struct ClaimedManifest: Sendable {
     package let format: ManifestFormat
     package let received: String
     package let reading: ManifestReading
+    /// The user whose file it is; nil where that is not known any more.
+    package var uid: UInt32?
 
     package var id: String { folders.id }
 }
@@ -99,9 +101,13 @@ struct Claim {
         }
         FaultPoint.claimMoved.pass()
         do {
+            // Nobody else reaches the file any more, so that what is asked now stays true of it.
+            let information = try folder.information(of: name)
             return ClaimedManifest(
                 folders: folders, name: candidate.name.text, format: candidate.format,
-                received: Clock.timestamp, reading: try reading(of: candidate, in: folder))
+                received: Clock.timestamp,
+                reading: try reading(of: candidate, information.map(FileIdentity.init), in: folder),
+                uid: information?.st_uid)
         } catch {
             do {
                 // It is back where it was, and is looked at anew.
@@ -117,12 +123,10 @@ struct Claim {
 
     /// What counts is the content that was moved, should it have changed since it was read.
     private func reading(
-        of candidate: Candidate, in folder: Directory
+        of candidate: Candidate, _ identity: FileIdentity?, in folder: Directory
     ) throws(FileError) -> ManifestReading {
         let name = BatchFile.manifest(candidate.format)
-        let isUnchanged =
-            try folder.information(of: name).map(FileIdentity.init) == candidate.identity
-        return isUnchanged
+        return identity == candidate.identity
             ? candidate.reading : try examination.read(name, candidate.format, in: folder)
     }
 
@@ -179,7 +183,8 @@ extension ClaimedManifest {
         try spool.active.rename(
             FileName(id), to: spool.active, as: FileName(new.id), replacing: true)
         return ClaimedManifest(
-            folders: new, name: name, format: format, received: received, reading: reading)
+            folders: new, name: name, format: format, received: received, reading: reading,
+            uid: uid)
     }
 }
 
@@ -189,7 +194,7 @@ package enum Receipt {
     package static func status(of claimed: ClaimedManifest) -> Status {
         let reference = Status.ManifestReference(
             name: claimed.name, file: "manifest.\(claimed.format.rawValue)",
-            sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount)
+            sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount, uid: claimed.uid)
         switch claimed.reading.outcome {
         case .success(let manifest):
             return Status(

@@ -54,8 +54,8 @@ enum Verdict: Sendable {
     case settling(FileIdentity)
     /// It cannot be read now.
     case unreadable(FileError)
-    /// A request to cancel the batch of this ID.
-    case cancellation(id: String)
+    /// A control file.
+    case control(ControlRequest)
     case ready(Candidate)
 }
 
@@ -73,9 +73,17 @@ struct Examination: Sendable {
         do {
             guard let information = try inbox.information(of: name) else { return .gone }
             guard information.st_mode & S_IFMT == S_IFREG else {
-                return .ignored("it is not a regular file")
+                return .ignored(Self.notAFile)
             }
-            if let id = Self.cancelledID(name) { return .cancellation(id: id) }
+            if let file = ControlFile(name) {
+                // Name, kind and owner are of one look, so that nobody can change one between. A further
+                // link may be anybody's, and says nothing of the owner's wishes.
+                guard information.st_nlink == 1 else {
+                    return .unreadable(
+                        FileError("obey: it has another name", inbox.path(of: name), .tooManyLinks))
+                }
+                return .control(ControlRequest(file, information))
+            }
             guard let format = ManifestFormat(fileName: name.text) else { return .gone }
             let identity = FileIdentity(information)
             let whole = isWhole || identity.age >= settle
@@ -140,6 +148,8 @@ struct Examination: Sendable {
             outcome: .failure(ManifestRejection(problems: [problem])))
     }
 
+    static let notAFile = "it is not a regular file"
+
     /// Names that mark a file as not meant for us, or not yet.
     static func reasonToIgnore(_ name: FileName) -> String? {
         if name.bytes.first == UInt8(ascii: ".") { return "its name begins with a dot" }
@@ -147,8 +157,9 @@ struct Examination: Sendable {
         for ending in [".tmp", ".part", "~"] where text.hasSuffix(ending) {
             return "its name ends in \(ending)"
         }
-        if ManifestFormat(fileName: text) == nil, cancelledID(name) == nil {
-            return "it ends in none of .json, .yaml, .yml, .plist and .cancel"
+        if ManifestFormat(fileName: text) == nil, ControlFile(name) == nil {
+            return "it ends in none of .json, .yaml, .yml and .plist, "
+                + "nor in .cancel, .hold, .release or .retry"
         }
         return nil
     }
@@ -159,13 +170,6 @@ struct Examination: Sendable {
         // One that cannot be looked at now is found by its closing or by a scan.
         guard let information = try? inbox?.information(of: name) else { return true }
         return information.st_mode & S_IFMT == S_IFREG && information.st_nlink == 1
-    }
-
-    /// The ID that `ID.cancel` names.
-    private static func cancelledID(_ name: FileName) -> String? {
-        let text = name.text
-        guard text.hasSuffix(".cancel"), text.count > ".cancel".count else { return nil }
-        return String(text.dropLast(".cancel".count))
     }
 }
 

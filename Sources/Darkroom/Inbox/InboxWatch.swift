@@ -18,6 +18,14 @@ package enum InboxEvent: Sendable, Equatable {
     case overflow
     /// The folder was removed, renamed or unmounted; the watch is dead.
     case lost
+
+    /// The file that it is about.
+    var name: FileName? {
+        switch self {
+        case .moved(let name), .closed(let name), .made(let name), .changed(let name): name
+        case .overflow, .lost: nil
+        }
+    }
 }
 
 /// An inotify watch on the inbox, delivering to a queue.
@@ -35,6 +43,7 @@ package final class InboxWatch {
         | UInt32(IN_ONLYDIR)
 
     private let source: any DispatchSourceRead
+    private let descriptor: InotifyDescriptor
 
     /// Begins to watch `folder`, which is `name` in `parent`; `handler` runs on `queue` with the events of
     /// each reading.
@@ -59,6 +68,7 @@ package final class InboxWatch {
         _ = try Self.add(folder, Self.mask, to: number)
         let parentWatch = try Self.add(parent, Self.parentMask, to: number)
         let descriptor = InotifyDescriptor(owned, parentWatch: parentWatch, folder: name)
+        self.descriptor = descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
         source.setEventHandler { @Sendable in
             let events = descriptor.read()
@@ -70,6 +80,9 @@ package final class InboxWatch {
     }
 
     deinit { source.cancel() }
+
+    /// The events that have not been delivered yet; they will not be. To be called on the queue.
+    func read() -> [InboxEvent] { descriptor.read() }
 
     /// Adds a watch through the open folder, so that it is on the very one that will be scanned.
     private static func add(

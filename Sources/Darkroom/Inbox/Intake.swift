@@ -11,6 +11,7 @@ import Synchronization
 /// | `arrivals` | an event or a scan named it                       | it is examined                     |
 /// | `settling` | it may not be complete                            | it was left alone for the time     |
 /// | `refused`  | it is ignored or cannot be taken, and that was said | an event or a scan names it again |
+/// | `controls` | it is a control file: see `Controls`              | it has acted, whatever waits       |
 /// | (inbox)    | too many batches wait, or more names than fit here| there is room: a scan finds it     |
 ///
 /// All state belongs to `queue`.
@@ -32,10 +33,11 @@ package final class Intake: @unchecked Sendable {
     private let waitsForRoom = Atomic(false)
 
     private(set) var inbox: Directory?
-    private var watch: InboxWatch?
-    private var arrivals = Arrivals()
-    private var settling = SettlingFiles()
-    private var refused: [FileName: String] = [:]
+    private(set) var watch: InboxWatch?
+    var arrivals = Arrivals()
+    var settling = SettlingFiles()
+    var controls = Controls()
+    var refused: [FileName: String] = [:]
     /// What the spool has refused; nothing more is claimed until it takes it.
     var refusals = IntakeRefusals()
     private var mustScan = false
@@ -43,6 +45,10 @@ package final class Intake: @unchecked Sendable {
     /// Asked between manifests, so that a stop does not wait for a full inbox.
     private let stopped = Atomic(false)
     private var timerIsSet = false
+    private var drainIsSet = false
+    var controlTimerIsSet = false
+    /// What `inbox.json` tells; see IntakeReport.swift.
+    var reporter = InboxReporter()
 
     package init(
         spool: Spool, scheduler: Scheduler, log: EventLog,
@@ -60,6 +66,7 @@ package final class Intake: @unchecked Sendable {
         let configuration = scheduler.configuration
         let recovery = Recovery(
             spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+        try tellOfOrphans()
         // Before the watch stands, for an event may have something claimed before the rest is recovered.
         let unfinished = try recovery.ids()
         spool.attempts.settle(allBut: unfinished)
@@ -67,6 +74,7 @@ package final class Intake: @unchecked Sendable {
         queue.sync {
             do throws(FileError) {
                 try open()
+                report()
             } catch {
                 failure = error
             }
@@ -75,6 +83,7 @@ package final class Intake: @unchecked Sendable {
         scheduler.onRoom { [weak self] in self?.roomAppeared() }
         scheduler.storage.add(self)
         queue.async { [self] in
+            findControls()
             for id in unfinished where !isStopped { recover(id, recovery) }
             scan()
             rescanLater()
@@ -100,7 +109,10 @@ package final class Intake: @unchecked Sendable {
     /// Ends the intake; a manifest half taken is taken whole.
     package func stop() {
         stopped.store(true, ordering: .releasing)
-        queue.sync { watch = nil }
+        queue.sync {
+            report()
+            watch = nil
+        }
     }
 
     var isStopped: Bool { stopped.load(ordering: .acquiring) }
@@ -134,12 +146,14 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    private func handle(_ events: [InboxEvent]) {
+    func handle(_ events: [InboxEvent]) {
         guard !isStopped else { return }
         for event in events {
+            reporter.note(event)
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .made(let name) where Examination.willBeClosed(name, in: inbox): break
+            case .made(let name) where Examination.willBeClosed(name, in: inbox):
+                reporter.began(name)
             case .closed(let name), .changed(let name), .made(let name):
                 arrived(name, isWhole: false)
             case .overflow:
@@ -173,6 +187,8 @@ package final class Intake: @unchecked Sendable {
             let names = try inbox.names()
             let present = Set(names)
             refused = refused.filter { present.contains($0.key) }
+            countMissed(names)
+            reporter.scanned(present)
             var found: [(FileName, FileIdentity)] = []
             for name in names where !arrivals.contains(name) {
                 if let reason = Examination.reasonToIgnore(name) {
@@ -191,8 +207,12 @@ package final class Intake: @unchecked Sendable {
         drain()
     }
 
-    private func arrived(_ name: FileName, isWhole: Bool) {
-        if !arrivals.add(name, isWhole: isWhole) { mustScan = true }
+    func arrived(_ name: FileName, isWhole: Bool) {
+        if let file = ControlFile(name) {
+            controls.add(file)
+        } else if !arrivals.add(name, isWhole: isWhole) {
+            mustScan = true
+        }
     }
 
     /// The scheduler has let go of a batch: there may be more in the folder than could be taken.
@@ -207,13 +227,15 @@ package final class Intake: @unchecked Sendable {
     // MARK: Taking
 
     /// Examines what has arrived, and claims what can be, in groups.
-    private func drain() {
+    func drain() {
         guard let inbox else { return }
+        reportSoon()
         let examination = Examination(scheduler.configuration)
-        while !arrivals.isEmpty, !isBlocked, !isStopped, scheduler.hasRoom {
-            take(arrivals.takeGroup(), examination, inbox)
-            if refusals.isTrying { break }
-        }
+        steer(examination, inbox)
+        if canTake { take(arrivals.takeGroup(), examination, inbox) }
+        // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. A try
+        // whether the spool takes writes again is one group.
+        if canTake, !refusals.isTrying { return drainSoon() }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked, !isStopped else { return }
         if scheduler.hasRoom {
@@ -226,7 +248,22 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
+    private var canTake: Bool {
+        !arrivals.isEmpty && !isBlocked && !isStopped && scheduler.hasRoom
+    }
+
+    private func drainSoon() {
+        guard !drainIsSet else { return }
+        drainIsSet = true
+        queue.async { [weak self] in
+            guard let self else { return }
+            drainIsSet = false
+            drain()
+        }
+    }
+
     private func take(_ group: [Arrivals.Arrival], _ examination: Examination, _ inbox: Directory) {
+        reportIfDue()
         var candidates: [Candidate] = []
         var bytes = 0
         for arrival in group {
@@ -236,16 +273,12 @@ package final class Intake: @unchecked Sendable {
                 candidates.append(candidate)
                 bytes += candidate.reading.byteCount
             }
-            var cancelled: String?
-            if case .cancellation(let id) = verdict { cancelled = id }
-            // What came before a cancellation in this group may be what it means.
-            if cancelled != nil || bytes > Self.groupBytes {
+            if bytes > Self.groupBytes {
                 claim(candidates, examination, inbox)
                 candidates = []
                 bytes = 0
             }
-            if let cancelled { cancel(cancelled, arrival.name, inbox) }
-            if isBlocked || isStopped { return }
+            if isBlocked || isStopped { return arrivals.leave() }
         }
         claim(candidates, examination, inbox)
     }
@@ -254,7 +287,7 @@ package final class Intake: @unchecked Sendable {
     private func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
         if case .settling = verdict {} else { settling.forget(name) }
         switch verdict {
-        case .gone, .cancellation:
+        case .gone, .control:
             refused[name] = nil
         case .ignored(let reason):
             refuse(name, reason)
@@ -271,7 +304,7 @@ package final class Intake: @unchecked Sendable {
         return nil
     }
 
-    private func refuse(_ name: FileName, _ reason: String) {
+    func refuse(_ name: FileName, _ reason: String) {
         guard refused[name] != reason else { return }
         guard refused.count < Self.refusedCapacity else { return }
         refused[name] = reason
@@ -279,7 +312,7 @@ package final class Intake: @unchecked Sendable {
         if !reason.hasPrefix("its name") { log.notTaken(name.text, because: reason) }
     }
 
-    private func claim(
+    func claim(
         _ candidates: [Candidate], _ examination: Examination, _ inbox: Directory
     ) {
         guard !candidates.isEmpty else { return }
@@ -297,37 +330,16 @@ package final class Intake: @unchecked Sendable {
         }
         refusals.unrecovered += outcome.stranded
         refusals.unanswered += outcome.unsynced
-        if let failure = outcome.failure { scheduler.storage.troubled(failure) }
+        if let failure = outcome.failure {
+            scheduler.storage.troubled(failure)
+            arrivals.leave()
+        }
         answer(outcome.claimed)
-    }
-
-    /// The request is consumed when it will not be forgotten any more, or means nothing.
-    private func cancel(_ id: String, _ name: FileName, _ inbox: Directory) {
-        let isFound = scheduler.cancel(id: id) { [weak self] in
-            guard let self else { return }
-            queue.async { self.consume(name, inbox) }
-        }
-        if !isFound { consume(name, inbox) }
-        log.cancelled(id: id, found: isFound)
-    }
-
-    private func consume(_ name: FileName, _ inbox: Directory) {
-        FaultPoint.cancelRecorded.pass()
-        do {
-            try inbox.remove(name)
-            FaultPoint.cancelConsumed.pass()
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Its owner has taken it back.
-        } catch  where error.fault != nil {
-            scheduler.storage.troubled(error)
-        } catch {
-            log.storageFailed(error)
-        }
     }
 
     // MARK: Time
 
-    private func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
+    func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
         // One that cannot be looked at now goes on settling, and is looked at again.
         guard settling.contains(name), let information = try? inbox?.information(of: name)
         else { return false }
@@ -335,7 +347,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     /// Comes back to the files that settle, when the first of them may have.
-    private func setTimer(_ settle: Double) {
+    func setTimer(_ settle: Double) {
         guard !timerIsSet, let first = settling.first else { return }
         timerIsSet = true
         let due = first + UInt64(settle * 1e9)
@@ -351,7 +363,7 @@ package final class Intake: @unchecked Sendable {
 
     /// Looks again at what cannot be read or moved. No event tells when that has passed: a folder's
     /// permissions may have been changed, or another process have closed its files.
-    private func recheckLater() {
+    func recheckLater() {
         guard !recheckIsSet else { return }
         recheckIsSet = true
         queue.asyncAfter(deadline: .now() + 10) { [weak self] in

@@ -23,7 +23,7 @@ extension Intake {
             case .unfinished(let prepared):
                 log.resumed(prepared)
                 log.suspected(prepared)
-                scheduler.accept(prepared)
+                accept(prepared)
             }
         } catch  where error.fault != nil {
             scheduler.storage.troubled(error, batch: id)
@@ -37,7 +37,10 @@ extension Intake {
     /// Gives the manifests, whose claims are on the disk, their receipts. One whose receipt cannot be written is
     /// kept, for it is in the inbox no more.
     func answer(_ claimed: [ClaimedManifest]) {
-        let rest = Reception(spool: spool, scheduler: scheduler, log: log).answer(claimed)
+        let reception = Reception(
+            spool: spool, storage: scheduler.storage, log: log,
+            durably: scheduler.configuration.isDurable, accept: accept)
+        let rest = reception.answer(claimed)
         refusals.unanswered += rest.unanswered
         refusals.unrecovered += rest.uncleared
     }

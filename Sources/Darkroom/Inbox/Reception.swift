@@ -1,8 +1,11 @@
 /// Gives claimed manifests their receipts and hands the batches on: the last step of the intake.
 struct Reception {
     let spool: Spool
-    let scheduler: Scheduler
+    let storage: StorageGuard
     let log: EventLog
+    let durably: Bool
+    /// Takes the batch in.
+    let accept: (PreparedBatch) -> Void
 
     /// What the spool has refused, to be tried again.
     struct Rest {
@@ -14,7 +17,6 @@ struct Reception {
 
     /// - Parameter claimed: manifests whose claims are on the disk.
     func answer(_ claimed: [ClaimedManifest]) -> Rest {
-        let durably = scheduler.configuration.isDurable
         var answered: [(ClaimedManifest, Status)] = []
         var rest = Rest()
         for (index, manifest) in claimed.enumerated() {
@@ -23,7 +25,7 @@ struct Reception {
             } catch  where error.errno == .noSuchFileOrDirectory && isRemoved(manifest) {
                 log.storageFailed(Failure.removed(manifest.folders), batch: manifest.id)
             } catch {
-                scheduler.storage.troubled(error, batch: manifest.id)
+                storage.troubled(error, batch: manifest.id)
                 rest.unanswered = Array(claimed[index...])
                 break
             }
@@ -36,16 +38,16 @@ struct Reception {
             FaultPoint.receiptOutboxSynced.pass()
         } catch {
             isSynced = false
-            scheduler.storage.troubled(error)
+            storage.troubled(error)
         }
         for (manifest, status) in answered {
             if case .success(let accepted) = manifest.reading.outcome {
                 log.claimed(status)
-                scheduler.accept(
+                accept(
                     PreparedBatch(folders: manifest.folders, manifest: accepted, status: status))
             } else {
                 log.rejected(status)
-                if !isSynced || !clear(manifest, durably) { rest.uncleared.append(manifest.id) }
+                if !isSynced || !clear(manifest) { rest.uncleared.append(manifest.id) }
             }
         }
         return rest
@@ -61,7 +63,7 @@ struct Reception {
     }
 
     /// Removes what is left of a rejected manifest in `active`.
-    private func clear(_ manifest: ClaimedManifest, _ durably: Bool) -> Bool {
+    private func clear(_ manifest: ClaimedManifest) -> Bool {
         do {
             try Receipt.finish(manifest.folders, format: manifest.format, durably: durably)
             return true
@@ -69,7 +71,7 @@ struct Reception {
             // Someone else has removed it.
             return true
         } catch {
-            scheduler.storage.troubled(error, batch: manifest.id)
+            storage.troubled(error, batch: manifest.id)
             return false
         }
     }

@@ -12,10 +12,18 @@ import SystemPackage
 /// | claimed    | –      | manifest           | –                     | writes the receipt, goes on  |
 /// | pending    | –      | manifest           | `pending`             | goes on                      |
 /// | processing | –      | manifest, journal  | `processing`          | does what the journal lacks  |
+/// | held       | –      | manifest, journal  | `held`                | keeps it held                |
 /// | finished   | –      | perhaps leftovers  | a final state         | removes the leftovers        |
+/// | reopening  | –      | `.retry-ID` besides| a final state         | removes `.retry-ID`          |
+/// | reopened   | –      | manifest, journal  | the state of before   | goes on: the journal says    |
+/// |            |        |                    |                       | `reopened` of that very end  |
+/// | expired    | –      | –, but .expired-ID | –                     | removes `active/.expired-ID` |
+///
+/// An ID never begins with a dot, for a file whose name does is no manifest.
 ///
 /// `Claim` moves a manifest from waiting to pending, `Recovery` does what the last column says,
-/// `Publisher` and `StatusKeeper` do the rest.
+/// `Publisher` and `StatusKeeper` do the rest. `Retention` makes finished entries expired, where they are to
+/// be removed at all.
 package final class Spool: Sendable {
     package let root: Directory
     /// Where submitters may write before they rename into the inbox. Darkroom leaves it alone.
@@ -27,18 +35,24 @@ package final class Spool: Sendable {
     /// What is being filtered, for the next process to know.
     package let attempts: Attempts
     private let lock: Descriptor
+    /// The owner of the root, who may steer every batch.
+    let owner: UInt32
+    /// Held by whoever takes a finished batch out of the outbox, or up again.
+    package let finishedBatches = Mutex(())
     /// The number last given to a manifest of a name whose plain ID was taken.
     let lastNumbers = Mutex<[String: Int]>([:])
 
     /// Opens the spool at `path`, creating what is missing, and locks it.
     package init(path: String) throws(SpoolError) {
         try spoolError { () throws(FileError) in try Self.createRoot(path) }
-        root = try spoolError { () throws(FileError) in try Directory(path: path) }
+        let root = try spoolError { () throws(FileError) in try Directory(path: path) }
+        self.root = root
         lock = try Self.lock(root)
+        owner =
+            try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
         tmp = try Self.station("tmp", in: root)
         active = try Self.station("active", in: root, mode: 0o700)
         outbox = try Self.station("outbox", in: root)
-        let root = root
         attempts = try spoolError { () throws(FileError) in try Attempts(in: root) }
     }
 

@@ -32,14 +32,11 @@ package final class Attempts: Sendable {
         /// One more than the last record given out. Record 0 is the process's own.
         var count = 1
         var left: [Int: AttemptRecord] = [:]
-        /// Whether the process's own record is written.
-        var isIntroduced = false
     }
 
     private let path: String
     private let file: Descriptor
     private let boot: String
-    private let process: ProcessRecord
     private let state: Mutex<State>
 
     /// Room for so many records is taken at the start, so that a disk that is full later on does not stand
@@ -68,34 +65,22 @@ package final class Attempts: Sendable {
         for slot in records.indices.dropFirst().prefix(Int(DARKROOM_CRASH_SLOTS) - 1) {
             guard var record = AttemptRecord(records[slot]), record.boot == boot else { continue }
             if record.mark == .running {
-                // Decided now, for the next start knows nothing of this one. Where it cannot be written that
-                // start decides anew.
+                // Decided now, for the next start knows nothing of this one.
                 record.mark = .crashed(wasMemory ? .outOfMemory : .killed)
-                try? Self.write(record.mark.bytes, slot, file, path)
+                try Self.note(record.mark.bytes, slot, file, path)
             }
             state.left[slot] = record
             state.count = slot + 1
         }
         state.free = (1..<state.count).filter { state.left[$0] == nil }.reversed()
-        // What cannot be cut off is of former processes and settled; it is written over in time, or means
-        // one `killed` more.
-        try? file.truncate(to: state.count * AttemptRecord.length, path: path)
-        // A full disk has none to give, some file systems cannot, and both do without.
+        for slot in state.free { try Self.note(AttemptRecord.free, slot, file, path) }
+        try file.truncate(to: state.count * AttemptRecord.length, path: path)
+        let process = ProcessRecord(boot: boot, outOfMemoryKills: outOfMemoryKills)
+        try Self.note(process.bytes, 0, file, path)
         let room = max(state.count, 1 + Self.reserved) * AttemptRecord.length
+        // Some file systems cannot, and then do without.
         _ = posix_fallocate(file.number, 0, off_t(room))
-        process = ProcessRecord(boot: boot, outOfMemoryKills: outOfMemoryKills)
         self.state = Mutex(state)
-        for slot in state.free { clear(slot) }
-    }
-
-    /// Writes the process's own record before the first picture's; not at the start, for a daemon must start
-    /// on a disk that is full.
-    private func introduce() throws(FileError) {
-        try state.withLock { state throws(FileError) in
-            guard !state.isIntroduced else { return }
-            try Self.write(process.bytes, 0, file, path)
-            state.isIntroduced = true
-        }
     }
 
     /// Lets crashes of this process be written down from now on.
@@ -113,7 +98,6 @@ package final class Attempts: Sendable {
     func record<Outcome>(
         batch: String, image: Int, before: Int, while body: (_ slot: Int) -> Outcome
     ) throws(FileError) -> Outcome {
-        try introduce()
         let slot = state.withLock { state in
             if let slot = state.free.popLast() { return slot }
             state.count += 1
@@ -193,6 +177,18 @@ package final class Attempts: Sendable {
     }
 
     // MARK: The file
+
+    /// Writes what only makes a later judgement more exact. A full disk is no reason not to start: the daemon
+    /// is what says that it is full, and no picture is begun before its own record is written.
+    private static func note(
+        _ bytes: [UInt8], _ slot: Int, _ file: borrowing Descriptor, _ path: String
+    ) throws(FileError) {
+        do {
+            try write(bytes, slot, file, path)
+        } catch  where error.errno.storageFault == .full {
+            // What was marked stays as it was.
+        }
+    }
 
     private static func write(
         _ bytes: [UInt8], _ slot: Int, _ file: borrowing Descriptor, _ path: String

@@ -7,9 +7,16 @@ package enum JournalRecord: Sendable, Equatable {
     /// For a filtered image the record is a decision written ahead: its output lies complete under
     /// `active/ID/output-INDEX`, or already under its own name in the outbox. Whoever reads the journal
     /// finishes the rename.
+    ///
+    /// The status of an image in a batch that was taken up again may also say `new`: it is to be done again,
+    /// and has had so many attempts.
     case ended(index: Int, ImageStatus)
-    /// Someone cancelled the batch.
+    /// Someone cancelled the batch; so an older version wrote it.
     case cancelled
+    /// A control file has acted on the batch.
+    case steered(Steering)
+    /// The batch had finished and is done again in part; the first record of such a journal.
+    case reopened(Reopened)
     /// The process died while it filtered the image with this index, the how-manieth time and why. A
     /// record with the number of another one is the same crash.
     case crashed(index: Int, number: Int, CrashCause)
@@ -83,6 +90,18 @@ package enum ItemJournal {
         return records
     }
 
+    /// The first record, without reading the rest; nil where there is none that is whole.
+    package static func first(in folder: Directory) throws(FileError) -> JournalRecord? {
+        let bytes: [UInt8]
+        do {
+            bytes = try folder.read(fileName, upTo: 64 << 10)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        return try? JSONDecoder().decode(JournalRecord.self, from: Data(bytes[..<end]))
+    }
+
     /// Cuts off a torn last line, so that what is appended next begins a line of its own.
     package static func mend(in folder: Directory) throws(FileError) {
         let bytes: [UInt8]
@@ -105,7 +124,7 @@ package enum ItemJournal {
 
 extension JournalRecord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case image, status, cancelled, crash, cause
+        case image, status, cancelled, steered, reopened, crash, cause
     }
 
     package init(from decoder: any Decoder) throws {
@@ -117,6 +136,10 @@ extension JournalRecord: Codable {
         } else if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
             self = .ended(
                 index: index, try container.decode(ImageStatus.self, forKey: .status))
+        } else if let steering = try container.decodeIfPresent(Steering.self, forKey: .steered) {
+            self = .steered(steering)
+        } else if let reopened = try container.decodeIfPresent(Reopened.self, forKey: .reopened) {
+            self = .reopened(reopened)
         } else {
             _ = try container.decode(Bool.self, forKey: .cancelled)
             self = .cancelled
@@ -131,6 +154,10 @@ extension JournalRecord: Codable {
             try container.encode(status, forKey: .status)
         case .cancelled:
             try container.encode(true, forKey: .cancelled)
+        case .steered(let steering):
+            try container.encode(steering, forKey: .steered)
+        case .reopened(let reopened):
+            try container.encode(reopened, forKey: .reopened)
         case .crashed(let index, let number, let cause):
             try container.encode(index, forKey: .image)
             try container.encode(number, forKey: .crash)

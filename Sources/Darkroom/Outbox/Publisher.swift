@@ -44,6 +44,14 @@ package final class Publisher: Sendable {
         fileprivate var record: JournalRecord { .ended(index: index, status) }
     }
 
+    /// A line of a batch's journal that is not about an image.
+    private struct Record: Sendable {
+        let folders: BatchFolders
+        let record: JournalRecord
+        /// Called with what kept it from being written, if anything.
+        let completion: @Sendable (FileError?) -> Void
+    }
+
     /// Why an image's end is not in the journal.
     package enum Unrecorded: Sendable {
         /// Its output's bytes did not get to the disk for want of space; it is to be made again.
@@ -54,12 +62,12 @@ package final class Publisher: Sendable {
 
     private enum Entry: Sendable {
         case item(Item)
-        case cancellation(BatchFolders)
+        case record(Record)
 
         var folders: BatchFolders {
             switch self {
             case .item(let item): item.folders
-            case .cancellation(let folders): folders
+            case .record(let record): record.folders
             }
         }
     }
@@ -81,6 +89,8 @@ package final class Publisher: Sendable {
     /// Changed on `queue` only.
     private let kept = Mutex(Kept())
     let heartbeat = Heartbeat()
+    /// What has been handed in and is not dealt with yet.
+    var pendingCount: Int { pending.withLock { $0.count } }
     private let durably: Bool
     private let storage: StorageGuard
     private let log: EventLog
@@ -93,7 +103,13 @@ package final class Publisher: Sendable {
 
     package func publish(_ item: Item) { add(.item(item)) }
 
-    package func recordCancellation(_ folders: BatchFolders) { add(.cancellation(folders)) }
+    /// Journals what is not about an image.
+    package func record(
+        _ record: JournalRecord, of folders: BatchFolders,
+        completion: @escaping @Sendable (FileError?) -> Void
+    ) {
+        add(.record(Record(folders: folders, record: record, completion: completion)))
+    }
 
     /// Does something when everything handed in before of this batch is in the journal.
     package func afterwards(of batch: FileName, _ body: @escaping @Sendable () -> Void) {
@@ -157,7 +173,7 @@ package final class Publisher: Sendable {
             }
             switch entry {
             case .item(let item): groups[index].items.append(item)
-            case .cancellation: groups[index].isCancelled = true
+            case .record(let record): groups[index].records.append(record)
             }
         }
         for group in groups { _ = attempt(group) }
@@ -167,9 +183,9 @@ package final class Publisher: Sendable {
     private struct Group: Sendable {
         let folders: BatchFolders
         var items: [Item] = []
-        var isCancelled = false
+        var records: [Record] = []
 
-        var isEmpty: Bool { items.isEmpty && !isCancelled }
+        var isEmpty: Bool { items.isEmpty && records.isEmpty }
     }
 
     // MARK: What the disk refuses
@@ -226,6 +242,7 @@ package final class Publisher: Sendable {
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Someone has removed the folder. There is nothing to write into and nothing to come back to.
             for item in group.items { item.completion(item.status.removed(with: group.folders)) }
+            for record in group.records { record.completion(error) }
             return rest
         } catch {
             storage.troubled(error, batch: group.folders.id)
@@ -238,7 +255,7 @@ package final class Publisher: Sendable {
             // others that take the lines back follow.
             storage.troubled(error, batch: group.folders.id)
             refuse(&group.items, error, in: active)
-            rest.isCancelled = group.isCancelled
+            rest.records = group.records
             for item in group.items { item.completion(item.status) }
             return rest
         } catch {
@@ -251,12 +268,13 @@ package final class Publisher: Sendable {
         }
         FaultPoint.publishOutboxSynced.pass()
         for item in group.items { item.completion(item.status) }
+        for record in group.records { record.completion(nil) }
         return rest
     }
 
     private func journal(_ group: Group, in active: Directory) throws(FileError) {
-        var records = group.items.filter(\.isUndecided).map(\.record)
-        if group.isCancelled { records.append(.cancelled) }
+        let records =
+            group.items.filter(\.isUndecided).map(\.record) + group.records.map(\.record)
         guard !records.isEmpty else { return }
         try ItemJournal.append(records, in: active, durably: durably)
     }

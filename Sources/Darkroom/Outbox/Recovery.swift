@@ -17,10 +17,8 @@ package struct Recovery: Sendable {
         case unfinished(PreparedBatch)
     }
 
-    /// The IDs of the folders in `active`, sorted.
-    package func ids() throws(FileError) -> [String] {
-        try spool.active.names().map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
-    }
+    /// The IDs of the batches in `active`, sorted.
+    package func ids() throws(FileError) -> [String] { try ActiveFolder(of: spool).ids }
 
     /// Puts one folder in order.
     package func recover(_ id: String) throws(FileError) -> Finding {
@@ -45,7 +43,7 @@ package struct Recovery: Sendable {
             }
             return try restoreManifest(folders, status, active)
         }
-        if let status, status.state.isFinal {
+        if let status, status.state.isFinal, try !wasReopened(status, active) {
             try Receipt.finish(folders, format: format, durably: durably)
             FaultPoint.recoveryFinished.pass()
             return .finished
@@ -56,6 +54,12 @@ package struct Recovery: Sendable {
     /// Prepares a batch that has its receipt.
     package func prepare(_ folders: BatchFolders) throws(FileError) -> Finding {
         try recover(folders.id)
+    }
+
+    /// Whether the folder is that of a batch taken up again after it ended with this status.
+    private func wasReopened(_ status: Status, _ active: Directory) throws(FileError) -> Bool {
+        guard case .reopened(let record) = try ItemJournal.first(in: active) else { return false }
+        return record.isOf(status)
     }
 
     /// Takes back the copy of a manifest that was removed from `active`, or ends the batch without it.
@@ -90,7 +94,9 @@ package struct Recovery: Sendable {
         let reading = try reading(folders, format, status, active)
         let claimed = ClaimedManifest(
             folders: folders, name: status?.manifest.name ?? "\(folders.id).\(format.rawValue)",
-            format: format, received: status?.times.received ?? Clock.timestamp, reading: reading)
+            format: format, received: status?.times.received ?? Clock.timestamp, reading: reading,
+            uid: try status == nil
+                ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid)
         var fresh = Receipt.status(of: claimed)
         guard case .success(let manifest) = reading.outcome else {
             try answer(fresh, folders, manifest: nil)
@@ -103,11 +109,17 @@ package struct Recovery: Sendable {
         fresh.times.started = status?.times.started
         try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
-        let isCancelled = try applyJournal(to: &fresh, &crashes, folders, active)
+        let standing = try applyJournal(to: &fresh, &crashes, folders, active)
+        let isHeld = standing == .held
+        if isHeld { fresh.state = .held }
+        // Others are rewritten when they go on, which may be long after.
+        if let status, status.state.isFinal || (status.state == .held) != isHeld {
+            try folders.writeStatus(fresh, durably: durably)
+        }
         return .unfinished(
             PreparedBatch(
-                folders: folders, manifest: manifest, status: fresh, isCancelled: isCancelled,
-                crashes: crashes))
+                folders: folders, manifest: manifest, status: fresh,
+                isCancelled: standing == .cancelled, isHeld: isHeld, crashes: crashes))
     }
 
     /// Puts a status into the outbox: with its folder, or into the one that is there, whose status was there
@@ -180,16 +192,22 @@ package struct Recovery: Sendable {
     }
 
     /// Takes over what the journal says, finishes the renames it decided, and clears away what was begun
-    /// and not finished. Gives whether the batch was cancelled.
+    /// and not finished. Gives what the controls have made of the batch.
     private func applyJournal(
         to status: inout Status, _ crashes: inout [Int: Crashes], _ folders: BatchFolders,
         _ active: Directory
-    ) throws(FileError) -> Bool {
+    ) throws(FileError) -> Standing {
         try ItemJournal.mend(in: active)
-        var isCancelled = false
+        var standing = Standing.free
         for record in try ItemJournal.read(in: active) {
             switch record {
-            case .cancelled: isCancelled = true
+            case .cancelled: standing = .cancelled
+            case .steered(let steering):
+                status.note(steering)
+                standing.change(by: steering.action)
+            case .reopened(let record):
+                status.retries = record.retries
+                status.steering = record.steering
             case .crashed(let index, let number, let cause):
                 crashes[index, default: Crashes()].add(cause, number: number)
             case .ended(let index, let image):
@@ -209,7 +227,28 @@ package struct Recovery: Sendable {
             try active.remove(name)
             FaultPoint.recoveryScrapRemoved.pass()
         }
-        return isCancelled
+        return standing
+    }
+
+    /// What the controls in a journal have made of a batch.
+    private enum Standing {
+        case free, held, cancelled
+
+        mutating func change(by action: Steering.Action) {
+            switch (self, action) {
+            case (.cancelled, _), (_, .retry): break
+            case (_, .cancel): self = .cancelled
+            case (_, .hold): self = .held
+            case (_, .release): self = .free
+            }
+        }
+    }
+
+    /// Removes the fetched bytes of a batch that was put away; what cannot be removed now is removed when the
+    /// batch is read again, or with its folder.
+    static func dropScratch(of folders: BatchFolders) {
+        guard let active = try? folders.active(), let names = try? active.names() else { return }
+        for name in names where name.text.hasPrefix("source-") { try? active.remove(name) }
     }
 
     /// An output that is still in `active` goes to the outbox. One that is not has been there already,

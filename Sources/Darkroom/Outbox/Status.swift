@@ -16,12 +16,17 @@ package struct Status: Codable, Sendable, Equatable {
     package var waiting: Waiting?
     /// Why the manifest was rejected, every reason there is. Absent otherwise.
     package var errors: [ManifestProblem]?
+    /// What control files have done to the batch, the newest last; absent where none has.
+    package var steering: [Steering]?
+    /// How often the finished batch was taken up again; absent where it never was.
+    package var retries: Int?
     package var images: [ImageStatus]
 
     package init(
         id: String, manifest: ManifestReference, state: BatchState, priority: Priority = .normal,
         qualityOfService: QualityOfServiceName = .default, times: Times, counts: Counts = Counts(),
-        errors: [ManifestProblem]? = nil, images: [ImageStatus] = []
+        errors: [ManifestProblem]? = nil, steering: [Steering]? = nil, retries: Int? = nil,
+        images: [ImageStatus] = []
     ) {
         self.id = id
         self.manifest = manifest
@@ -31,6 +36,8 @@ package struct Status: Codable, Sendable, Equatable {
         self.times = times
         self.counts = counts
         self.errors = errors
+        self.steering = steering
+        self.retries = retries
         self.images = images
     }
 
@@ -43,12 +50,15 @@ package struct Status: Codable, Sendable, Equatable {
         /// Hexadecimal.
         package var sha256: String
         package var bytes: Int
+        /// The user whose file it was; absent where an older version took it.
+        package var uid: UInt32?
 
-        package init(name: String, file: String, sha256: String, bytes: Int) {
+        package init(name: String, file: String, sha256: String, bytes: Int, uid: UInt32? = nil) {
             self.name = name
             self.file = file
             self.sha256 = sha256
             self.bytes = bytes
+            self.uid = uid
         }
     }
 
@@ -111,6 +121,8 @@ package enum BatchState: String, Codable, Sendable, CaseIterable {
     /// Claimed; no image has begun.
     case pending
     case processing
+    /// Someone holds it: no image begins until it is released.
+    case held
     /// Every image is filtered.
     case completed
     /// Some image, or every one, has failed.
@@ -120,7 +132,7 @@ package enum BatchState: String, Codable, Sendable, CaseIterable {
     case rejected
 
     /// Whether the batch will not change any more.
-    package var isFinal: Bool { self != .pending && self != .processing }
+    package var isFinal: Bool { self != .pending && self != .processing && self != .held }
 }
 
 /// An image's state as its users see it.

@@ -7,6 +7,8 @@ protocol StatusSource: AnyObject, Sendable {
     func snapshot(of key: BatchKey) -> StatusSnapshot?
     /// The batch's final status is in the outbox and its folder in `active` is gone.
     func finished(_ key: BatchKey)
+    /// The status of a held batch that does nothing is in the outbox.
+    func parked(_ key: BatchKey)
 }
 
 struct StatusSnapshot: Sendable {
@@ -159,6 +161,17 @@ final class StatusKeeper: Sendable {
             log.storageFailed(error, batch: folders.id)
         }
         return 5_000_000_000
+    }
+
+    // MARK: Held batches
+
+    /// Writes the status of a held batch that does nothing any more, and lets go of it.
+    func park(_ key: BatchKey, _ source: any StatusSource) {
+        queue.async { [self] in
+            write(key, source)
+            state.withLock { $0.entries[key] = nil }
+            source.parked(key)
+        }
     }
 
     // MARK: The end

@@ -8,8 +8,7 @@ final class JPEGFile {
 
     init(_ file: FileDescriptor, name: String, limits: PictureLimits) throws(PictureError) {
         guard let reader = darkroom_jpeg_reader_new(file.rawValue, limits.ancillaryBytes) else {
-            throw PictureError(
-                .outOfMemory, "\(name): no memory for reading a JPEG", isTransient: true)
+            throw ShimReader.outOfMemory(name, "no memory for reading a JPEG")
         }
         self.reader = reader
         self.name = name
@@ -56,30 +55,15 @@ final class JPEGFile {
         try check(darkroom_jpeg_reader_finish(reader), step: "reading what follows the last row")
     }
 
-    var warnings: [String] { strings(darkroom_jpeg_reader_warning) }
+    var warnings: [String] { ShimReader.strings(of: reader, darkroom_jpeg_reader_warning) }
 
-    var segments: [String] { strings(darkroom_jpeg_reader_segment) }
+    var segments: [String] { ShimReader.strings(of: reader, darkroom_jpeg_reader_segment) }
 
     /// Exif's TIFF structure.
-    var exif: [UInt8]? { bytes(darkroom_jpeg_reader_exif) }
+    var exif: [UInt8]? { ShimReader.bytes(of: reader, darkroom_jpeg_reader_exif) }
 
     /// The colour profile.
-    var profile: [UInt8]? { bytes(darkroom_jpeg_reader_profile) }
-
-    private func bytes(
-        _ part: (OpaquePointer?, UnsafeMutablePointer<Int>?) -> UnsafePointer<UInt8>?
-    ) -> [UInt8]? {
-        var count = 0
-        return part(reader, &count).map { Array(UnsafeBufferPointer(start: $0, count: count)) }
-    }
-
-    private func strings(
-        _ element: (OpaquePointer?, Int) -> UnsafePointer<CChar>?
-    ) -> [String] {
-        var result: [String] = []
-        while let string = element(reader, result.count) { result.append(String(cString: string)) }
-        return result
-    }
+    var profile: [UInt8]? { ShimReader.bytes(of: reader, darkroom_jpeg_reader_profile) }
 
     private func check(_ result: darkroom_jpeg_result, step: String) throws(PictureError) {
         if result == DARKROOM_JPEG_OK { return }
@@ -87,10 +71,9 @@ final class JPEGFile {
         let place = "\(name): \(step)"
         switch result {
         case DARKROOM_JPEG_IO:
-            let error = Errno(rawValue: darkroom_jpeg_reader_errno(reader))
-            throw PictureError(.readFailed, "\(place): \(error)", isTransient: true)
+            throw ShimReader.readFailed(place, darkroom_jpeg_reader_errno(reader))
         case DARKROOM_JPEG_MEMORY:
-            throw PictureError(.outOfMemory, "\(place): \(words)", isTransient: true)
+            throw ShimReader.outOfMemory(place, words)
         case DARKROOM_JPEG_CMYK:
             throw PictureError(
                 .jpegCMYK,

@@ -15,8 +15,7 @@ final class PNGFile {
         guard
             let reader = darkroom_png_reader_new(file.rawValue, largest, limits.ancillaryBytes)
         else {
-            throw PictureError(
-                .outOfMemory, "\(name): no memory for reading a PNG", isTransient: true)
+            throw ShimReader.outOfMemory(name, "no memory for reading a PNG")
         }
         self.reader = reader
         self.name = name
@@ -78,10 +77,28 @@ final class PNGFile {
         _ rows: Range<Int>, of height: Int, to start: UnsafeMutableRawPointer
     ) throws(PictureError) {
         let bytes = start.assumingMemoryBound(to: UInt8.self)
-        let result = darkroom_png_reader_rows(reader, bytes, UInt32(rows.count))
-        if result == DARKROOM_PNG_OK { return }
-        let row = rows.lowerBound + Int(darkroom_png_reader_last_count(reader))
-        try check(result, step: "reading row \(row + 1) of \(height)")
+        try check(darkroom_png_reader_rows(reader, bytes, UInt32(rows.count)), rows, of: height)
+    }
+
+    /// The bytes of a row as it is fetched; 0 where rows cannot be read in two steps.
+    var lineBytes: Int { darkroom_png_reader_line_bytes(reader) }
+
+    /// Decompresses the next rows. What is wrong is told when rows are made of them.
+    func fetch(_ rows: Int, to start: UnsafeMutablePointer<UInt8>) -> darkroom_png_fetched {
+        var fetched = darkroom_png_fetched()
+        darkroom_png_reader_fetch(reader, start, UInt32(rows), &fetched)
+        return fetched
+    }
+
+    /// Makes rows of what has been fetched of them; the numbers are for the message only.
+    func undo(
+        _ fetched: darkroom_png_fetched, at lines: UnsafePointer<UInt8>, _ rows: Range<Int>,
+        of height: Int, to start: UnsafeMutablePointer<UInt8>
+    ) throws(PictureError) {
+        let result = withUnsafePointer(to: fetched) {
+            darkroom_png_reader_undo(reader, lines, $0, start)
+        }
+        try check(result, rows, of: height)
     }
 
     func finish() throws(PictureError) {
@@ -95,24 +112,20 @@ final class PNGFile {
     }
 
     /// The data of eXIf, if it came before the pixels.
-    var exif: [UInt8]? {
-        var count = 0
-        guard let start = darkroom_png_reader_exif(reader, &count) else { return nil }
-        return Array(UnsafeBufferPointer(start: start, count: count))
-    }
+    var exif: [UInt8]? { ShimReader.bytes(of: reader, darkroom_png_reader_exif) }
 
     var hasTransparency: Bool { darkroom_png_reader_has_transparency(reader) != 0 }
 
-    var warnings: [String] { strings(darkroom_png_reader_warning) }
+    var warnings: [String] { ShimReader.strings(of: reader, darkroom_png_reader_warning) }
 
-    var chunks: [String] { strings(darkroom_png_reader_chunk) }
+    var chunks: [String] { ShimReader.strings(of: reader, darkroom_png_reader_chunk) }
 
-    private func strings(
-        _ element: (OpaquePointer?, Int) -> UnsafePointer<CChar>?
-    ) -> [String] {
-        var result: [String] = []
-        while let string = element(reader, result.count) { result.append(String(cString: string)) }
-        return result
+    private func check(
+        _ result: darkroom_png_result, _ rows: Range<Int>, of height: Int
+    ) throws(PictureError) {
+        if result == DARKROOM_PNG_OK { return }
+        let row = rows.lowerBound + Int(darkroom_png_reader_last_count(reader))
+        try check(result, step: "reading row \(row + 1) of \(height)")
     }
 
     private func check(_ result: darkroom_png_result, step: String) throws(PictureError) {
@@ -121,10 +134,9 @@ final class PNGFile {
         let place = "\(name): \(step)"
         switch result {
         case DARKROOM_PNG_IO:
-            let error = Errno(rawValue: darkroom_png_reader_errno(reader))
-            throw PictureError(.readFailed, "\(place): \(error)", isTransient: true)
+            throw ShimReader.readFailed(place, darkroom_png_reader_errno(reader))
         case DARKROOM_PNG_MEMORY:
-            throw PictureError(.outOfMemory, "\(place): \(words)", isTransient: true)
+            throw ShimReader.outOfMemory(place, words)
         case DARKROOM_PNG_LIMIT:
             throw PictureError(
                 .pngInvalid, "\(place): \(words): it asked for more memory than a picture needs"

@@ -9,7 +9,7 @@ import SystemPackage
 ///
 /// Damage to the pixels is an error wherever it lies. That after the last row, a wrong Adler
 /// checksum or a missing IEND, is found by the call of `nextBand` that returns nil.
-package final class PNGReader: Stage {
+package final class PNGReader: TwoStepStage {
     package let layout: PixelLayout
     package let header: Header
     /// The chunks on colour and physical size that are usable.
@@ -25,6 +25,7 @@ package final class PNGReader: Stage {
     /// A band, or the whole of an interlaced picture.
     private let buffer: FilterMemory<UInt8>
     private let rowsPerBand: Int
+    /// The first row not yet read, or not yet fetched.
     private var nextRow = 0
     private var isDecoded = false
     private var isFinished = false
@@ -119,6 +120,30 @@ package final class PNGReader: Stage {
     package func drain() throws(PictureError) {
         while try nextBand() != nil {}
     }
+
+    // MARK: Reading in two steps
+
+    package var mostFetchedBytes: Int { rowsPerBand * file.lineBytes }
+
+    package func fetch(
+        _ memory: UnsafeMutablePointer<UInt8>
+    ) throws(PictureError) -> FetchedBand? {
+        if nextRow == layout.height { return nil }
+        try checkIn()
+        let rows = nextRow..<min(layout.height, nextRow + rowsPerBand)
+        nextRow = rows.upperBound
+        return FetchedBand(rows: rows, lines: file.fetch(rows.count, to: memory))
+    }
+
+    package func band(
+        of fetched: FetchedBand, in memory: UnsafeMutablePointer<UInt8>
+    ) throws(PictureError) -> Band {
+        try file.undo(
+            fetched.lines, at: memory, fetched.rows, of: layout.height, to: buffer.start)
+        return Band(start: buffer.start, rows: fetched.rows)
+    }
+
+    // MARK: -
 
     /// A band's usual number of rows, but eight at a time: so many are unfiltered together. Fewer only
     /// where eight take more than half a mebibyte.

@@ -94,7 +94,12 @@ package struct PeakMemory {
         try limits.check(width: layout.width, height: layout.height, place: "reading the header")
         try memory.take(source.heldBytes, for: "reading an interlaced or progressive picture")
         bytes += Self.reader(source)
-        bytes += ReadAhead.mostBytes(layout, band: Self.band(source), cores)
+        if layout.bytes >= ReadAhead.leastBytes, layout.bytesPerRow <= ReadAhead.largestRow,
+            cores.most > 0
+        {
+            // Three bands ahead, or as many as fit into 2 MiB; one being read and one lent.
+            bytes += max(3 * Self.band(source), 2 << 20) + 2 * Self.band(source)
+        }
     }
 
     private static func band(_ source: Source) -> Int {

@@ -71,14 +71,18 @@ package struct PicturePipeline {
             defer { ahead?.close() }
             let source: any Stage = ahead ?? reader
             var last = source
-            for filter in filters { last = try stage(filter, last, context) }
+            var effective: [Filter] = []
+            for filter in filters {
+                if !filter.keepsScale(of: last.layout) { effective.append(filter) }
+                last = try stage(filter, last, context)
+            }
             // Compressing a PNG of about the same size is more work than reading one, and takes the cores
             // that are idle. Else what takes time is reading.
             let isReduced = last.layout.bytes <= reader.layout.bytes / 3
             if isReduced || options.format == .jpeg { ahead?.begin() }
 
             // Write.
-            let colour = reader.colour.carried(through: filters, to: last.layout)
+            let colour = reader.colour.carried(through: effective, to: last.layout)
             let written = try write(
                 last, to: output, name: outputName, colour: colour, options: options,
                 memory: memory, cores: cores, checkpoint: checkpoint)
@@ -98,7 +102,8 @@ package struct PicturePipeline {
             }
             return PictureReport(
                 format: options.format, layout: last.layout, bytes: written.bytes,
-                sha256: written.sha256, warnings: reader.warnings, metadata: metadata)
+                sha256: written.sha256, warnings: reader.warnings + context.remarks.all,
+                metadata: metadata)
         } catch {
             throw error.naming(inputName, or: outputName)
         }

@@ -12,7 +12,7 @@ package struct PictureReport: Sendable, Equatable {
     package var bytes: Int
     /// Of the output, hexadecimal.
     package var sha256: String
-    /// What was remarked on the input and let pass.
+    /// What was remarked on the input, and on what was laid over it, and let pass.
     package var warnings: [String]
     /// What became of the input's chunks that are not plain pixels, by their names: `kept`,
     /// `converted` or `dropped`. So are alpha, depth and orientation listed where they are lost.

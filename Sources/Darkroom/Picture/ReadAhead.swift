@@ -2,18 +2,25 @@ import Foundation
 
 /// Reads a few bands ahead on a core that is idle, while those before are filtered and written.
 ///
-/// A helper fills slots, copies of the source's bands, until they are all full or the core is wanted by
-/// another picture, and is asked for again when there is room. Where there is no helper the owner reads
-/// for itself. What is read is the same either way.
+/// A helper fills slots until they are all full or the core is wanted by another picture, and is asked for
+/// again when there is room. Where there is no helper the owner reads for itself. What is read is the same
+/// either way.
+///
+/// Of a source that reads in two steps the helper takes the first and the owner the second: decompressing
+/// takes longest, and longer than all else together where little is written. Slots are copies of the bands
+/// of any other.
 ///
 /// The stage belongs to one thread at a time, like any, and must be closed before its source is used by
 /// anyone else.
 ///
-/// Sendable, because what both threads use is guarded by the condition's lock, and the source is used
-/// only by who has set `isReading` under that lock.
+/// Sendable, because what both threads use is guarded by the condition's lock; the source's first step, or
+/// all of it where it has but one, is used only by who has set `isReading` under that lock, and its second
+/// step only by the owner.
 final class ReadAhead: Stage, @unchecked Sendable {
     let layout: PixelLayout
     private let source: any Stage
+    /// The source where it reads in two steps.
+    private let twoStep: (any TwoStepStage)?
     private let cores: Cores
     private let condition = NSCondition()
     private var filled: [Slot] = []
@@ -29,7 +36,14 @@ final class ReadAhead: Stage, @unchecked Sendable {
 
     private struct Slot {
         let memory: FilterMemory<UInt8>
-        let rows: Range<Int>
+        let content: Content
+    }
+
+    private enum Content {
+        /// A band of these rows.
+        case band(Range<Int>)
+        /// What the source's second step makes one of.
+        case fetched(FetchedBand)
     }
 
     private enum Helper {
@@ -44,36 +58,41 @@ final class ReadAhead: Stage, @unchecked Sendable {
     private static let slots = 4
 
     /// Pictures below so many bytes are read before a helper would be awake.
-    private static let leastBytes = 2 << 20
+    static let leastBytes = 2 << 20
 
     /// Of wider rows even a few would take more memory than the time is worth.
-    private static let largestRow = 512 << 10
+    static let largestRow = 512 << 10
 
     /// `source` read ahead, where the picture is large enough for that to pay.
     init?(_ source: any Stage, _ cores: Cores, leastBytes: Int = leastBytes) {
         layout = source.layout
-        guard Self.suits(layout, cores, leastBytes: leastBytes) else { return nil }
+        guard layout.bytes >= leastBytes, layout.bytesPerRow <= Self.largestRow, cores.most > 0
+        else { return nil }
         self.source = source
+        let twoStep = source as? any TwoStepStage
+        self.twoStep = twoStep?.mostFetchedBytes ?? 0 > 0 ? twoStep : nil
         self.cores = cores
     }
 
-    private static func suits(_ layout: PixelLayout, _ cores: Cores, leastBytes: Int) -> Bool {
-        layout.bytes >= leastBytes && layout.bytesPerRow <= largestRow && cores.most > 0
-    }
-
-    /// What is read ahead takes so much in memory at most.
-    ///
-    /// - Parameter band: the bytes of the source's bands.
-    static func mostBytes(_ layout: PixelLayout, band: Int, _ cores: Cores) -> Int {
-        suits(layout, cores, leastBytes: leastBytes) ? slots * band : 0
-    }
-
     func nextBand() throws(PictureError) -> Band? {
+        guard let slot = try nextSlot() else { return try source.nextBand() }
+        switch slot.content {
+        case .band(let rows):
+            lent = slot.memory
+            return Band(start: slot.memory.start, rows: rows)
+        case .fetched(let fetched):
+            return try band(of: fetched, in: slot.memory)
+        }
+    }
+
+    /// What has been read ahead, or is to be read by who calls. Nil where the source is to be asked: at its
+    /// end, and when nothing is read ahead.
+    private func nextSlot() throws(PictureError) -> Slot? {
         condition.lock()
         defer { condition.unlock() }
         if let lent { free.append(lent) }
         lent = nil
-        if !isOn, filled.isEmpty, failure == nil { return try source.nextBand() }
+        if !isOn, filled.isEmpty, failure == nil { return nil }
         while filled.isEmpty, failure == nil, !isAtEnd {
             if helper == .reading {
                 condition.wait()
@@ -87,9 +106,24 @@ final class ReadAhead: Stage, @unchecked Sendable {
             return nil
         }
         let slot = filled.removeFirst()
-        lent = slot.memory
         askForHelper()
-        return Band(start: slot.memory.start, rows: slot.rows)
+        return slot
+    }
+
+    /// The source's second step. An error of its comes before all that the first has met since.
+    private func band(
+        of fetched: FetchedBand, in memory: FilterMemory<UInt8>
+    ) throws(PictureError) -> Band? {
+        defer { condition.withLock { free.append(memory) } }
+        do throws(PictureError) {
+            return try twoStep?.band(of: fetched, in: memory.start)
+        } catch {
+            condition.withLock {
+                failure = error
+                filled.removeAll()
+            }
+            throw error
+        }
     }
 
     /// From now on bands are read ahead. Until then, and after `close`, this stage lends its source's.
@@ -143,7 +177,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
         let memory = free.popLast()
         isReading = true
         condition.unlock()
-        let outcome = copyBand(memory)
+        let outcome = fill(memory)
         condition.lock()
         isReading = false
         condition.broadcast()
@@ -154,19 +188,27 @@ final class ReadAhead: Stage, @unchecked Sendable {
         }
     }
 
-    /// The source's next band, copied into `memory` or, where that is too small, into new memory.
-    private func copyBand(_ memory: FilterMemory<UInt8>?) -> Result<Slot?, PictureError> {
+    /// The source's next band, or what it is made of, in `memory` or, where that is too small, new memory.
+    private func fill(_ memory: FilterMemory<UInt8>?) -> Result<Slot?, PictureError> {
         Result { () throws(PictureError) in
+            if let twoStep {
+                let memory = try enough(memory, twoStep.mostFetchedBytes)
+                return try twoStep.fetch(memory.start).map {
+                    Slot(memory: memory, content: .fetched($0))
+                }
+            }
             guard let band = try source.nextBand() else { return nil }
             let bytes = band.rows.count * layout.bytesPerRow
-            let memory =
-                if let memory, memory.count >= bytes {
-                    memory
-                } else {
-                    try FilterMemory<UInt8>(count: bytes)
-                }
+            let memory = try enough(memory, bytes)
             memcpy(memory.start, band.start, bytes)
-            return Slot(memory: memory, rows: band.rows)
+            return Slot(memory: memory, content: .band(band.rows))
         }
+    }
+
+    private func enough(
+        _ memory: FilterMemory<UInt8>?, _ bytes: Int
+    ) throws(PictureError) -> FilterMemory<UInt8> {
+        if let memory, memory.count >= bytes { return memory }
+        return try FilterMemory(count: bytes)
     }
 }

@@ -16,6 +16,8 @@ package struct KillRun {
     package private(set) var audit: SpoolAudit
     package private(set) var sums = Sums()
     private var livesSinceEnd = 0
+    /// Batches that may be held, to be released in the end.
+    private var held: [String] = []
 
     package init(on spool: TestSpool, reference: SpoolAudit.Reference) {
         self.spool = spool
@@ -82,7 +84,7 @@ package struct KillRun {
         let daemon = try spool.start(fault: fault)
         defer { daemon.end() }
         try signal(daemon, at: point)
-        var left = point.isOfCancellation ? try dropCancelled() : []
+        var wishes = try wishes(for: point)
         let deadline = Clock.nanoseconds + 10_000_000_000
         while Clock.nanoseconds < deadline {
             if let ending = daemon.poll() {
@@ -90,8 +92,8 @@ package struct KillRun {
                 sums.killsAtPoints += 1
                 return true
             }
-            try cancelStarted(&left)
-            if try spool.isIdle() { break }
+            try control(&wishes)
+            if wishes.isEmpty, try spool.isIdle() { break }
             try pass(0.002)
         }
         sums.killsAtRandom += 1
@@ -103,7 +105,7 @@ package struct KillRun {
         try dropSome()
         let daemon = try spool.start()
         defer { daemon.end() }
-        var left = Bool.random(using: &random) ? try dropCancelled() : []
+        var wishes = try randomWishes()
         var signals: [CInt] = []
         switch Int.random(in: 0..<6, using: &random) {
         case 0: signals = [SIGUSR1, SIGUSR2]
@@ -115,7 +117,7 @@ package struct KillRun {
         for index in 0..<moments {
             let deadline = Clock.nanoseconds + UInt64.random(in: 0..<400_000_000 / UInt64(moments))
             while Clock.nanoseconds < deadline {
-                try cancelStarted(&left)
+                try control(&wishes)
                 try pass(0.002)
             }
             if index < signals.count { daemon.send(signals[index]) }
@@ -176,19 +178,63 @@ package struct KillRun {
         return try spool.drop(manifest)
     }
 
-    /// Drops a manifest that is to be cancelled, and gives its ID.
-    private mutating func dropCancelled() throws(SelfTestError) -> [String] {
-        [try drop(.cancelled)]
+    // MARK: Control files
+
+    /// A control file that is to be put into the inbox when its batch has come so far.
+    private struct Wish {
+        let id: String
+        let action: String
+        /// Whether it waits for the batch's end, not only for its beginning.
+        var afterEnd = false
     }
 
-    /// Cancels those that have begun.
-    private func cancelStarted(_ left: inout [String]) throws(SelfTestError) {
-        guard let id = left.first,
-            let bytes = try spool.outboxFile(FileName(id), BatchFile.status),
-            Status(decoding: bytes)?.state == .processing
-        else { return }
-        left = []
-        try spool.cancel(id)
+    /// What brings a daemon to a point.
+    private mutating func wishes(for point: FaultPoint) throws(SelfTestError) -> [Wish] {
+        switch point {
+        case .controlRecorded, .controlMoved, .controlConsumed:
+            [Wish(id: try drop(.cancelled), action: "cancel")]
+        case .retryBuilt, .retryMoved:
+            [Wish(id: try drop(.failing), action: "retry", afterEnd: true)]
+        default: []
+        }
+    }
+
+    private mutating func randomWishes() throws(SelfTestError) -> [Wish] {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: return [Wish(id: try drop(.cancelled), action: "cancel")]
+        case 1: return [Wish(id: try drop(.failing), action: "retry", afterEnd: true)]
+        case 2:
+            let id = try drop(.cancelled)
+            held.append(id)
+            if Bool.random(using: &random) { return [Wish(id: id, action: "hold")] }
+            // Put beside its manifest it holds the batch from the beginning.
+            try spool.control(id, "hold")
+            return Bool.random(using: &random) ? [] : [Wish(id: id, action: "cancel")]
+        default: return []
+        }
+    }
+
+    /// Puts the control files whose time has come.
+    private mutating func control(_ wishes: inout [Wish]) throws(SelfTestError) {
+        var left: [Wish] = []
+        for wish in wishes {
+            if try isDue(wish) {
+                if wish.action == "retry" { audit.expectRetry(of: wish.id) }
+                try spool.control(wish.id, wish.action)
+            } else {
+                left.append(wish)
+            }
+        }
+        wishes = left
+    }
+
+    private func isDue(_ wish: Wish) throws(SelfTestError) -> Bool {
+        guard let bytes = try spool.outboxFile(FileName(wish.id), BatchFile.status),
+            let status = Status(decoding: bytes)
+        else { return false }
+        if !wish.afterEnd { return status.state == .processing }
+        guard status.state.isFinal else { return false }
+        return try !spool.names("active").contains(FileName(wish.id))
     }
 
     // MARK: Ends
@@ -199,6 +245,8 @@ package struct KillRun {
         let daemon = try spool.start()
         defer { daemon.end() }
         daemon.send(SIGUSR2)
+        for id in held { try spool.control(id, "release") }
+        held = []
         if try spool.waitUntilIdle(daemon) {
             daemon.send(SIGTERM)
             guard try daemon.wait(30) == .exited(0) else {
@@ -227,15 +275,19 @@ extension FaultPoint {
         case .recoveryOutputMoved: .publishJournalSynced
         case .recoveryScrapRemoved: .filterWritten
         case .recoveryFinished: .finalStatusSynced
+        case .recoveryControlReturned: .controlMoved
+        case .recoveryRetryRemoved: .retryBuilt
         default: nil
         }
     }
 
     /// Whether each picture or manifest passes it.
     fileprivate var comesOften: Bool {
-        needsDeath == nil && !isOfCancellation
-            && ![.pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved].contains(self)
+        switch self {
+        case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved, .controlRecorded,
+            .controlMoved, .controlConsumed, .retryBuilt, .retryMoved:
+            false
+        default: needsDeath == nil
+        }
     }
-
-    fileprivate var isOfCancellation: Bool { self == .cancelRecorded || self == .cancelConsumed }
 }

@@ -87,7 +87,7 @@ struct MountCheck {
         }
         let count = torn.load(ordering: .relaxed)
         return count == 0
-            ? .ok("a rename replaces a file in one step: 200 times, seldom looked at while")
+            ? .ok("a rename replaces a file in one step")
             : .problem(
                 "a rename does not replace a file in one step: \(count) looks of "
                     + "\(looks.load(ordering: .relaxed)) found none or half of one",

@@ -48,10 +48,21 @@ extension SampleManifest {
             """,
         outcome: (5, 0), isCancelled: true)
 
+    /// Some images fail, and fail again when they are done again.
+    package static let failing = SampleManifest(
+        kind: "größe", format: .json,
+        text: """
+            {"images": {"good": "small.png", "missing": "nowhere.png", "words": "words.png",
+             "cut": "cut.png", "orphan": {"from": "cut"},
+             "late": {"source": "gray.png", "after": ["cut"]}}}
+
+            """,
+        outcome: (2, 4))
+
     /// All kinds there are: formats, chains, overlays, priorities, pictures that fail, names in several
     /// scripts.
     package static let all = [
-        single, pair, rejected, cancelled,
+        single, pair, rejected, cancelled, failing,
         SampleManifest(
             kind: "plain", format: .json,
             text: #"{"images": ["small.png", "alpha.png", "gray.png"]}"#, outcome: (3, 0)),
@@ -66,14 +77,6 @@ extension SampleManifest {
 
                 """,
             outcome: (4, 0)),
-        SampleManifest(
-            kind: "größe", format: .json,
-            text: """
-                {"images": {"good": "small.png", "missing": "nowhere.png", "words": "words.png",
-                 "cut": "cut.png", "orphan": {"from": "cut"}, "late": {"source": "gray.png", "after": ["cut"]}}}
-
-                """,
-            outcome: (2, 4)),
         SampleManifest(
             kind: "снимки", format: .yaml,
             text: """

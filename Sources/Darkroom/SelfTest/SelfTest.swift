@@ -20,6 +20,8 @@ package struct SelfTest {
         }
     }
 
+    static let folderPrefix = ".self-test-"
+
     private let options: Options
     private let program: String
     private let report: SelfTestReport
@@ -51,7 +53,7 @@ package struct SelfTest {
         let root = try onFiles { () throws(FileError) in try Directory(path: options.spool) }
         report.say("Testing \(root.path)")
         report.tell(SpoolCheck(root: root).findings())
-        let name: FileName = ".self-test-\(getpid())"
+        let name: FileName = "\(Self.folderPrefix)\(getpid())"
         let folder = try onFiles { () throws(FileError) in
             try root.makeDirectory(name, mode: 0o700)
             return try Directory(name, in: root)

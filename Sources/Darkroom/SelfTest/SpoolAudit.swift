@@ -26,6 +26,9 @@ package struct SpoolAudit {
     package private(set) var differing: [String] = []
     /// IDs whose end has been seen and found right.
     private var ended: Set<String> = []
+    /// IDs that may be in work again after their end.
+    private var retried: Set<String> = []
+    private var counted: Set<String> = []
 
     package init(_ spool: TestSpool, _ reference: Reference) {
         self.spool = spool
@@ -42,7 +45,9 @@ package struct SpoolAudit {
     /// Looks at the spool, on which no daemon works now. With `isFinal`, everything must have ended.
     package mutating func look(isFinal: Bool) throws(SelfTestError) {
         let inbox = try spool.names("inbox").map(\.text)
-        let active = try spool.names("active")
+        // IDs do not begin with a dot; what does is the daemon's own and gone when nothing is left to do.
+        let everything = try spool.names("active")
+        let active = everything.filter { !$0.text.hasPrefix(".") }
         let outbox = Set(try spool.names("outbox"))
         var places: [String: Int] = [:]
         for name in inbox {
@@ -53,6 +58,7 @@ package struct SpoolAudit {
         }
         for id in outbox {
             places[base(id.text), default: 0] += 1
+            if retried.contains(id.text) { ended.remove(id.text) }
             if !ended.contains(id.text) { try look(at: id, isActive: active.contains(id)) }
         }
         for (id, (_, times)) in spool.dropped {
@@ -65,7 +71,7 @@ package struct SpoolAudit {
         }
         if isFinal {
             for name in inbox { lost.append("inbox/\(name) was not taken") }
-            for id in active { lost.append("active/\(id.text) is still there") }
+            for id in everything { lost.append("active/\(id.text) is still there") }
             for id in outbox where !ended.contains(id.text) {
                 lost.append("outbox/\(id.text) has not ended")
             }
@@ -73,7 +79,14 @@ package struct SpoolAudit {
     }
 
     /// Forgets what has been seen, for the spool has been cleared. The sums stay.
-    package mutating func forget() { ended = [] }
+    package mutating func forget() {
+        ended = []
+        retried = []
+        counted = []
+    }
+
+    /// Looks at a batch anew each time, for its failed images are done again.
+    package mutating func expectRetry(of id: String) { retried.insert(id) }
 
     /// The ID that a manifest in the inbox would get; nil for another file.
     private static func manifestID(_ name: String) -> String? {
@@ -130,6 +143,7 @@ package struct SpoolAudit {
         differing += found
         guard status.state.isFinal, !isActive else { return }
         ended.insert(id.text)
+        guard counted.insert(id.text).inserted else { return }
         manifests += 1
         images += status.images.count
     }

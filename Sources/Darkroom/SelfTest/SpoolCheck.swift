@@ -6,7 +6,9 @@ struct SpoolCheck {
     let root: Directory
 
     func findings() -> [Finding] {
-        let parts: [() throws(FileError) -> [Finding]] = [daemon, mounts, permissions, space]
+        let parts: [() throws(FileError) -> [Finding]] = [
+            daemon, leftovers, mounts, permissions, space,
+        ]
         return parts.flatMap { part in
             do throws(FileError) {
                 return try part()
@@ -37,6 +39,13 @@ struct SpoolCheck {
             return words.count > 5 && words[1] == "FLOCK" && words[5].hasSuffix(":\(lock.st_ino)")
         }
         return isHeld ? [.note("a daemon works on this spool; it goes on undisturbed")] : []
+    }
+
+    /// A self-test that was killed could not clear up.
+    private func leftovers() throws(FileError) -> [Finding] {
+        try root.names().filter { $0.text.hasPrefix(SelfTest.folderPrefix) }.map {
+            .note("\(root.path(of: $0)) is another self-test's; remove it if that runs no more")
+        }
     }
 
     // MARK: Mounts

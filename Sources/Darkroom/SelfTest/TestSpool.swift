@@ -111,8 +111,14 @@ package final class TestSpool {
         }
     }
 
-    /// Asks for a batch's cancellation.
-    package func cancel(_ id: String) throws(SelfTestError) { try put([], "\(id).cancel") }
+    /// Puts a control file for a batch into the inbox, unless one like it is there.
+    package func control(_ id: String, _ action: String) throws(SelfTestError) {
+        do throws(SelfTestError) {
+            try put([], "\(id).\(action)")
+        } catch .file(let error) where error.errno == .fileExists {
+            // The daemon has not come to it yet.
+        }
+    }
 
     private func put(_ bytes: [UInt8], _ name: FileName) throws(SelfTestError) {
         try onFiles { () throws(FileError) in

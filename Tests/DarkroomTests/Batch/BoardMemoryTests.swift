@@ -108,7 +108,7 @@ import Testing
         table.accept("y", Self.manifest(["a", "c"]))
         while table.postponements == 0 { table.run(steps: 1) }
         let waiting = table.board.memory.waitingCount
-        table.cancel(table.admitted == ["a"] ? "x" : "y")
+        table.steer(table.admitted == ["a"] ? "x" : "y", .cancel)
         #expect(waiting == 1 && table.board.memory.waitingCount == 0)
         table.runToTheEnd()
         #expect(table.finished.count == 2 && table.endedTwice == 0)
@@ -134,11 +134,11 @@ import Testing
                 crashes: [suspect: Self.crashes(.killed)])
             table.run(steps: Int.random(in: 0..<60, using: &random))
         }
-        table.cancel("b1")
+        table.steer("b1", .cancel)
         table.run(steps: 200)
         table.setMemory(limit: 40 * Self.mega, width: 3)
         table.run(steps: 200)
-        table.cancel("b4")
+        table.steer("b4", .cancel)
         table.runToTheEnd()
         #expect(table.finished.count == 6 && table.endedTwice == 0)
         for counts in table.counts.values { #expect(counts.finished == 40) }

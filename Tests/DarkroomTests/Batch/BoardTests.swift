@@ -174,7 +174,7 @@ import Testing
         var table = try Table(window: 8)
         table.accept("a", images: 100)
         table.run(steps: 10)
-        table.cancel("a")
+        table.steer("a", .cancel)
         #expect(table.counts(of: "a").cancelled >= 84)
         table.runToTheEnd()
         #expect(table.finished == ["a": .cancelled])
@@ -187,7 +187,7 @@ import Testing
         table.accept("a", images: 9)
         table.accept("b", images: 9)
         table.accept("c", images: 9)
-        table.cancel("c")
+        table.steer("c", .cancel)
         table.runToTheEnd()
         #expect(table.finished == ["a": .completed, "b": .completed, "c": .cancelled])
     }
@@ -228,9 +228,11 @@ import Testing
         let ids = ["caf\u{E9}", "cafe\u{301}"]
         for id in ids { table.accept(id, images: 9) }
         table.run(steps: 1)
-        let effects = table.board.cancel(id: ids[0])
-        let cancelled = effects?.compactMap { effect in
-            if case .recordCancellation(let folders) = effect {
+        var effects: [Effect] = []
+        let cancel = Steering(.cancel, uid: 0)
+        #expect(table.board.steer(ids[0], cancel, isPrivileged: true, &effects) == .acts)
+        let cancelled = effects.compactMap { effect in
+            if case .recordSteering(let folders, _) = effect {
                 Array(folders.id.utf8)
             } else {
                 nil
@@ -254,8 +256,9 @@ import Testing
         var table = try Table(window: 4)
         table.accept("a", images: 1)
         table.runToTheEnd()
-        #expect(table.board.cancel(id: "a") == nil)
-        #expect(table.board.cancel(id: "z") == nil)
+        for id in ["a", "z"] {
+            for action in Steering.Action.allCases { #expect(table.steer(id, action) == .unknown) }
+        }
     }
 
     @Test func goesOnAfterDeferrals() throws {
@@ -291,7 +294,7 @@ import Testing
             let priority = Priority.allCases.randomElement(using: &random) ?? .normal
             table.accept(id, Manifest(images: images, priority: priority))
             table.run(steps: Int.random(in: 0..<30, using: &random))
-            if Int.random(in: 0..<5, using: &random) == 0 { table.cancel(id) }
+            if Int.random(in: 0..<5, using: &random) == 0 { table.steer(id, .cancel) }
         }
         table.runToTheEnd()
         #expect(table.finished.keys.sorted() == ids.sorted())
@@ -331,7 +334,7 @@ import Testing
         table.fillsEvery = isGivenBack == 1 ? 1 : 2
         table.accept("a", images: 20)
         table.run(steps: 30)
-        table.cancel("a")
+        table.steer("a", .cancel)
         table.runToTheEnd()
         #expect(table.finished == ["a": .cancelled])
         #expect(table.counts["a"]?.finished == 20)

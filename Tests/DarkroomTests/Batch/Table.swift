@@ -30,6 +30,8 @@ struct Table {
     private(set) var prepared = 0
     private(set) var mostLive = 0
     private(set) var endedTwice = 0
+    /// What was to be journaled of controls.
+    private(set) var steered: [Steering] = []
     /// In the order in which they got what they needed.
     private(set) var admitted: [String] = []
     private(set) var postponements = 0
@@ -41,6 +43,8 @@ struct Table {
     private var running: [(key: BatchKey, image: Int, name: String)] = []
     private var ended: Set<String> = []
     private var manifests: [String: Manifest] = [:]
+    /// What the journal would say of images that have ended.
+    private var journal: [String: [Int: ImageState]] = [:]
     private var beginnings = 0
     private var filters = 0
 
@@ -57,23 +61,24 @@ struct Table {
 
     mutating func accept(
         _ id: String, images: Int, priority: Priority = .normal,
-        quality: QualityOfServiceName = .default, isCancelled: Bool = false
+        quality: QualityOfServiceName = .default, isCancelled: Bool = false, isHeld: Bool = false
     ) {
         let images = (0..<images).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
         accept(
             id, Manifest(images: images, priority: priority, qualityOfService: quality),
-            isCancelled: isCancelled)
+            isCancelled: isCancelled, isHeld: isHeld)
     }
 
     /// - Parameter ended: the images that a journal says have ended, and how.
     mutating func accept(
         _ id: String, _ manifest: Manifest, isCancelled: Bool = false,
-        ended: [Int: ImageState] = [:], crashes: [Int: Crashes] = [:]
+        isHeld: Bool = false, ended: [Int: ImageState] = [:], crashes: [Int: Crashes] = [:]
     ) {
         manifests[id] = manifest
         var prepared = prepare(id, manifest, ended, crashes)
         prepared.isCancelled = isCancelled
-        board.accept(prepared)
+        prepared.isHeld = isHeld
+        take(board.accept(prepared))
         admit()
     }
 
@@ -82,7 +87,7 @@ struct Table {
         _ crashes: [Int: Crashes] = [:]
     ) -> PreparedBatch {
         let reference = Status.ManifestReference(
-            name: id, file: "manifest.json", sha256: "", bytes: 0)
+            name: id, file: "manifest.json", sha256: "", bytes: 0, uid: 1000)
         var status = Status(
             id: id, manifest: reference, state: .pending,
             times: Status.Times(received: Clock.timestamp),
@@ -102,9 +107,21 @@ struct Table {
         take(board.setMemory(limit: limit, width: width))
     }
 
-    mutating func cancel(_ id: String) {
-        if let effects = board.cancel(id: id) { take(effects) }
+    /// Has a control act, as the spool's owner's.
+    @discardableResult
+    mutating func steer(_ id: String, _ action: Steering.Action) -> SteeringOutcome {
+        var effects: [Effect] = []
+        let steering = Steering(action, time: "\(steered.count)", uid: 0)
+        let outcome = board.steer(id, steering, isPrivileged: true, &effects)
+        for case .recordSteering(_, let steering) in effects { steered.append(steering) }
+        take(effects)
         admit()
+        return outcome
+    }
+
+    /// How a batch stands: the state that its users see, or nil while it waits or after its end.
+    func state(of id: String) -> BatchState? {
+        board.batches.values.first { $0.folders.id == id }?.status.state
     }
 
     /// The images that are being filtered.
@@ -160,11 +177,13 @@ struct Table {
                 filteredBatches.append(folders.id)
             }
             codes[status.name] = status.error?.code
+            journal[folders.id, default: [:]][index] = status.state
             take(board.imageEnded(key, index, status))
         case .prepare(let key, let folders):
             prepared += 1
             guard let manifest = manifests[folders.id] else { return }
-            take(board.prepared(key, prepare(folders.id, manifest)))
+            let ended = journal[folders.id] ?? [:]
+            take(board.prepared(key, prepare(folders.id, manifest, ended)))
         case .finish(let key):
             guard let batch = board.batches[key] else { return }
             if finished[batch.folders.id] != nil { endedTwice += 1 }
@@ -172,7 +191,8 @@ struct Table {
             finishedOrder.append(batch.folders.id)
             counts[batch.folders.id] = batch.status.counts
             board.batchFinished(key)
-        case .cancel, .recordCancellation, .statusChanged: break
+        case .park(let key): take(board.parked(key))
+        case .cancel, .recordSteering, .amendStatus, .dropScratch, .statusChanged: break
         }
     }
 
@@ -188,6 +208,12 @@ struct Table {
         mostSlots = max(mostSlots, job.slot + 1)
         let failure =
             failingSources.contains(job.text) ? Failure(code: "http-status", message: "404") : nil
+        take(board.downloadEnded(key, source, failure: failure))
+    }
+
+    /// A download that was begun by hand ends, cancelled.
+    mutating func endDownload(_ key: BatchKey, _ source: Int) {
+        let failure = Failure(FetchError(.cancelled, "the batch was cancelled"))
         take(board.downloadEnded(key, source, failure: failure))
     }
 

@@ -214,7 +214,7 @@ import Testing
         let error = try await EngineFixture().run(TransferRequest(url: url, output: output)).failure
         let message =
             "\(url): the download cannot be written to /dev/full: No space left on device"
-        #expect(error == FetchError(.writeFailed, message))
+        #expect(error == FetchError(.writeFailed, message, isTransient: true, fault: .full))
     }
 
     @Test func createsNoFileTwice() throws {

@@ -122,7 +122,8 @@ import Testing
     static let verdicts: [(FileName, String, String)] = [
         (".hidden.json", "{}", "ignored"), ("a.json.tmp", "{}", "ignored"),
         ("a.part", "{}", "ignored"), ("a.json~", "{}", "ignored"), ("a.txt", "{}", "ignored"),
-        ("json", "{}", "ignored"), ("a.cancel", "", "cancellation"), (".cancel", "", "ignored"),
+        ("json", "{}", "ignored"), ("a.cancel", "", "control"), ("a.Hold", "", "control"),
+        (".cancel", "", "ignored"), ("a.retry~", "", "ignored"),
         ("a.JSON", #"{"images": ["a.png"]}"#, "ready"),
         ("a.yml", "images: [a.png]", "settling"), ("a.json", "{", "settling"),
         (FileName(bytes: [0x61, 0xE9, 0x2E] + Array("json".utf8)), #"{"images": ["a"]}"#, "ready"),
@@ -163,7 +164,7 @@ import Testing
         case .ignored: "ignored"
         case .settling: "settling"
         case .unreadable: "unreadable"
-        case .cancellation: "cancellation"
+        case .control: "control"
         case .ready: "ready"
         }
     }

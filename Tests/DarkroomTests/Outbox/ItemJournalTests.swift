@@ -27,13 +27,32 @@ import Testing
     @Test(arguments: [true, false])
     func givesBackWhatWasAppendedInItsOrder(durably: Bool) throws {
         let first = [record(3), record(1, .failed)]
+        let steering = Steering(.hold, time: "now", uid: 4_294_967_294)
         let second: [JournalRecord] = [
-            .cancelled, record(2), .crashed(index: 4, number: 2, .signal("SIGSEGV")),
+            .cancelled, .steered(steering), record(2),
+            .reopened(Reopened(of: "then", retries: 2, steering: [steering])),
+            .crashed(index: 4, number: 2, .signal("SIGSEGV")),
             .crashed(index: 5, number: 1, .outOfMemory),
         ]
         try ItemJournal.append(first, in: folder, durably: durably)
         try ItemJournal.append(second, in: folder, durably: durably)
         #expect(try ItemJournal.read(in: folder) == first + second)
+    }
+
+    /// As version 0.1 wrote it.
+    @Test func readsTheCancellationOfAnOlderVersion() throws {
+        try folder.write(Array("{\"cancelled\":true}\n".utf8), to: "journal", durably: false)
+        #expect(try ItemJournal.read(in: folder) == [.cancelled])
+        #expect(try ItemJournal.first(in: folder) == .cancelled)
+    }
+
+    @Test func givesTheFirstRecordAlone() throws {
+        #expect(try ItemJournal.first(in: folder) == nil)
+        try folder.write(Array("{\"cancelled\"".utf8), to: "journal", durably: false)
+        #expect(try ItemJournal.first(in: folder) == nil)
+        try folder.remove("journal")
+        try ItemJournal.append((0..<2000).map { record($0) }, in: folder, durably: false)
+        #expect(try ItemJournal.first(in: folder) == record(0))
     }
 
     /// Whatever of the last append has reached the disk, what was there before is read, and what is

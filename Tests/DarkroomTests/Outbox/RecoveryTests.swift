@@ -148,6 +148,55 @@ import Testing
         #expect(try resume().isCancelled)
     }
 
+    typealias Acts = (acts: [Steering.Action], isCancelled: Bool, isHeld: Bool)
+
+    static let acts: [Acts] = [
+        ([.hold], false, true), ([.hold, .release], false, false), ([.cancel], true, false),
+        ([.hold, .cancel], true, false), ([.cancel, .hold], true, false),
+        ([.cancel, .release], true, false), ([.hold, .release, .hold], false, true),
+    ]
+
+    @Test(arguments: acts) func remembersWhatControlsHaveDone(acts: Acts) throws {
+        try claim()
+        _ = try resume()
+        let steering = acts.acts.map { Steering($0, time: "t", uid: 7) }
+        try ItemJournal.append(
+            steering.map { .steered($0) }, in: folders.active(), durably: true)
+        for _ in 0..<2 {
+            let prepared = try resume()
+            #expect(prepared.isCancelled == acts.isCancelled)
+            #expect(prepared.isHeld == acts.isHeld)
+            #expect(prepared.status.steering == steering)
+            // A hold is shown, and its end too, however long it takes until the batch goes on.
+            #expect(try status()?.state == (acts.isHeld ? .held : .pending))
+        }
+        try ItemJournal.append(
+            [.steered(Steering(.release, time: "t", uid: 7))], in: folders.active(), durably: true)
+        #expect(try resume().isHeld == false)
+        #expect(try status()?.state == .pending)
+    }
+
+    @Test func keepsTheLastSixteenActs() throws {
+        var status = Receipt.status(
+            of: ClaimedManifest(
+                folders: folders, name: "x.json", format: .json, received: "r",
+                reading: recovery.examination.reading(of: Self.text)))
+        for index in 0..<20 { status.note(Steering(.hold, time: "\(index)", uid: 0)) }
+        #expect(status.steering?.map(\.time) == (4..<20).map { "\($0)" })
+    }
+
+    @Test func knowsWhoseManifestItIs() throws {
+        try claim()
+        let path = spool.active.path + "/x/manifest.json"
+        if geteuid() == 0 { #expect(chown(path, 1234, 1234) == 0) }
+        let owner = geteuid() == 0 ? 1234 : geteuid()
+        #expect(try resume().status.manifest.uid == owner)
+        #expect(try status()?.manifest.uid == owner)
+        // Afterwards the status says it.
+        if geteuid() == 0 { #expect(chown(path, 99, 99) == 0) }
+        #expect(try resume().status.manifest.uid == owner)
+    }
+
     @Test(arguments: BatchState.allCases.filter(\.isFinal))
     func clearsTheLeftoversOfAFinishedBatch(state: BatchState) throws {
         try claim()
@@ -248,5 +297,15 @@ import Testing
         }
         #expect(try ItemJournal.read(in: folders.active()) == [line, line])
         #expect(spool.attempts.left(of: "x").isEmpty)
+    }
+}
+
+extension Examination {
+    /// What reading this text as JSON gives.
+    func reading(of text: String) -> ManifestReading {
+        let bytes = Array(text.utf8)
+        return ManifestReading(
+            bytes: bytes, byteCount: bytes.count, sha256: SHA256Digest.hex(of: bytes),
+            outcome: .failure(ManifestRejection(problems: [])))
     }
 }

@@ -15,10 +15,13 @@ import Testing
             channels: 4)
         var status = Status(
             id: "holiday",
-            manifest: .init(name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9),
+            manifest: .init(
+                name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9,
+                uid: 1000),
             state: .completedWithErrors, priority: .high, qualityOfService: .utility,
             times: .init(received: "a", started: "b", finished: "c"), counts: counts,
             errors: [ManifestProblem(code: "syntax", message: "m", path: "p", line: 1, column: 2)],
+            steering: [Steering(.hold, time: "d", uid: 1000)], retries: 1,
             images: [
                 ImageStatus(
                     name: "a", source: "https://h/a", state: .filtered, output: output, attempts: 1,
@@ -59,7 +62,7 @@ import Testing
 
     @Test(arguments: BatchState.allCases)
     func endsInAFinalState(state: BatchState) {
-        #expect(state.isFinal == ![.pending, .processing].contains(state))
+        #expect(state.isFinal == ![.pending, .processing, .held].contains(state))
     }
 
     @Test(arguments: ImageState.allCases)

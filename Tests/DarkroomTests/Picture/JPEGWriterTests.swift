@@ -247,7 +247,7 @@ import Testing
             error
                 == PictureError(
                     .writeFailed, "x.jpg: writing the file: No space left on device",
-                    isTransient: true))
+                    isTransient: true, fault: .full))
     }
 
     @Test func stopsWhereItIsToldTo() throws {

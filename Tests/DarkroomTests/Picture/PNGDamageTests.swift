@@ -99,13 +99,17 @@ import Testing
 
     /// Blocks that give nothing are read at some hundred megabytes a second at best, and nobody can
     /// interrupt it.
-    @Test func aStreamOfEmptyBlocksIsNotFollowedToItsEnd() throws {
-        let maker = PNGMaker.noise(width: 9, height: 9, colourType: .rgb, depth: 8)
+    @Test(arguments: [false, true], PNGReader.Decoder.allCases)
+    func aStreamOfEmptyBlocksIsNotFollowedToItsEnd(
+        interlaced: Bool, decoder: PNGReader.Decoder
+    ) throws {
+        let maker = PNGMaker.noise(
+            width: 9, height: 9, colourType: .rgb, depth: 8, interlaced: interlaced)
         // Four blocks of fixed codes with nothing but their end.
         let blocks: [UInt8] = [0x02, 0x08, 0x20, 0x80, 0x00]
         let stream = [0x78, 0x01] + [[UInt8]](repeating: blocks, count: 1 << 20).joined()
         let file = PNGChunk.file(maker.chunks(around: stream))
-        let error = #expect(throws: PictureError.self) { try PNGReader.pixels(of: file) }
+        let error = Self.failure(of: file, decoder: decoder)
         #expect(error?.kind == .pngData)
         #expect(error?.message.hasSuffix("go on and on without giving pixels") == true)
     }

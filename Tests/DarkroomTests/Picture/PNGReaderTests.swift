@@ -164,6 +164,20 @@ import Testing
         }
     }
 
+    /// What follows IEND, be it in the piece of the file that was read with it or not, is warned of.
+    @Test(arguments: [false, true], PNGReader.Decoder.allCases)
+    func warnsOfBytesBehindTheEnd(isLong: Bool, decoder: PNGReader.Decoder) throws {
+        var maker = PNGMaker.noise(width: 3, height: 2, colourType: .gray, depth: 8)
+        // Chunks are read 64 KiB at a time: the file ends with such a piece, or amid one.
+        let spare = (64 << 10) - maker.encoded.count - 12
+        if isLong { maker.early = [PNGChunk("prVt", [UInt8](repeating: 0, count: spare))] }
+        #expect(!isLong || maker.encoded.count == 64 << 10)
+        #expect(try PNGReader.pixels(of: maker.encoded, decoder: decoder).reader.warnings == [])
+        let (picture, reader) = try PNGReader.pixels(of: maker.encoded + [0], decoder: decoder)
+        #expect(picture == maker.reference)
+        #expect(reader.warnings == ["IEND: trailing bytes behind the end of the picture"])
+    }
+
     @Test func readsFromAPipeAndStopsAtTheEnd() throws {
         let maker = PNGMaker.noise(width: 30, height: 20, colourType: .rgb, depth: 8)
         let (out, into) = try FileDescriptor.pipe()

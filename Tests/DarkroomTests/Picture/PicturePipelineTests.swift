@@ -108,6 +108,22 @@ import Testing
         #expect(report.warnings.count == 2, "\(report.warnings)")
     }
 
+    /// Density says how large a pixel is; it stays where pixels do.
+    @Test(arguments: [
+        (Filter.Resize(width: 4), true), (Filter.Resize(width: 9, withoutEnlargement: true), true),
+        (Filter.Resize(width: 4, height: 9, fit: .contain), true),
+        (Filter.Resize(width: 3), false), (Filter.Resize(width: 9), false),
+    ])
+    func densityStaysWithAResizeThatChangesNothing(resize: Filter.Resize, stays: Bool) throws {
+        var maker = PNGMaker.noise(width: 4, height: 4, colourType: .rgb, depth: 8)
+        maker.early = [PNGChunk("pHYs", [0, 0, 11, 19, 0, 0, 11, 19, 1])]
+        let (file, report) = try Self.run(
+            maker.encoded, filters: [.resize(resize)], stage: FilterStage.make)
+        #expect(report.metadata == ["pHYs": stays ? "kept" : "dropped"])
+        let types = try #require(PNGChunk.all(in: file)).map(\.type)
+        #expect(types.contains("pHYs") == stays)
+    }
+
     @Test func chunksFollowTheFilters() {
         var colour = PNGColour()
         colour.density = .init(x: 10, y: 20, unit: 1)

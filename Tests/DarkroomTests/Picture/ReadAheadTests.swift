@@ -1,4 +1,5 @@
 import Synchronization
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -119,6 +120,113 @@ import Testing
         }
         #expect(next == Self.picture.layout.height)
         #expect(cores.idle == 1)
+    }
+
+    /// What a stage gives until it ends or fails.
+    struct Outcome: Equatable {
+        var bytes: [UInt8] = []
+        var error: PictureError?
+
+        init(of stage: any Stage) {
+            do throws(PictureError) {
+                while let band = try stage.nextBand() {
+                    let count = band.rows.count * stage.layout.bytesPerRow
+                    bytes += UnsafeRawBufferPointer(start: band.start, count: count)
+                }
+            } catch {
+                self.error = error
+            }
+        }
+
+        /// A file read by one thread, and read ahead.
+        static func pair(of file: [UInt8], count: Int = 3) throws -> (alone: Self, ahead: Self) {
+            let alone = try UnnamedFile(file), shared = try UnnamedFile(file)
+            let reader = try PNGReader(file: shared.descriptor, name: "x.png")
+            let cores = cores(count)
+            let ahead = try #require(ReadAhead(reader, cores, leastBytes: 1))
+            ahead.begin()
+            let second = Outcome(of: ahead)
+            ahead.close()
+            #expect(cores.idle == count - 1)
+            let first = try Outcome(of: PNGReader(file: alone.descriptor, name: "x.png"))
+            return (first, second)
+        }
+    }
+
+    /// Wide, so that each row is a band.
+    static func wide(_ kind: PixelKind) -> PNGMaker {
+        let channels = kind.colourType == .palette ? 3 : kind.colourType.channels
+        let bytes = channels * max(1, kind.depth / 8)
+        var maker = kind.noise(width: 66_000 / bytes, height: 12)
+        maker.method = .stored
+        maker.bytesPerIDAT = 40_000
+        return maker
+    }
+
+    /// Rows that are expanded, that are not, of two bytes, and those of which no steps are made.
+    @Test(arguments: [
+        PixelKind(colourType: .gray, depth: 1, interlaced: false),
+        PixelKind(colourType: .palette, depth: 4, interlaced: false),
+        PixelKind(colourType: .rgb, depth: 8, interlaced: false),
+        PixelKind(colourType: .rgba, depth: 16, interlaced: false),
+        PixelKind(colourType: .gray, depth: 8, interlaced: true),
+    ])
+    func givesTheSameOfAPNG(kind: PixelKind) throws {
+        let maker = Self.wide(kind)
+        let (alone, ahead) = try Outcome.pair(of: maker.encoded)
+        #expect(alone.error == nil)
+        #expect(ahead.error == nil)
+        let isSame = alone.bytes == ahead.bytes
+        #expect(isSame)
+        #expect(ahead.bytes.count == maker.reference.layout.bytes)
+    }
+
+    /// The same error with the same words behind the same rows, whoever meets it first.
+    @Test(arguments: PNGDamage.allCases)
+    func failsAsReadingAloneDoes(damage: PNGDamage) throws {
+        let palette = PixelKind(colourType: .palette, depth: 8, interlaced: false)
+        let file = damage.file(from: Self.wide(palette))
+        for _ in 0..<2 {
+            guard let (alone, ahead) = try? Outcome.pair(of: file) else {
+                // The header is damaged already.
+                #expect(throws: PictureError.self) { try PNGReader.pixels(of: file) }
+                return
+            }
+            #expect(ahead.error == alone.error)
+            #expect(ahead.error?.kind == damage.code)
+            let isSame = alone.bytes == ahead.bytes
+            #expect(isSame)
+        }
+    }
+
+    /// A row that only the second step finds bad comes before damage that the first has met meanwhile.
+    @Test(arguments: [0, 3, 10])
+    func theFirstBadRowIsTheOneReported(row: Int) throws {
+        let maker = Self.wide(PixelKind(colourType: .rgb, depth: 8, interlaced: false))
+        var rows = maker.filteredRows()
+        rows[row * (rows.count / maker.height)] = 9
+        let file = PNGChunk.file(maker.chunks(around: maker.stream(of: rows, adlerError: 1)))
+        let (alone, ahead) = try Outcome.pair(of: file)
+        #expect(ahead == alone)
+        #expect(
+            ahead.error?.message
+                == "x.png: reading row \(row + 1) of 12: IDAT: bad adaptive filter value")
+        #expect(ahead.bytes.count == row * maker.reference.layout.bytesPerRow)
+    }
+
+    @Test func asksWhetherToGoOn() throws {
+        let maker = Self.wide(PixelKind(colourType: .rgb, depth: 8, interlaced: false))
+        let file = try UnnamedFile(maker.encoded)
+        let asked = Atomic(0)
+        let reader = try PNGReader(
+            file: file.descriptor, name: "x.png",
+            checkpoint: { asked.add(1, ordering: .relaxed).newValue <= 5 })
+        let ahead = try #require(ReadAhead(reader, Self.cores(2), leastBytes: 1))
+        ahead.begin()
+        let outcome = Outcome(of: ahead)
+        ahead.close()
+        #expect(outcome.error == PictureError(.cancelled, "x.png: cancelled while reading"))
+        #expect(outcome.bytes.count == 5 * maker.reference.layout.bytesPerRow)
     }
 
     @Test func isNotMadeWhereItCouldNotPay() throws {

@@ -53,6 +53,13 @@ import Testing
         #expect(!SpoolCheck(root: folder).findings().contains(held))
     }
 
+    @Test func seesWhatASelfTestHasLeft() throws {
+        try folder.makeDirectory(".self-test-1")
+        let note = Finding.note(
+            "\(scratch.path)/.self-test-1 is another self-test's; remove it if that runs no more")
+        #expect(SpoolCheck(root: folder).findings().contains(note))
+    }
+
     @Test func seesAnOpenActiveFolder() throws {
         let spool = try Spool(path: scratch.path)
         #expect(fchmod(spool.active.number, 0o755) == 0)

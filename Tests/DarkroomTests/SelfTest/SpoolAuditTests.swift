@@ -103,6 +103,26 @@ import Testing
         #expect(try audit().duplicated == ["\(id): 2 for 1"])
     }
 
+    /// Names with a dot are the daemon's own, and must be gone in the end.
+    @Test func hiddenFoldersAreNoBatches() throws {
+        try write(SampleManifest.single.text.utf8, "active/.retry-\(id)/manifest.json")
+        #expect(try audit().problems == [])
+        #expect(try audit(isFinal: true).lost.contains("active/.retry-\(id) is still there"))
+    }
+
+    @Test func aRetriedBatchIsLookedAtAgain() throws {
+        try answer()
+        var audit = SpoolAudit(spool, Self.reference)
+        try audit.look(isFinal: true)
+        try remove("outbox/\(id)/small.png")
+        try audit.look(isFinal: true)
+        #expect(audit.problems == [])
+        audit.expectRetry(of: id)
+        try audit.look(isFinal: true)
+        #expect(audit.differing.count == 1)
+        #expect(audit.manifests == 1)
+    }
+
     @Test func aSecondAnswerIsADuplicate() throws {
         try answer()
         try answer(id: "\(id)-2")

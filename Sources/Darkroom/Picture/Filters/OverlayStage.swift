@@ -59,6 +59,10 @@ final class OverlayStage: Stage {
                 }
             }
             try feed.finish()
+            for warning in reader.warnings { context.remarks.add("\(image.name): \(warning)") }
+            if columns.isEmpty || rows.isEmpty {
+                context.remarks.add("overlay: \(image.name) lies wholly beside the picture")
+            }
         } catch {
             var named = error
             if !error.message.hasPrefix("overlay: ") { named.message = "overlay: \(error.message)" }

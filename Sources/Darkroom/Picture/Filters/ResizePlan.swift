@@ -106,3 +106,13 @@ extension ResizePlan.Size {
             ? scaled(toHeight: box.height) : scaled(toWidth: box.width)
     }
 }
+
+extension Filter {
+    /// Whether this is a resize after which each pixel of such a picture is as large as before: it changes
+    /// nothing, or cuts and pads only.
+    func keepsScale(of layout: PixelLayout) -> Bool {
+        guard case .resize(let resize) = self else { return false }
+        return ResizePlan(resize, width: layout.width, height: layout.height).scaled
+            == ResizePlan.Size(width: layout.width, height: layout.height)
+    }
+}

@@ -8,6 +8,8 @@ package struct StageContext {
     let openImage: ImageOpener
     /// False to stop with `PictureError.Code.cancelled`.
     let checkpoint: () -> Bool
+    /// What the steps have remarked and let pass.
+    let remarks = Remarks()
 
     /// Opens the output of the image with this name, to be laid over the picture.
     package typealias ImageOpener = (_ name: String) throws(PictureError) -> OtherImage
@@ -27,6 +29,13 @@ package struct StageContext {
     package static func noImage(_ name: String) throws(PictureError) -> OtherImage {
         throw PictureError(.readFailed, "there is no image ‘\(name)’ beside this one")
     }
+}
+
+/// Words for the picture's status. Belongs to one picture and so to one thread at a time.
+final class Remarks {
+    private(set) var all: [String] = []
+
+    func add(_ remark: String) { all.append(remark) }
 }
 
 /// Another image's output, open for reading from its start.

@@ -140,6 +140,22 @@ import Testing
         }
     }
 
+    /// What was remarked on the other image, and that it cannot be seen.
+    @Test(arguments: [(0, 0, false), (3, 0, true), (0, 3, true), (-4, 0, true), (-3, 2, false)])
+    func remarksAreKept(x: Int, y: Int, isBeside: Bool) throws {
+        let maker = PNGMaker.noise(width: 4, height: 4, colourType: .rgb, depth: 8)
+        let context = StageContext(limits: PictureLimits()) { name throws(PictureError) in
+            try OtherPictures.open(maker.encoded + [1, 2], name)
+        }
+        let overlay = Filter.Overlay(from: "logo", gravity: .northwest, x: x, y: y)
+        _ = try FilterStage.make(
+            .overlay(overlay), upstream: GridStage(.noise(3, 3, channels: 3)), context: context)
+        #expect(
+            context.remarks.all
+                == ["logo.png: IEND: trailing bytes behind the end of the picture"]
+                + (isBeside ? ["overlay: logo.png lies wholly beside the picture"] : []))
+    }
+
     @Test func cancellingIsAskedWhileReadingTheOther() throws {
         let context = StageContext(
             limits: PictureLimits(),

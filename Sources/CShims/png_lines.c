@@ -1,0 +1,251 @@
+#include "png_lines.h"
+
+#include "CDeflate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WINDOW_BYTES = 32 << 10, /* what compressed data may refer back to */
+    AHEAD_BYTES = 128 << 10, /* decompressed beyond the lines that are needed next */
+    /* Compressed data may take so many bytes for one that they give, and so many more at any time: a
+     * stream of empty blocks keeps the processor busy for as long as it lasts, and between two rows
+     * nobody asks whether the picture is still wanted. */
+    MOST_FOR_ONE = 16,
+    CREDIT = 4 << 20,
+};
+
+struct darkroom_png_lines {
+    darkroom_png_source *source;
+    size_t line_bytes;
+    uint32_t left;   /* lines not yet handed out */
+    uint32_t lent;   /* those that the last call has handed out, still before them in the buffer */
+    uint32_t at_once;
+
+    darkroom_inflate *inflate;
+    const uint8_t *piece; /* compressed data not yet taken */
+    size_t piece_left;
+    bool is_data_complete; /* and there are no pieces behind it */
+    darkroom_inflate_result state;
+    uint64_t to_make;      /* decompressed bytes that the picture still lacks */
+    int64_t credit;        /* compressed bytes that may be taken though they give nothing */
+    /* Where decompression stopped. It is reported when the lines before it have been handed out. */
+    darkroom_png_result stop;
+
+    uint8_t *buffer; /* decompressed: [next, filled) has not been given back, some is before it */
+    size_t capacity, next, filled;
+    char message[DARKROOM_PNG_WORDS];
+};
+
+/* ---- Setting up ---- */
+
+darkroom_png_result darkroom_png_lines_new(
+    darkroom_png_lines **result, darkroom_png_source *source, size_t line_bytes, uint32_t count,
+    uint32_t at_once, size_t largest)
+{
+    *result = NULL;
+    const size_t capacity = WINDOW_BYTES + at_once * line_bytes + AHEAD_BYTES;
+    if (capacity > largest)
+        return DARKROOM_PNG_LIMIT;
+    darkroom_png_lines *lines = calloc(1, sizeof *lines);
+    if (lines == NULL)
+        return DARKROOM_PNG_MEMORY;
+    lines->source = source;
+    lines->line_bytes = line_bytes;
+    lines->left = count;
+    lines->at_once = at_once;
+    lines->credit = CREDIT;
+    lines->to_make = (uint64_t)line_bytes * count;
+    lines->capacity = capacity;
+    lines->inflate = darkroom_inflate_new();
+    lines->buffer = malloc(capacity);
+    if (lines->inflate == NULL || lines->buffer == NULL) {
+        darkroom_png_lines_free(lines);
+        return DARKROOM_PNG_MEMORY;
+    }
+    *result = lines;
+    return DARKROOM_PNG_OK;
+}
+
+void darkroom_png_lines_free(darkroom_png_lines *lines)
+{
+    if (lines == NULL)
+        return;
+    darkroom_inflate_free(lines->inflate);
+    free(lines->buffer);
+    free(lines);
+}
+
+/* ---- Decompression ---- */
+
+static darkroom_png_result stop(
+    darkroom_png_lines *lines, darkroom_png_result result, const char *words)
+{
+    lines->stop = result;
+    snprintf(lines->message, sizeof lines->message, "IDAT: %s", words);
+    return result;
+}
+
+static darkroom_png_result too_few(darkroom_png_lines *lines)
+{
+    return stop(lines, DARKROOM_PNG_DATA, "not enough image data");
+}
+
+/* Fetches a piece where the last one is used up. */
+static darkroom_png_result fetch(darkroom_png_lines *lines)
+{
+    if (lines->piece_left > 0 || lines->is_data_complete)
+        return DARKROOM_PNG_OK;
+    const darkroom_png_result result =
+        darkroom_png_source_data(lines->source, &lines->piece, &lines->piece_left);
+    if (result != DARKROOM_PNG_OK) {
+        lines->stop = result;
+        snprintf(lines->message, sizeof lines->message, "%s", lines->source->message);
+    }
+    lines->is_data_complete = lines->piece_left == 0;
+    return result;
+}
+
+static bool is_damaged(const darkroom_png_lines *lines)
+{
+    return lines->state == DARKROOM_INFLATE_HEADER || lines->state == DARKROOM_INFLATE_DAMAGED
+        || lines->state == DARKROOM_INFLATE_CHECKSUM || lines->state == DARKROOM_INFLATE_SURPLUS;
+}
+
+/* Decompresses up to `room` bytes behind those in the buffer, and notes where that is not possible.
+ * Answers how many. */
+static size_t decompress(darkroom_png_lines *lines, size_t room)
+{
+    size_t taken = 0, made = 0;
+    lines->state = darkroom_inflate_run(
+        lines->inflate, lines->piece, lines->piece_left, &taken, lines->buffer + lines->filled, room,
+        &made);
+    lines->piece += taken;
+    lines->piece_left -= taken;
+    lines->credit += MOST_FOR_ONE * (int64_t)made - (int64_t)taken;
+    if (lines->credit > CREDIT)
+        lines->credit = CREDIT;
+    switch (lines->state) {
+    case DARKROOM_INFLATE_HEADER:
+        stop(lines, DARKROOM_PNG_DATA, "the compressed data have no zlib header");
+        break;
+    case DARKROOM_INFLATE_DAMAGED:
+        stop(lines, DARKROOM_PNG_DATA, "the compressed data are damaged");
+        break;
+    case DARKROOM_INFLATE_CHECKSUM:
+        stop(lines, DARKROOM_PNG_ADLER, "incorrect data check (Adler-32)");
+        break;
+    case DARKROOM_INFLATE_SURPLUS:
+        stop(lines, DARKROOM_PNG_DATA, "extra compressed data");
+        break;
+    case DARKROOM_INFLATE_MORE:
+    case DARKROOM_INFLATE_ROOM:
+        if (lines->credit < 0)
+            stop(lines, DARKROOM_PNG_DATA, "the compressed data go on and on without giving pixels");
+        break;
+    case DARKROOM_INFLATE_END:
+        break;
+    }
+    return made;
+}
+
+/* How much may be decompressed behind what there is: at least AHEAD_BYTES, where less than a group is
+ * waiting to be taken. */
+static size_t make_room(darkroom_png_lines *lines)
+{
+    if (lines->capacity - lines->filled < AHEAD_BYTES) {
+        const size_t window = lines->filled < WINDOW_BYTES ? 0 : lines->filled - WINDOW_BYTES;
+        const size_t from = lines->next < window ? lines->next : window;
+        memmove(lines->buffer, lines->buffer + from, lines->filled - from);
+        lines->filled -= from;
+        lines->next -= from;
+    }
+    return lines->capacity - lines->filled;
+}
+
+/* Adds to the buffer, or notes why that is not possible. */
+static void fill(darkroom_png_lines *lines)
+{
+    size_t room = make_room(lines);
+    if (room > lines->to_make)
+        room = (size_t)lines->to_make;
+    if (fetch(lines) != DARKROOM_PNG_OK)
+        return;
+    const size_t made = decompress(lines, room);
+    lines->filled += made;
+    lines->to_make -= made;
+    const bool is_all = lines->state == DARKROOM_INFLATE_END
+        || (lines->state == DARKROOM_INFLATE_MORE && lines->is_data_complete);
+    if (is_all && lines->to_make > 0)
+        too_few(lines);
+}
+
+/* After the last line: the stream's end must follow, and nothing behind it in its piece. (What lies
+ * in later pieces the source finds.) */
+static darkroom_png_result end(darkroom_png_lines *lines)
+{
+    while (lines->stop == DARKROOM_PNG_OK && lines->state != DARKROOM_INFLATE_END) {
+        if (fetch(lines) != DARKROOM_PNG_OK)
+            return lines->stop;
+        /* One byte more than there should be is enough, and goes where nobody looks at it. */
+        make_room(lines);
+        if (decompress(lines, 1) > 0)
+            return stop(lines, DARKROOM_PNG_DATA, "too much image data");
+        if (lines->state == DARKROOM_INFLATE_MORE && lines->is_data_complete)
+            return too_few(lines);
+    }
+    return lines->stop;
+}
+
+/* ---- Lines ---- */
+
+/* The number of lines to hand out next, at most `wanted`; 0 where there can be none. */
+static uint32_t available(darkroom_png_lines *lines, uint32_t wanted)
+{
+    const size_t line = lines->line_bytes;
+    while (lines->filled - lines->next < wanted * line && lines->stop == DARKROOM_PNG_OK)
+        fill(lines);
+    size_t whole = (lines->filled - lines->next) / line;
+    /* Damage directly behind a line is found together with it, as it is by zlib. */
+    if (is_damaged(lines) && whole > 0 && whole * line == lines->filled - lines->next)
+        whole--;
+    return whole < wanted ? (uint32_t)whole : wanted;
+}
+
+darkroom_png_result darkroom_png_lines_next(
+    darkroom_png_lines *lines, uint32_t wanted, const uint8_t **start, uint32_t *count)
+{
+    lines->next += lines->lent * lines->line_bytes;
+    lines->lent = available(lines, wanted < lines->at_once ? wanted : lines->at_once);
+    lines->left -= lines->lent;
+    *count = lines->lent;
+    darkroom_png_result result = DARKROOM_PNG_OK;
+    if (lines->lent == 0)
+        result = lines->stop;
+    else if (lines->left == 0)
+        result = end(lines);
+    /* Only now, for they may have been moved. */
+    *start = lines->buffer + lines->next;
+    return result;
+}
+
+void darkroom_png_lines_fetch(
+    darkroom_png_lines *lines, uint8_t *to, uint32_t wanted, darkroom_png_fetched *fetched)
+{
+    fetched->count = 0;
+    fetched->result = DARKROOM_PNG_OK;
+    while (fetched->count < wanted && fetched->result == DARKROOM_PNG_OK) {
+        const uint8_t *start = NULL;
+        uint32_t count = 0;
+        fetched->result = darkroom_png_lines_next(lines, wanted - fetched->count, &start, &count);
+        memcpy(to + fetched->count * lines->line_bytes, start, count * lines->line_bytes);
+        fetched->count += count;
+    }
+    memcpy(fetched->message, lines->message, sizeof fetched->message);
+}
+
+const char *darkroom_png_lines_message(const darkroom_png_lines *lines)
+{
+    return lines->message;
+}

@@ -1,0 +1,106 @@
+import Dispatch
+
+/// What control files do to batches.
+extension Scheduler {
+    /// Takes in a batch that has its receipt, with the controls that came before it: what they do is done before
+    /// any of its images begins. Gives what became of each.
+    ///
+    /// - Parameter recorded: called with a control that acts, when a restart would remember it.
+    @discardableResult
+    package func accept(
+        _ prepared: PreparedBatch, _ controls: [Steering] = [],
+        recorded: @escaping @Sendable (Steering) -> Void = { _ in }
+    ) -> [SteeringOutcome] {
+        var outcomes: [SteeringOutcome] = []
+        advance(recorded: recorded) { board in
+            var effects = board.accept(prepared)
+            for steering in controls {
+                outcomes.append(
+                    board.steer(
+                        prepared.folders.id, steering,
+                        isPrivileged: spool.isPrivileged(steering.uid), &effects))
+            }
+            return effects
+        }
+        return outcomes
+    }
+
+    /// Has a control act on the batch of this ID.
+    ///
+    /// - Parameter recorded: called where it acts, when a restart would remember it.
+    package func steer(
+        _ id: String, _ steering: Steering, recorded: @escaping @Sendable (Steering) -> Void
+    ) -> SteeringOutcome {
+        var outcome = SteeringOutcome.unknown
+        advance(recorded: recorded) { board in
+            var effects: [Effect] = []
+            outcome = board.steer(
+                id, steering, isPrivileged: spool.isPrivileged(steering.uid), &effects)
+            return effects
+        }
+        return outcome
+    }
+
+    /// Journals what a control has done, again and again if the disk does not take it.
+    func record(
+        _ steering: Steering, of folders: BatchFolders,
+        _ recorded: @escaping @Sendable (Steering) -> Void
+    ) {
+        publisher.record(.steered(steering), of: folders) { [self] failure in
+            // Without its folder the batch has ended, and nothing is left to be remembered.
+            if failure == nil || failure?.errno == .noSuchFileOrDirectory {
+                return recorded(steering)
+            }
+            preparation.asyncAfter(deadline: .now() + 5) { [self] in
+                record(steering, of: folders, recorded)
+            }
+        }
+    }
+
+    /// Shows in the status of a batch that waits what was done to it. The journal is what counts, so a failure is
+    /// said and no more.
+    func amendStatus(_ folders: BatchFolders, _ isHeld: Bool, _ steering: [Steering]) {
+        do {
+            guard var status = Status(decoding: try folders.outbox().read(BatchFile.status)),
+                !status.state.isFinal
+            else { return }
+            status.steering = steering
+            status.state =
+                isHeld ? .held : status.times.started == nil ? .pending : .processing
+            try folders.writeStatus(status, durably: false)
+        } catch  where error.fault != nil {
+            storage.troubled(error, batch: folders.id)
+        } catch {
+            log.storageFailed(error, batch: folders.id)
+        }
+    }
+
+    /// Takes up again the finished batch of this ID, for its images that failed or were cancelled.
+    ///
+    /// - Parameter answered: called when that is certain over a restart, or has been refused.
+    package func reopen(
+        _ id: String, _ steering: Steering,
+        answered: @escaping @Sendable (Reopening.Outcome) -> Void
+    ) {
+        preparation.async { [self] in
+            let configuration = configuration
+            let reopening = Reopening(
+                spool: spool, examination: Examination(configuration),
+                durably: configuration.isDurable)
+            do throws(FileError) {
+                let outcome = try reopening.reopen(id, steering)
+                if case .reopened(let prepared) = outcome { accept(prepared) }
+                answered(outcome)
+            } catch {
+                guard error.fault != nil else {
+                    log.storageFailed(error, batch: id)
+                    return answered(.unusable(error.message))
+                }
+                storage.troubled(error, batch: id)
+                preparation.asyncAfter(deadline: .now() + 5) { [self] in
+                    reopen(id, steering, answered: answered)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Keeps the spool tidy beside the work: finished entries that have expired, and files left in `tmp`.
+///
+/// It looks some time after the start, when an entry comes of age, and once an hour at least. All of it is done
+/// on a queue of the lowest quality, in small steps.
+final class Housekeeper: @unchecked Sendable {
+    // @unchecked: the stored variables are touched on `queue` only.
+
+    /// In seconds.
+    private static let hour = 3600.0
+    /// What stays in the outbox although it is old is told for so many, and for each once.
+    private static let keptCapacity = 100
+
+    private let spool: Spool
+    private let log: EventLog
+    private let configuration: @Sendable () -> Darkroom.Configuration
+    private let queue = DispatchQueue(label: "darkroom.housekeeping", qos: .background)
+    private let stopped = Atomic(false)
+
+    private var kept: Set<FileName> = []
+    /// When the files in `tmp` were told of last.
+    private var uploadsTold: Date?
+    /// The number of the timer that counts.
+    private var timer = 0
+
+    init(
+        spool: Spool, log: EventLog, configuration: @escaping @Sendable () -> Darkroom.Configuration
+    ) {
+        self.spool = spool
+        self.log = log
+        self.configuration = configuration
+    }
+
+    /// Begins `seconds` from now, when the start's own work is mostly done.
+    func start(after seconds: Double) {
+        queue.async { [self] in
+            clearLeftovers()
+            come(in: seconds)
+        }
+    }
+
+    /// Looks again, for the configuration has changed.
+    func update() {
+        queue.async { [self] in come(in: 0) }
+    }
+
+    /// Ends it after the step it is at.
+    func stop() {
+        stopped.store(true, ordering: .releasing)
+        queue.sync {}
+    }
+
+    private var isStopped: Bool { stopped.load(ordering: .acquiring) }
+
+    private func come(in seconds: Double) {
+        timer += 1
+        let number = timer
+        queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
+            guard let self, !isStopped, number == timer else { return }
+            look()
+        }
+    }
+
+    private func look() {
+        let configuration = configuration()
+        let now = Date.now
+        lookAfterUploads(configuration, now)
+        var wait = Self.hour
+        if let due = expire(configuration, now) {
+            wait = min(wait, max(due.timeIntervalSinceNow, 1))
+        }
+        // An entry that is finished a moment from now must not become older than it may.
+        if configuration.retention.age > 0 { wait = min(wait, max(configuration.retention.age, 1)) }
+        come(in: wait)
+    }
+
+    // MARK: The outbox
+
+    /// Ends what a former daemon had begun to remove.
+    private func clearLeftovers() {
+        do {
+            let expired = Expired(spool: spool, isStopped: { [self] in isStopped })
+            let count = try expired.clear()
+            if count > 0 { log.leftoversRemoved(count) }
+        } catch {
+            log.storageFailed(error)
+        }
+    }
+
+    /// Gives the moment at which the next entry comes of age.
+    private func expire(_ configuration: Darkroom.Configuration, _ now: Date) -> Date? {
+        let retention = Retention(
+            spool: spool, limits: configuration.retention, durably: configuration.isDurable,
+            log: log,
+            isStopped: { [self] in isStopped }, tell: { [self] in tell($0, $1) })
+        do {
+            return try retention.sweep(now: now).nextDue
+        } catch {
+            log.storageFailed(error)
+            return nil
+        }
+    }
+
+    private func tell(_ name: FileName, _ reason: String) {
+        guard kept.count < Self.keptCapacity, kept.insert(name).inserted else { return }
+        log.kept(name.text, because: reason)
+    }
+
+    // MARK: Uploads
+
+    /// Tells of files left in `tmp`, once a day, and removes those that are too old, if any are to be.
+    private func lookAfterUploads(_ configuration: Darkroom.Configuration, _ now: Date) {
+        do {
+            if configuration.uploadRetention > 0 {
+                let removed = try StaleUploads.find(
+                    in: spool.tmp, olderThan: configuration.uploadRetention, now: now, remove: true,
+                    isStopped: { [self] in isStopped })
+                if removed.count > 0 { log.uploadsRemoved(removed.count, bytes: removed.bytes) }
+            }
+            let stale = try StaleUploads.find(
+                in: spool.tmp, olderThan: StaleUploads.age, now: now,
+                isStopped: { [self] in isStopped })
+            log.metrics.setUploads(stale)
+            let isDue = uploadsTold.map { now.timeIntervalSince($0) >= 24 * Self.hour } ?? true
+            guard isDue, stale.count > 0 else { return }
+            uploadsTold = now
+            log.staleUploads(stale, hours: Int(StaleUploads.age / Self.hour))
+        } catch {
+            log.storageFailed(error)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+/// What lies in `active`: the batches' folders, and what is none of them.
+struct ActiveFolder {
+    /// IDs of the batches, sorted.
+    private(set) var ids: [String] = []
+    /// Those among them that a claim has made and not come to fill.
+    private(set) var empty: [String] = []
+    /// Folders of ours that were being built when a daemon ended.
+    private(set) var unfinished: [FileName] = []
+    /// What Darkroom has not put there, with what it is.
+    private(set) var foreign: [(name: FileName, what: String)] = []
+
+    init(of spool: Spool) throws(FileError) {
+        for name in try spool.active.names() {
+            guard let information = try spool.active.information(of: name) else { continue }
+            let isFolder = information.st_mode & S_IFMT == S_IFDIR
+            if !isFolder {
+                foreign.append((name, "it is no folder, and not Darkroom's"))
+            } else if name.bytes.starts(with: ".retry-".utf8) {
+                unfinished.append(name)
+            } else if Expired.isOne(name) || name == Spool.controls {
+                // The housekeeper removes what has expired, which may be large; the intake looks after controls.
+            } else if name.bytes.first == UInt8(ascii: ".") {
+                foreign.append((name, "IDs do not begin with a dot, so it is not Darkroom's"))
+            } else if let id = String(validating: name.bytes, as: UTF8.self) {
+                try add(id, spool)
+            } else {
+                foreign.append((name, "IDs are UTF-8, so it is not Darkroom's"))
+            }
+        }
+        ids.sort()
+    }
+
+    private mutating func add(_ id: String, _ spool: Spool) throws(FileError) {
+        let files = try Directory(FileName(id), in: spool.active).names()
+        // One with a manifest is a batch whatever else is in it, and so is one that has had an answer.
+        if files.contains(where: Self.isManifest) { return ids.append(id) }
+        if try spool.outbox.exists(FileName(id)) { return ids.append(id) }
+        if let stranger = files.first(where: { !Self.isScrap($0) }) {
+            let what = "it holds no manifest, but \(stranger.text), which is not Darkroom's"
+            return foreign.append((FileName(id), what))
+        }
+        ids.append(id)
+        empty.append(id)
+    }
+
+    /// The manifest, or the receipt that a rejected one is put into.
+    private static func isManifest(_ name: FileName) -> Bool {
+        name == BatchFile.receipt || ManifestFormat.allCases.map(BatchFile.manifest).contains(name)
+    }
+
+    /// Other names that Darkroom gives in `active/ID`.
+    private static func isScrap(_ name: FileName) -> Bool {
+        let text = name.text
+        return text.hasPrefix("source-") || text.hasPrefix("output-")
+            || [BatchFile.newStatus, ItemJournal.fileName, "journal.new"].contains(name)
+    }
+}

@@ -1,0 +1,131 @@
+import Glibc
+
+/// Takes a finished batch up again, to do what failed or was cancelled once more.
+///
+/// | step                                             | a crash after it                                  |
+/// |--------------------------------------------------|---------------------------------------------------|
+/// | `active/.retry-ID` made, with manifest, journal  | the start removes it: nothing has happened        |
+/// | renamed to `active/ID`                           | the journal says `reopened` of the end that       |
+/// |                                                  | the status tells of: `Recovery` goes on           |
+/// | status written anew                              | as with any batch in work                         |
+/// | last status written                              | its end is another: `Recovery` clears up          |
+package struct Reopening {
+    let spool: Spool
+    let examination: Examination
+    let durably: Bool
+
+    static let prefix = ".retry-"
+
+    package enum Outcome: Sendable {
+        case reopened(PreparedBatch)
+        /// Every image is filtered and its output there.
+        case nothingToDo
+        case isInWork
+        case isRejected
+        case refused(owner: UInt32?)
+        /// It cannot be done again; the words say why.
+        case unusable(String)
+    }
+
+    /// - Parameter steering: the control that asks for it.
+    package func reopen(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
+        // Whoever removes finished batches asks for the same lock.
+        try spool.finishedBatches.withLock { _ throws(FileError) in
+            try reopenAlone(id, steering)
+        }
+    }
+
+    private func reopenAlone(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
+        guard try !spool.active.exists(FileName(id)) else { return .isInWork }
+        let folders = BatchFolders(spool: spool, id: id)
+        let outbox = try folders.outbox()
+        guard let status = Status(decoding: try outbox.read(BatchFile.status)), status.id == id
+        else { return .unusable("its status.json cannot be read") }
+        guard let finished = status.times.finished, status.state.isFinal else {
+            return .unusable("its status.json does not say that it has ended")
+        }
+        guard spool.isPrivileged(steering.uid) || status.manifest.uid == steering.uid else {
+            return .refused(owner: status.manifest.uid)
+        }
+        guard status.state != .rejected else { return .isRejected }
+        guard let format = ManifestFormat(fileName: status.manifest.file) else {
+            return .unusable("its status.json names no manifest")
+        }
+        let reading = try examination.read(BatchFile.manifest(format), format, in: outbox)
+        guard reading.sha256 == status.manifest.sha256, let bytes = reading.bytes else {
+            return .unusable("\(status.manifest.file) is not the manifest that was taken")
+        }
+        guard case .success(let manifest) = reading.outcome,
+            manifest.images.map(\.name) == status.images.map(\.name)
+        else { return .unusable("its manifest would not be accepted as it was") }
+
+        var images: [(index: Int, status: ImageStatus)] = []
+        for (index, image) in status.images.enumerated() {
+            images.append((index, try isThere(image, in: outbox) ? image : image.anew))
+        }
+        guard images.contains(where: { $0.status.state == .new }) else { return .nothingToDo }
+        var next = status
+        next.note(steering)
+        let record = Reopened(
+            of: finished, retries: (status.retries ?? 0) + 1, steering: next.steering ?? [])
+        try build(
+            id, manifest: bytes, format,
+            [.reopened(record)] + images.map { .ended(index: $0.index, $0.status) })
+        return try resume(id)
+    }
+
+    /// Whether an image's output is where it was put.
+    private func isThere(_ image: ImageStatus, in outbox: Directory) throws(FileError) -> Bool {
+        guard image.state == .filtered, let output = image.output else { return false }
+        return try outbox.exists(FileName(output.file))
+    }
+
+    private func build(
+        _ id: String, manifest: [UInt8], _ format: ManifestFormat, _ records: [JournalRecord]
+    ) throws(FileError) {
+        let name = FileName(Self.prefix + id)
+        if try spool.active.exists(name) { try spool.active.removeTree(name) }
+        try spool.active.makeDirectory(name, mode: 0o700)
+        let folder = try Directory(name, in: spool.active)
+        try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
+        try ItemJournal.append(records, in: folder, durably: durably)
+        if durably { try folder.sync() }
+        FaultPoint.retryBuilt.pass()
+        try spool.active.rename(name, to: spool.active, as: FileName(id))
+        FaultPoint.retryMoved.pass()
+        if durably { try spool.active.sync() }
+    }
+
+    /// What a start would do with it.
+    private func resume(_ id: String) throws(FileError) -> Outcome {
+        let recovery = Recovery(spool: spool, examination: examination, durably: durably)
+        switch try recovery.recover(id) {
+        case .unfinished(let prepared): return .reopened(prepared)
+        case .rejected: return .isRejected
+        case .removed: return .unusable("what it needs was removed from the spool")
+        case .empty, .finished: return .isInWork
+        }
+    }
+}
+
+extension ImageStatus {
+    /// The image to be done again; its attempts count on.
+    fileprivate var anew: ImageStatus {
+        ImageStatus(name: name, source: source, from: from, attempts: attempts)
+    }
+}
+
+extension Spool {
+    /// Removes what a batch that was not quite taken up again has left.
+    func removeHalfReopened() throws(FileError) {
+        for name in try active.names() where name.text.hasPrefix(Reopening.prefix) {
+            try active.removeTree(name)
+            FaultPoint.recoveryRetryRemoved.pass()
+        }
+    }
+
+    /// Whether a user may steer every batch: root, the spool's owner, or whoever runs the daemon.
+    package func isPrivileged(_ uid: UInt32) -> Bool {
+        uid == 0 || uid == owner || uid == geteuid()
+    }
+}

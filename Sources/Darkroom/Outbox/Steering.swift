@@ -1,0 +1,50 @@
+/// One act of a control file: what was asked for, when it took effect, and by whom.
+package struct Steering: Codable, Sendable, Equatable {
+    package enum Action: String, Codable, Sendable, CaseIterable {
+        /// Images that wait end at once, those in work at their next step.
+        case cancel
+        /// No further image begins; those begun are finished.
+        case hold
+        /// Ends a hold.
+        case release
+        /// Does again what failed or was cancelled in a finished batch.
+        case retry
+    }
+
+    package var action: Action
+    /// In UTC, as RFC 3339 with milliseconds.
+    package var time: String
+    /// The owner of the control file.
+    package var uid: UInt32
+
+    package init(_ action: Action, time: String = Clock.timestamp, uid: UInt32) {
+        self.action = action
+        self.time = time
+        self.uid = uid
+    }
+}
+
+/// The journal's word that a finished batch was taken up again.
+package struct Reopened: Codable, Sendable, Equatable {
+    /// When it had finished, as its last status says.
+    package var of: String
+    /// How often it has been taken up with this.
+    package var retries: Int
+    /// What has been done to it, this included.
+    package var steering: [Steering]
+
+    /// Whether this status is the one that was reopened, and the answer to what followed is still to come.
+    /// Not by the time alone, for clocks are set back.
+    package func isOf(_ status: Status) -> Bool {
+        status.times.finished == of && (status.retries ?? 0) + 1 == retries
+    }
+}
+
+extension Status {
+    static let steeringLimit = 16
+
+    /// Adds an act to those shown, of which the last 16 are kept.
+    mutating func note(_ act: Steering) {
+        steering = Array(((steering ?? []) + [act]).suffix(Self.steeringLimit))
+    }
+}

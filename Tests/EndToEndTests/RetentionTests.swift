@@ -1,0 +1,101 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// What the daemon removes, and what it does not.
+@Suite(.fewAtATime) struct RetentionTests {
+    /// Makes a finished entry of an earlier time: its status, its manifest and some pictures.
+    private func make(_ bench: Bench, _ id: String, finished: String, files: Int = 1) throws {
+        let folder = bench.spool.root.appending(path: "outbox/\(id)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let status = Status(
+            id: id,
+            manifest: .init(name: "\(id).json", file: "manifest.json", sha256: "", bytes: 2),
+            state: .completed, times: .init(received: finished, finished: finished))
+        // Foundation waits for the disk with each file.
+        let directory = try Directory(path: folder.path)
+        try directory.write(Array("{}".utf8), to: "manifest.json", durably: false)
+        for file in 0..<files { try directory.write([1], to: "\(file).png", durably: false) }
+        try directory.write(status.encoded(), to: "status.json", durably: false)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_600_000_000)],
+            ofItemAtPath: folder.appending(path: "status.json").path)
+    }
+
+    @Test func removesWhatIsTooOldAndKeepsTheRest() async throws {
+        let bench = try Bench()
+        try make(bench, "old", finished: "2020-09-13T12:26:40.000Z")
+        try make(bench, "young", finished: Clock.timestamp)
+        let daemon = try await bench.run(["retention.age": "1h"])
+        try bench.drop("new", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("new", daemon))
+        try await daemon.waitUntil("the removal") { _ in !bench.spool.exists("outbox/old") }
+        #expect(bench.spool.list("outbox") == ["new", "young"])
+        #expect(daemon.outputText.contains("outbox/old removed"))
+        // The name is free again.
+        try bench.drop("old", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("old", daemon))
+    }
+
+    @Test func removesWhenAnEntryComesOfAge() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["retention.age": "2s"])
+        try bench.drop("brief", images: [("a", bench.url("0.png"))])
+        _ = try await bench.spool.finish("brief", daemon)
+        try await daemon.waitUntil("the removal") { _ in bench.spool.list("outbox").isEmpty }
+        try await daemon.waitUntil("the rest's removal") { _ in bench.spool.list("active").isEmpty }
+    }
+
+    @Test func aKillInTheMiddleLeavesNothingHalf() async throws {
+        let bench = try Bench()
+        let count = 120
+        for index in 0..<count {
+            try make(bench, "\(index)", finished: "2020-09-13T12:26:40.000Z", files: 20)
+        }
+        // Several kills, each some way into the removals.
+        for _ in 0..<3 {
+            let before = bench.spool.list("outbox").count
+            let daemon = try await bench.run(["retention.age": "1h", "log.level": "notice"])
+            try await daemon.waitUntil("some removals") { _ in
+                bench.spool.list("outbox").count <= before - 10
+            }
+            try await daemon.killAtOnce()
+            let left = bench.spool.list("outbox")
+            #expect(left.count > 0)
+            for id in left { #expect(bench.spool.list("outbox/\(id)").count == 22) }
+        }
+        let last = try await bench.run()
+        try await last.waitUntil("the leftovers' removal") { _ in bench.spool.list("active").isEmpty
+        }
+        let left = bench.spool.list("outbox")
+        // Without a retention nothing more is removed.
+        try bench.drop("new", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("new", last))
+        #expect(try await last.stop() == .exited(0))
+        #expect(bench.spool.list("outbox") == (left + ["new"]).sorted())
+    }
+
+    @Test func tellsOfWhatIsLeftOver() async throws {
+        let bench = try Bench()
+        let active = bench.spool.root.appending(path: "active")
+        for name in ["empty", "notes", ".retry-x", ".expired-y", ".other"] {
+            try FileManager.default.createDirectory(
+                at: active.appending(path: name), withIntermediateDirectories: true)
+        }
+        for name in ["file", "notes/a.txt", ".expired-y/a.png", ".retry-x/manifest.json"] {
+            try Data([1]).write(to: active.appending(path: name))
+        }
+        let daemon = try await bench.run()
+        try await daemon.waitUntil("the leftovers' removal") { _ in
+            bench.spool.list("active") == [".other", "file", "notes"]
+        }
+        try await daemon.waitUntil("what is said of them") { daemon in
+            ["empty removed", "notes is left alone", ".other is left alone", "file is left alone"]
+                .allSatisfy { daemon.outputText.contains("active/" + $0) }
+        }
+        #expect(bench.spool.list("active/notes") == ["a.txt"])
+        try bench.drop("new", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("new", daemon))
+    }
+}

@@ -1,0 +1,268 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// What people and Prometheus see of the spool: inbox.json, the metrics, what is left over.
+@Suite(.fewAtATime) struct VisibleTests {
+    private func report(_ bench: Bench) throws -> InboxReport? {
+        let path = bench.spool.root.appending(path: "inbox.json").path
+        guard let data = FileManager.default.contents(atPath: path) else { return nil }
+        return try JSONDecoder().decode(InboxReport.self, from: data)
+    }
+
+    /// Waits until the report says so, and returns that report.
+    private func waitForReport(
+        _ bench: Bench, _ daemon: DaemonProcess, _ what: String,
+        until condition: (InboxReport) -> Bool
+    ) async throws -> InboxReport {
+        try await eventually(
+            "inbox.json to tell of \(what)",
+            context: { "\(String(describing: try? report(bench))) \(daemon.describe())" }
+        ) {
+            if let report = try report(bench), condition(report) { return report }
+            return nil
+        }
+    }
+
+    private func reasons(_ report: InboxReport) -> [String: InboxReason] {
+        Dictionary(report.files.map { ($0.name, $0.reason) }) { first, _ in first }
+    }
+
+    // MARK: inbox.json
+
+    @Test func tellsWhyAFileIsNotTaken() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["inbox.settle": "1h"])
+        let first = try await waitForReport(bench, daemon, "an empty inbox") { $0.scanned != nil }
+        #expect(first.files == [] && first.total == 0 && first.claiming && !first.paused)
+        #expect(first.watch == .inotify)
+
+        let inbox = bench.spool.root.appending(path: "inbox")
+        for name in [".hidden.json", "half.part", "notes.txt"] { try bench.spool.drop(name, "{}") }
+        try bench.spool.drop([0x66, 0xfc] + Array(".txt".utf8), [])
+        try FileManager.default.createDirectory(
+            at: inbox.appending(path: "folder.json"), withIntermediateDirectories: false)
+        try await bench.spool.writeInPlace("slow.yaml", parts: ["images: [a]"], pause: .zero)
+        let open = creat(inbox.appending(path: "open.json").path, 0o644)
+        defer { close(open) }
+        let report = try await waitForReport(bench, daemon, "seven files") {
+            $0.total == 7 && $0.counts["queued"] == 0
+        }
+        #expect(
+            reasons(report) == [
+                ".hidden.json": .ignoredName, "half.part": .ignoredName, "notes.txt": .ignoredName,
+                "f\u{fffd}.txt": .ignoredName, "folder.json": .notAFile, "slow.yaml": .settling,
+                "open.json": .beingWritten,
+            ])
+        #expect(report.files.compactMap(\.nameBytes) == ["66fc2e747874"])
+        #expect(report.counts["ignored-name"] == 4)
+        #expect(report.files.allSatisfy { !$0.message.isEmpty && !$0.help.isEmpty })
+
+        // What nobody tells of: files taken back by their owners.
+        for file in bench.spool.list("inbox") where file != "notes.txt" {
+            try? FileManager.default.removeItem(at: inbox.appending(path: file))
+        }
+        let last = try await waitForReport(bench, daemon, "two files") { $0.total == 2 }
+        let since = try #require(report.files.first { $0.name == "notes.txt" }?.since)
+        #expect(last.files.first { $0.name == "notes.txt" }?.since == since)
+
+        #expect(try await daemon.stop() == .exited(0))
+        let end = try #require(try self.report(bench))
+        #expect(!end.claiming)
+        #expect(end.why?.code == "stopped")
+    }
+
+    @Test func tellsWhenTooManyBatchesWait() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["batches.maxWaiting": "1"])
+        daemon.send(SIGUSR1)
+        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        let paused = try await waitForReport(bench, daemon, "the pause") { $0.paused }
+        // Paused queues keep no manifest from being taken.
+        #expect(paused.claiming)
+        // One by one, for those that are found together may be taken together.
+        try bench.drop("a", images: [("a", bench.url("0.png"))])
+        try await daemon.waitForStatusText("Paused (SIGUSR1): 1 batch")
+        for id in ["b", "c"] { try bench.drop(id, images: [("a", bench.url("0.png"))]) }
+        let report = try await waitForReport(bench, daemon, "two over the limit") {
+            $0.counts["over-limit"] == 2
+        }
+        #expect(!report.claiming)
+        #expect(report.why?.code == "over-limit")
+        daemon.send(SIGUSR2)
+        for id in ["a", "b", "c"] {
+            try bench.checkCompleted(try await bench.spool.finish(id, daemon))
+        }
+        let last = try await waitForReport(bench, daemon, "an empty inbox") { $0.total == 0 }
+        #expect(last.claiming && last.why == nil && !last.paused)
+    }
+
+    /// Whether a file can be made that the daemon may not take: root reads everything, but moves nothing that
+    /// is immutable, where the file system knows that.
+    private static func makeUntakable(_ path: String, _ isOn: Bool) -> Bool {
+        guard geteuid() == 0 else { return chmod(path, isOn ? 0 : 0o644) == 0 }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/chattr")
+        process.arguments = [isOn ? "+i" : "-i", path]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    private static let canMakeUntakable: Bool = {
+        guard let scratch = try? ScratchDirectory() else { return false }
+        let path = scratch.path + "/file"
+        return FileManager.default.createFile(atPath: path, contents: nil)
+            && makeUntakable(path, true) && makeUntakable(path, false)
+    }()
+
+    @Test(.enabled(if: canMakeUntakable, "root can take every file on this file system"))
+    func tellsWhatItMayNotTake() async throws {
+        let bench = try Bench()
+        try bench.spool.makeFolders()
+        let path = bench.spool.root.appending(path: "inbox/secret.json").path
+        try bench.drop("secret", images: [("a", bench.url("0.png"))])
+        try #require(Self.makeUntakable(path, true))
+        defer { _ = Self.makeUntakable(path, false) }
+        let daemon = try await bench.run()
+        let report = try await waitForReport(bench, daemon, "the file") {
+            $0.counts["unreadable"] == 1
+        }
+        #expect(report.files.first?.message.contains("cannot") == true)
+        #expect(report.claiming)
+        #expect(Self.makeUntakable(path, false))
+        try bench.checkCompleted(try await bench.spool.finish("secret", daemon))
+    }
+
+    // MARK: Metrics
+
+    private func metrics(_ bench: Bench) throws -> Exposition {
+        let url = bench.documents.url.appending(path: "darkroom.prom")
+        return try Exposition(String(contentsOf: url, encoding: .utf8))
+    }
+
+    private func settings(_ bench: Bench) -> [String: String] {
+        [
+            "metrics.textfile": bench.documents.path + "/darkroom.prom", "metrics.interval": "1s",
+            "downloads.concurrency": "4",
+        ]
+    }
+
+    @Test func metricsAddUpToWhatTheManifestsSay() async throws {
+        let bench = try Bench(pictures: 60)
+        let daemon = try await bench.run(settings(bench))
+        try bench.drop("good", images: (0..<12).map { ("\($0)", bench.url("\($0).png")) })
+        try bench.drop("mixed", images: [("a", bench.url("0.png")), ("b", bench.url("none.png"))])
+        try bench.spool.drop("bad.json", "{\"imagse\": []}")
+        try bench.drop("slow", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        _ = try await bench.spool.waitForStatus(of: "slow", daemon, "under way") {
+            $0.counts.filtered >= 4
+        }
+        // Each resumption looks through the inbox, and must not take what it finds for missed.
+        for id in 0..<5 {
+            daemon.send(SIGUSR1)
+            try await daemon.waitForStatusText("Paused (SIGUSR1)")
+            try bench.drop("x\(id)", images: [("a", bench.url("\(id).png"))])
+            daemon.send(SIGUSR2)
+            try await daemon.waitUntil("the resumption") { !$0.statusText.hasPrefix("Paused") }
+        }
+        try bench.spool.drop("slow.cancel", "")
+        var statuses: [Status] = []
+        for id in ["good", "mixed", "bad", "slow"] + (0..<5).map({ "x\($0)" }) {
+            statuses.append(try await bench.spool.finish(id, daemon))
+        }
+        // While it runs, the file is there too.
+        try await daemon.waitUntil("the metrics") { _ in
+            try metrics(bench).value("darkroom_manifests_accepted_total") == 8
+        }
+        #expect(try metrics(bench).value("darkroom_up") == 1)
+        #expect(try await daemon.stop() == .exited(0))
+
+        let found = try metrics(bench)
+        #expect(try found.value("darkroom_up") == 0)
+        #expect(try found.value("darkroom_manifests_accepted_total") == 8)
+        for state in BatchState.allCases where state.isFinal {
+            #expect(
+                try found.value("darkroom_manifests_total", ["state": state.rawValue])
+                    == Double(statuses.count { $0.state == state }))
+        }
+        let images = statuses.flatMap(\.images)
+        for state in [ImageState.filtered, .failed, .cancelled] {
+            #expect(
+                try found.value("darkroom_images_total", ["state": state.rawValue])
+                    == Double(images.count { $0.state == state }))
+        }
+        let failures = images.filter { $0.state == .failed }.compactMap(\.error?.code)
+        #expect(failures == ["http-status"])
+        #expect(try found.value("darkroom_image_failures_total", ["code": "http-status"]) == 1)
+        let written = images.compactMap(\.output?.bytes).reduce(0, +)
+        #expect(try found.value("darkroom_written_bytes_total") == Double(written))
+        let fetched = try found.value("darkroom_stage_seconds_count", ["stage": "downloading"])
+        #expect(fetched >= Double(images.count { $0.state == .filtered }))
+        #expect(
+            try found.value("darkroom_downloaded_bytes_total") == fetched
+                * Double(Bench.picture.count))
+        let filtered = try found.value("darkroom_stage_seconds_count", ["stage": "filtering"])
+        #expect(filtered >= Double(images.count { $0.state == .filtered }) && filtered <= fetched)
+        #expect(try found.value("darkroom_stage_seconds_sum", ["stage": "publishing"]) > 0)
+        #expect(found.sum("darkroom_batches") == 0)
+        #expect(found.sum("darkroom_images_in_work") == 0)
+        #expect(found.sum("darkroom_queue_length") == 0)
+        #expect(found.sum("darkroom_inbox_files") == 0)
+        #expect(try found.value("darkroom_inotify_overflows_total") == 0)
+        #expect(try found.value("darkroom_scan_found_total") == 0)
+    }
+
+    private static let queuedEvents: Int = {
+        let text = try? String(
+            contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+        return text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? .max
+    }()
+
+    /// More happens than inotify keeps while the daemon does not run.
+    @Test(.enabled(if: queuedEvents <= 16_384, "inotify keeps too many events here"))
+    func countsWhatEventsHadMissed() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(settings(bench))
+        daemon.send(SIGSTOP)
+        try await eventually("the daemon to stand still") { try isStopped(daemon) ? true : nil }
+        // Each is made and closed, which are two events.
+        let inbox = bench.spool.root.appending(path: "inbox").path
+        let count = Self.queuedEvents / 2 + 100
+        for index in 0..<count { close(creat("\(inbox)/\(index).part", 0o644)) }
+        for id in ["a", "b", "c"] { try bench.drop(id, images: [("a", bench.url("0.png"))]) }
+        daemon.send(SIGCONT)
+        for id in ["a", "b", "c"] {
+            try bench.checkCompleted(try await bench.spool.finish(id, daemon))
+        }
+        #expect(try await daemon.stop() == .exited(0))
+        let found = try metrics(bench)
+        #expect(try found.value("darkroom_inotify_overflows_total") >= 1)
+        #expect(try found.value("darkroom_scan_found_total") == 3)
+        let report = try #require(try report(bench))
+        #expect(report.files.count == 1000)
+        #expect(report.counts["ignored-name"] == count)
+    }
+
+    private func isStopped(_ daemon: DaemonProcess) throws -> Bool {
+        let status = try String(
+            contentsOfFile: "/proc/\(daemon.identifier)/status", encoding: .utf8)
+        return status.contains("State:\tT")
+    }
+
+    @Test func saysOnceThatTheMetricsCannotBeWritten() async throws {
+        let bench = try Bench()
+        let folder = bench.documents.url.appending(path: "later")
+        let daemon = try await bench.run([
+            "metrics.textfile": folder.path + "/darkroom.prom", "metrics.interval": "1s",
+        ])
+        try await daemon.waitUntil("the failure") { $0.outputText.contains("are not written: ") }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try await daemon.waitUntil("the metrics") { _ in
+            FileManager.default.fileExists(atPath: folder.path + "/darkroom.prom")
+        }
+        #expect(daemon.outputText.components(separatedBy: "are not written: ").count == 2)
+    }
+}
