@@ -46,6 +46,8 @@ extension Board {
     /// not wanted any more.
     mutating func filterNotBegun(_ key: BatchKey, _ index: Int) -> [Effect] {
         guard let batch = batches[key], batch.live[index]?.phase == .queuedFilter else {
+            // Another operation may be at it, with what is granted.
+            if batches[key]?.live[index]?.phase == .filtering { return [] }
             return memory.forget(ticket(key, index)) ? serveMemory() : []
         }
         return wait(index, of: batch, for: firstNeed(index, of: batch))

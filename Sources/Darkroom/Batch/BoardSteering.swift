@@ -152,6 +152,7 @@ extension Board {
         for (index, live) in batch.live
         where live.phase == .queuedFilter && batch.sourceOfImage[index] < 0 {
             effects.append(.cancel(.filter(batch.key, image: index)))
+            giveBackMemory(batch.key, index, &effects)
             takeBack(index, of: batch)
         }
     }
@@ -192,8 +193,16 @@ extension Board {
         waitingBatches[key] = Waiting(
             folders: batch.folders, level: batch.level, images: batch.manifest.images.count,
             uid: batch.status.manifest.uid, isHeld: true, steering: batch.status.steering ?? [])
-        return [.dropScratch(batch.folders)]
+        return [.dropScratch(key, batch.folders)]
     }
+
+    /// What was done to a batch that waits; nil where there is none of this ID.
+    func steering(of id: String) -> [Steering]? {
+        keys[FileName(id)].flatMap { waitingBatches[$0]?.steering }
+    }
+
+    /// Whether a batch is held and put away.
+    func isParked(_ key: BatchKey) -> Bool { waitingBatches[key]?.isHeld == true }
 
     // MARK: Cancelling
 

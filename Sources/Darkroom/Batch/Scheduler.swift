@@ -199,6 +199,7 @@ package final class Scheduler: Sendable {
             // One that has not begun is never heard of again, so it is let go of here.
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
             waits.withLock { $0.remove(work) }
+            endedUndecided(work)
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
         case .recordSteering(let folders, let steering):
@@ -211,8 +212,12 @@ package final class Scheduler: Sendable {
             publisher.afterwards(of: FileName(folders.id)) { [self] in
                 statusKeeper.park(key, self)
             }
-        case .dropScratch(let folders):
-            preparation.async { Recovery.dropScratch(of: folders) }
+        case .dropScratch(let key, let folders):
+            // Where it was released meanwhile, its preparation comes behind this or has been, and it is in work.
+            preparation.async { [self] in
+                guard board.withLock({ $0.isParked(key) }) else { return }
+                Recovery.dropScratch(of: folders)
+            }
         case .prepare(let key, let folders):
             prepareLater(key, folders)
         case .statusChanged(let key):
@@ -240,7 +245,10 @@ package final class Scheduler: Sendable {
             advance { $0.imageEnded(key, index, recorded) }
             running.leave()
         } unrecorded: { [self] reason in
-            if case .again = reason { advance { $0.filterDeferred(key, index) } }
+            if case .again = reason {
+                forgetTry(.filter(key, image: index))
+                advance { $0.filterDeferred(key, index) }
+            }
             running.leave()
         }
         publisher.publish(item)
@@ -348,6 +356,7 @@ package final class Scheduler: Sendable {
             try answer.admit(bytes)
         }
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
+            if postponed != nil { endedUndecided(work) }
             guard let bytes = postponed else {
                 return ended(work) { $0.filterDeferred(key, image) }
             }

@@ -57,19 +57,25 @@ extension Scheduler {
         }
     }
 
-    /// Shows in the status of a batch that waits what was done to it. The journal is what counts, so a failure is
-    /// said and no more.
+    /// Shows in the status of a batch that waits what was done to it. The journal is what counts; where the disk
+    /// does not take it, it is tried again.
     func amendStatus(_ folders: BatchFolders, _ isHeld: Bool, _ steering: [Steering]) {
         do {
             guard var status = Status(decoding: try folders.outbox().read(BatchFile.status)),
                 !status.state.isFinal
             else { return }
             status.steering = steering
+            status.waiting = nil
             status.state =
                 isHeld ? .held : status.times.started == nil ? .pending : .processing
             try folders.writeStatus(status, durably: false)
         } catch  where error.fault != nil {
             storage.troubled(error, batch: folders.id)
+            preparation.asyncAfter(deadline: .now() + 5) { [self] in
+                // Whoever is steered or goes on meanwhile writes a status of its own.
+                guard board.withLock({ $0.steering(of: folders.id) }) == steering else { return }
+                amendStatus(folders, isHeld, steering)
+            }
         } catch {
             log.storageFailed(error, batch: folders.id)
         }

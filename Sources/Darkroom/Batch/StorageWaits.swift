@@ -58,9 +58,7 @@ extension Scheduler {
     /// not failed, and waits.
     func refused(_ work: Work, _ failure: Failure, batch: String) {
         // First, lest the work be taken for the piece that is tried and begin again at once.
-        waits.withLock { waits in
-            if waits.tried == piece(of: work) { waits.tried = nil }
-        }
+        forgetTry(work)
         var failure = failure
         // A picture's writer knows its file's name alone.
         if !failure.message.contains(spool.root.path) {
@@ -69,6 +67,14 @@ extension Scheduler {
         }
         if failure.fault == .full { failure.code = FileError.diskFull }
         storage.troubled(failure, batch: batch)
+    }
+
+    /// What was tried has met the trouble again.
+    func forgetTry(_ work: Work) {
+        let piece = piece(of: work)
+        waits.withLock { waits in
+            if waits.tried == piece { waits.tried = nil }
+        }
     }
 
     /// Takes back what an image that met a full disk holds of it: its output, which is gone, and its fetched

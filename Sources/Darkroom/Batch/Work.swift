@@ -57,7 +57,7 @@ package enum Effect: Sendable {
     /// Write the status of a held batch, and say when that is done.
     case park(BatchKey)
     /// Remove the fetched bytes of a batch that was put away.
-    case dropScratch(BatchFolders)
+    case dropScratch(BatchKey, BatchFolders)
     /// Prepare a batch from its folder, for there was no room to keep it in memory.
     case prepare(BatchKey, BatchFolders)
     case statusChanged(BatchKey)

@@ -68,6 +68,24 @@ extension Intake {
         return refusals.unanswered.isEmpty && refusals.unrecovered.isEmpty
     }
 
+    /// Writes as much as a receipt takes and removes it. There may be nothing else to try, and an empty inbox is
+    /// no sign that the disk works.
+    private func probe() -> Bool {
+        let name: FileName = "probe"
+        do throws(FileError) {
+            try spool.root.write(
+                [UInt8](repeating: 0, count: 16 << 10), to: name, replacing: true,
+                durably: scheduler.configuration.isDurable)
+            try spool.root.remove(name)
+            return true
+        } catch {
+            scheduler.storage.troubled(error)
+            // Half of it may be there.
+            try? spool.root.remove(name)
+            return false
+        }
+    }
+
     /// Whether the inbox is another folder than the one that is open, or none.
     var isReplaced: Bool {
         guard let inbox else { return true }
@@ -88,7 +106,7 @@ extension Intake: StorageClient {
         queue.async { [self] in
             guard !isStopped, let inbox else { return scheduler.storage.undecided() }
             refusals.isTrying = true
-            let isWell = answerRefused(inbox)
+            let isWell = probe() && answerRefused(inbox)
             if isWell { scan() }
             refusals.isTrying = false
             // Anything that was refused meanwhile has been told, and counts.

@@ -176,7 +176,19 @@ package final class Publisher: Sendable {
             case .record(let record): groups[index].records.append(record)
             }
         }
-        for group in groups { _ = attempt(group) }
+        for group in groups where !keepBehindOthers(group) { _ = attempt(group) }
+    }
+
+    /// What comes after something of the same batch that waits for the disk waits with it: the journal's lines
+    /// are read in their order.
+    private func keepBehindOthers(_ group: Group) -> Bool {
+        let isKept = kept.withLock { kept in
+            guard !kept.isLeaving, kept.holds(FileName(group.folders.id)) else { return false }
+            kept.groups.append(group)
+            return true
+        }
+        if isKept, storage.mayWork { queue.async { [self] in retryKept() } }
+        return isKept
     }
 
     /// What has come in of one batch.
@@ -256,7 +268,9 @@ package final class Publisher: Sendable {
             storage.troubled(error, batch: group.folders.id)
             refuse(&group.items, error, in: active)
             rest.records = group.records
-            for item in group.items { item.completion(item.status) }
+            // Those that the journal has from before, and whose rename was refused, still wait for that.
+            rest.items = group.items.filter { !$0.isUndecided }
+            for item in group.items where item.isUndecided { item.completion(item.status) }
             return rest
         } catch {
             storage.troubled(error, batch: group.folders.id)

@@ -113,7 +113,9 @@ package struct Recovery: Sendable {
         let isHeld = standing == .held
         if isHeld { fresh.state = .held }
         // Others are rewritten when they go on, which may be long after.
-        if let status, status.state.isFinal || (status.state == .held) != isHeld {
+        if let status,
+            status.state.isFinal || (status.state == .held) != isHeld || status.waiting != nil
+        {
             try folders.writeStatus(fresh, durably: durably)
         }
         return .unfinished(

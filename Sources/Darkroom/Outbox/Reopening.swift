@@ -36,7 +36,7 @@ package struct Reopening {
     }
 
     private func reopenAlone(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
-        guard try !spool.active.exists(FileName(id)) else { return .isInWork }
+        if try spool.active.exists(FileName(id)) { return try goOn(id, steering) }
         let folders = BatchFolders(spool: spool, id: id)
         let outbox = try folders.outbox()
         guard let status = Status(decoding: try outbox.read(BatchFile.status)), status.id == id
@@ -71,6 +71,19 @@ package struct Reopening {
         try build(
             id, manifest: bytes, format,
             [.reopened(record)] + images.map { .ended(index: $0.index, $0.status) })
+        return try resume(id)
+    }
+
+    /// A batch that is in `active` is in work, but for one that the disk has let be renamed there and no
+    /// further: while its status is still the final one of before, nobody has taken it up.
+    private func goOn(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
+        let folders = BatchFolders(spool: spool, id: id)
+        guard let status = Status(decoding: try folders.outbox().read(BatchFile.status)),
+            status.state.isFinal,
+            case .reopened(let record)? = try ItemJournal.first(in: folders.active()),
+            record.isOf(status),
+            spool.isPrivileged(steering.uid) || status.manifest.uid == steering.uid
+        else { return .isInWork }
         return try resume(id)
     }
 

@@ -239,12 +239,19 @@ struct Expired {
     static func isOne(_ name: FileName) -> Bool { name.bytes.starts(with: prefix) }
 
     /// Removes those that a former daemon left, and gives their number.
+    /// One that cannot be removed does not stand in the others' way; the last failure is thrown at the end.
     func clear() throws(FileError) -> Int {
         var count = 0
+        var failure: FileError?
         for name in try spool.active.names() where Self.isOne(name) && !isStopped() {
-            try clear(name)
-            count += 1
+            do {
+                try clear(name)
+                count += 1
+            } catch {
+                failure = error
+            }
         }
+        if let failure { throw failure }
         return count
     }
 

@@ -41,6 +41,8 @@ final class StatusKeeper: Sendable {
         var tick = 0
         /// Batches that have ended and whose last status the disk has refused.
         var ending: [Ending] = []
+        /// Held batches whose status the disk has not taken yet.
+        var parking: [Ending] = []
 
         /// Asks for a tick at `time`, if there is none as early.
         mutating func requestTick(at time: UInt64) -> Tick? {
@@ -165,13 +167,29 @@ final class StatusKeeper: Sendable {
 
     // MARK: Held batches
 
-    /// Writes the status of a held batch that does nothing any more, and lets go of it.
+    /// Writes the status of a held batch that does nothing any more, and lets go of it; not while the spool
+    /// takes no writes, for the file would say so for as long as the batch is held.
     func park(_ key: BatchKey, _ source: any StatusSource) {
         queue.async { [self] in
-            write(key, source)
-            state.withLock { $0.entries[key] = nil }
-            source.parked(key)
+            if storage.mayWork {
+                write(key, source)
+                guard !storage.mayWork else {
+                    state.withLock { $0.entries[key] = nil }
+                    return source.parked(key)
+                }
+            }
+            state.withLock { $0.parking.append(Ending(key: key, source: source)) }
+            // It may have changed since it was asked.
+            if storage.mayWork { parkKept() }
         }
+    }
+
+    private func parkKept() {
+        let kept = state.withLock { state in
+            defer { state.parking = [] }
+            return state.parking
+        }
+        for ending in kept { park(ending.key, ending.source) }
     }
 
     // MARK: The end
@@ -251,7 +269,12 @@ extension StatusKeeper: StorageClient {
     }
 
     func storageChanged() {
-        guard storage.mayWork, state.withLock({ !$0.ending.isEmpty }) else { return }
-        queue.async { [self] in finishKept() }
+        guard storage.mayWork,
+            state.withLock({ !$0.ending.isEmpty || !$0.parking.isEmpty })
+        else { return }
+        queue.async { [self] in
+            finishKept()
+            parkKept()
+        }
     }
 }

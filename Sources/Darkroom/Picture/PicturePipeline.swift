@@ -50,13 +50,20 @@ package struct PicturePipeline {
             // Wait for memory.
             if let admit {
                 let header = PeakMemory.Source(reader)
+                var trouble: PictureError?
                 // What it objects to, the steps below object to with more words.
                 let peak = try? PeakMemory.bound(
                     of: header, autoOrient: autoOrient, filters: filters, options: options,
                     limits: limits, cores: cores
                 ) { name in
-                    Self.header(of: name, limits: limits, openImage)
+                    do throws(PictureError) {
+                        return try Self.header(of: name, limits: limits, openImage)
+                    } catch {
+                        if error.fault != nil { trouble = error }
+                        return nil
+                    }
                 }
+                if let trouble { throw trouble }
                 if let peak { try admit(peak) }
             }
 
@@ -109,15 +116,15 @@ package struct PicturePipeline {
         }
     }
 
-    /// The header of an image to be laid over the picture; nil where it cannot be read, which is told of
-    /// where its pixels are.
+    /// The header of an image to be laid over the picture. Where it cannot be read for what it is, that is told
+    /// of where its pixels are.
     private static func header(
         of name: String, limits: PictureLimits, _ openImage: StageContext.ImageOpener
-    ) -> PeakMemory.Source? {
-        guard let image = try? openImage(name) else { return nil }
-        let reader = try? PictureFile.open(
-            image.descriptor.file, name: image.name, limits: limits, checkpoint: { true })
-        return reader.map { PeakMemory.Source($0) }
+    ) throws(PictureError) -> PeakMemory.Source {
+        let image = try openImage(name)
+        return PeakMemory.Source(
+            try PictureFile.open(
+                image.descriptor.file, name: image.name, limits: limits, checkpoint: { true }))
     }
 
     private static func write(
