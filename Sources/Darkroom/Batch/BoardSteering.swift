@@ -152,6 +152,7 @@ extension Board {
         for (index, live) in batch.live
         where live.phase == .queuedFilter && batch.sourceOfImage[index] < 0 {
             effects.append(.cancel(.filter(batch.key, image: index)))
+            giveBackMemory(batch.key, index, &effects)
             takeBack(index, of: batch)
         }
     }
