@@ -75,7 +75,7 @@ enum FullDisk {
         } else {
             var space = statvfs()
             fstatvfs(folder.number, &space)
-            for number in 0..<max(0, Int(space.f_ffree) - 14) {
+            for number in 0..<max(0, Int(space.f_ffree) - 24) {
                 try folder.write([], to: "filler-\(number)", durably: false)
             }
         }

@@ -60,6 +60,9 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     /// A finished batch is to be taken up again; all that is needed lies in `active/.retry-ID`.
     case retryBuilt = "retry-built"
     case retryMoved = "retry-moved"
+    /// A finished entry is out of the outbox, for retention's sake, and not yet removed.
+    case expiredMoved = "expired-moved"
+    case expiredFileRemoved = "expired-file-removed"
     case pauseMarked = "pause-marked"
     case pauseSynced = "pause-synced"
     case pauseUnmarked = "pause-unmarked"
@@ -74,6 +77,8 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case recoveryFinished = "recovery-finished"
     case recoveryControlReturned = "recovery-control-returned"
     case recoveryRetryRemoved = "recovery-retry-removed"
+    /// The journal has what the former process died of, and `attempts` has it, too.
+    case recoveryCrashJournaled = "recovery-crash-journaled"
 
     package static let variable = "DARKROOM_FAULT"
 

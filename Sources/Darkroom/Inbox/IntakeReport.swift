@@ -136,6 +136,7 @@ extension Intake {
         let active = try ActiveFolder(of: spool)
         for name in active.unfinished {
             try spool.active.removeTree(name)
+            FaultPoint.recoveryRetryRemoved.pass()
             log.orphan(name.text, removed: "it was being made when darkroomd ended")
         }
         for id in active.empty { log.orphan(id, removed: "there is no manifest in it") }

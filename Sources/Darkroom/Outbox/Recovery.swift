@@ -188,6 +188,7 @@ package struct Recovery: Sendable {
             JournalRecord.crashed(index: $0.image, number: $0.number, $0.cause)
         }
         try ItemJournal.append(records, in: active, durably: durably)
+        FaultPoint.recoveryCrashJournaled.pass()
         spool.attempts.settle(folders.id)
     }
 

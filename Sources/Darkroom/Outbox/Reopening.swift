@@ -120,7 +120,6 @@ extension Spool {
     func removeHalfReopened() throws(FileError) {
         for name in try active.names() where name.text.hasPrefix(Reopening.prefix) {
             try active.removeTree(name)
-            FaultPoint.recoveryRetryRemoved.pass()
         }
     }
 

@@ -221,6 +221,7 @@ struct Retention {
                 outline.times.finished == entry.time
             else { return false }
             try spool.outbox.rename(entry.name, to: spool.active, as: expired)
+            FaultPoint.expiredMoved.pass()
             return true
         }
     }
@@ -256,6 +257,7 @@ struct Expired {
             if isStopped() { return }
             pace.step()
             try folder.remove(file)
+            FaultPoint.expiredFileRemoved.pass()
         }
         try spool.active.removeDirectory(name)
     }

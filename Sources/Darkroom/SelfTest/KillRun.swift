@@ -60,6 +60,9 @@ package struct KillRun {
     private static let attempts = 5
 
     private mutating func die(at point: FaultPoint) throws(SelfTestError) {
+        if point == .expiredMoved || point == .expiredFileRemoved {
+            return try dieExpiring(at: point)
+        }
         for attempt in 1...Self.attempts {
             if let first = point.needsDeath {
                 try dropSome()
@@ -74,6 +77,27 @@ package struct KillRun {
             if try live(fault: "\(point.rawValue):\(passing)", until: point) { return }
         }
         sums.missed.append(point)
+    }
+
+    /// Has the daemon itself remove finished entries, and die of that; the next one must finish it.
+    private mutating func dieExpiring(at point: FaultPoint) throws(SelfTestError) {
+        try dropSome()
+        try finish(clearing: false)
+        let settings = ["retention.age": "1ms"]
+        let first = try spool.start(fault: point.rawValue, settings: settings)
+        defer { first.end() }
+        guard let ending = try first.wait(30) else { return sums.missed.append(point) }
+        try expectKill(ending, at: point.rawValue)
+        sums.killsAtPoints += 1
+        let second = try spool.start(settings: settings)
+        defer { second.end() }
+        let isCleared: Bool? = try eventually(within: 30) { () throws(SelfTestError) in
+            guard try spool.names("outbox").isEmpty, try spool.isIdle() else { return nil }
+            return true
+        }
+        guard isCleared == true else { throw broken("entries that had expired are still there") }
+        try spool.clear()
+        audit.forget()
     }
 
     /// Lives until the daemon dies of its fault; false, and killed by us, where that does not happen.
@@ -240,7 +264,7 @@ package struct KillRun {
     // MARK: Ends
 
     /// Lets a daemon finish everything, stop, and looks at the whole of it.
-    private mutating func finish() throws(SelfTestError) {
+    private mutating func finish(clearing: Bool = true) throws(SelfTestError) {
         livesSinceEnd = 0
         let daemon = try spool.start()
         defer { daemon.end() }
@@ -258,7 +282,7 @@ package struct KillRun {
             daemon.end()
         }
         try audit.look(isFinal: true)
-        if audit.problems.isEmpty {
+        if audit.problems.isEmpty, clearing {
             try spool.clear()
             audit.forget()
         }
@@ -277,6 +301,7 @@ extension FaultPoint {
         case .recoveryFinished: .finalStatusSynced
         case .recoveryControlReturned: .controlMoved
         case .recoveryRetryRemoved: .retryBuilt
+        case .recoveryCrashJournaled: .filterBegan
         default: nil
         }
     }
