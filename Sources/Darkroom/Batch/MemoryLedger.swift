@@ -57,7 +57,9 @@ struct MemoryLedger {
     mutating func take(_ need: Need, for ticket: Ticket) -> Bool {
         if let has = granted[ticket], amount(need) <= has { return true }
         if let first = impatient, first.ticket != ticket { return false }
-        return grant(need, to: ticket)
+        guard grant(need, to: ticket) else { return false }
+        if !waiting.isEmpty { waiting.removeAll { $0.ticket == ticket } }
+        return true
     }
 
     private func amount(_ need: Need) -> Int {

@@ -73,7 +73,7 @@ import Testing
         var table = try table(megabytes: 100, width: 2)
         table.needs = ["a": 50 * Self.mega, "b": 90 * Self.mega]
         table.accept("x", Self.manifest(["a", "b"]))
-        while table.postponements == 0 { table.run(steps: 1) }
+        table.run { $0.postponements == 1 }
         table.setMemory(limit: 80 * Self.mega, width: 2)
         table.runToTheEnd()
         #expect(table.codes["b"] == "memory-limit")
@@ -84,9 +84,9 @@ import Testing
         var table = try table(megabytes: 100, width: 4)
         table.needs = ["a": 90 * Self.mega, "low": 80 * Self.mega, "high": 80 * Self.mega]
         table.accept("x", Self.manifest(["a", "low"]))
-        while table.postponements == 0 { table.run(steps: 1) }
+        table.run { $0.postponements == 1 }
         table.accept("y", Self.manifest(["high"], priority: .high))
-        while table.postponements == 1 { table.run(steps: 1) }
+        table.run { $0.postponements == 2 }
         table.runToTheEnd()
         #expect(table.admitted == ["a", "high", "low"])
     }
@@ -95,7 +95,7 @@ import Testing
         var table = try table(megabytes: 100, width: 4)
         table.needs = ["a": 90 * Self.mega, "b": 80 * Self.mega]
         table.accept("x", Self.manifest(["a", "b"]))
-        while table.postponements == 0 { table.run(steps: 1) }
+        table.run { $0.postponements == 1 }
         #expect(table.counts(of: "x").filtering == 1 && table.counts(of: "x").downloaded == 1)
         #expect(table.board.summary.imagesWaitingForMemory == 1)
         #expect(table.board.summary.memoryGranted == 90 * Self.mega)
@@ -106,13 +106,38 @@ import Testing
         table.needs = ["a": 90 * Self.mega, "b": 80 * Self.mega]
         table.accept("x", Self.manifest(["b"]))
         table.accept("y", Self.manifest(["a", "c"]))
-        while table.postponements == 0 { table.run(steps: 1) }
+        table.run { $0.postponements == 1 }
         let waiting = table.board.memory.waitingCount
         table.steer(table.admitted == ["a"] ? "x" : "y", .cancel)
         #expect(waiting == 1 && table.board.memory.waitingCount == 0)
         table.runToTheEnd()
         #expect(table.finished.count == 2 && table.endedTwice == 0)
         #expect(table.finished.values.count { $0 == .cancelled } == 1)
+        #expect(table.board.memory.held == 0)
+    }
+
+    /// Its operation is taken back, so nobody else would give its memory back.
+    @Test(arguments: [false, true])
+    func holdingGivesBackWhatItWaitsForOrHas(isGranted: Bool) throws {
+        var table = try table(megabytes: 100, width: 4)
+        table.needs = ["large": 90 * Self.mega, "made": 50 * Self.mega]
+        table.accept(
+            "x",
+            Manifest(images: [
+                Manifest.Image(name: "a", origin: .source("s")),
+                Manifest.Image(name: "made", origin: .image(0)),
+            ]))
+        table.accept("y", Self.manifest(["large"]))
+        table.run { $0.postponements == 1 }
+        #expect(table.board.memory.waitingCount == 1)
+        if isGranted { table.run { $0.board.memory.waitingCount == 0 } }
+        #expect(table.steer("x", .hold) == .acts)
+        #expect(table.board.memory.waitingCount == 0)
+        table.runToTheEnd()
+        #expect(table.board.memory.held == 0)
+        #expect(table.steer("x", .release) == .acts)
+        table.runToTheEnd()
+        #expect(table.finished["x"] == .completed && table.finished["y"] == .completed)
         #expect(table.board.memory.held == 0)
     }
 
@@ -152,11 +177,7 @@ import Testing
         table.accept(
             "x", Self.manifest(["a", "suspect", "b", "c"]),
             crashes: [1: Self.crashes(.signal("SIGSEGV"))])
-        while table.admitted != ["a"] { table.run(steps: 1) }
-        while table.admitted.last != "suspect" {
-            table.run(steps: 1)
-            #expect(!table.filtered.contains("suspect"))
-        }
+        table.run { $0.admitted.last == "suspect" }
         // The others have ended; those that come ask in vain.
         #expect(table.board.memory.held == 100 * Self.mega)
         #expect(table.atWork == ["suspect"])

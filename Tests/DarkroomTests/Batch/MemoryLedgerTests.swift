@@ -167,6 +167,14 @@ import Testing
         #expect(!ledger.holds(ticket(2)) && ledger.waitingCount == 0)
     }
 
+    @Test func whoTakesWaitsNoMore() {
+        limit(100)
+        #expect(take(1, 60))
+        wait(2, 50)
+        #expect(take(2, 40) && ledger.waitingCount == 0)
+        #expect(free(1).isEmpty && free(2).isEmpty && ledger.held == 0)
+    }
+
     /// Waiting with memory in hand is how two wait for each other.
     @Test func whoWaitsGivesBackWhatItHas() {
         limit(100)

@@ -135,6 +135,11 @@ struct Table {
         while step() {}
     }
 
+    /// Goes on until something is so; a test that expects what never comes fails then.
+    mutating func run(until isReached: (Table) -> Bool) {
+        for _ in 0..<10_000 where !isReached(self) { run(steps: 1) }
+    }
+
     mutating func run(steps: Int) {
         for _ in 0..<steps where !step() { return }
     }
