@@ -92,7 +92,7 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "Darkroom", "TestSupport",
+                "Darkroom", "TestSupport", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

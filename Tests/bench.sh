@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Measures Darkroom beside libvips, ImageMagick and libpng: bash Tests/bench.sh [--pictures FOLDER] [--large]
+# Measures what durability full costs against process: bash Tests/bench.sh durability
 #
 # Installs what is missing, builds a release, and prints a table for each job: medians, ratios, bytes
 # and peak memory. bash Tests/bench.sh --help has the options. A quiet machine gives steadier figures;
@@ -14,6 +15,7 @@ require_swift || exit 1
 swift build -c release --product darkroomd --quiet || exit 1
 swift build -c release --product benchmark --quiet || exit 1
 products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
+[ "${1:-}" = durability ] && exec "$products/benchmark" "$@"
 clang=$(dirname "$(command -v swift)")/clang
 [ -x "$clang" ] || clang=cc
 "$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1

@@ -71,7 +71,7 @@ final class Batch {
     let crashes: [Int: Crashes]
     let cancellation = CancellationFlag()
     var status: Status
-    var live: [Int: Live] = [:]
+    var live = LiveImages()
     var sources: [Source] = []
     /// The index in `sources` for each image, -1 for one made from another image.
     private(set) var sourceOfImage: [Int] = []

@@ -3,7 +3,7 @@
 /// A value without threads, queues or files: every call changes the state and says what is to be done. The
 /// scheduler holds it under a lock.
 ///
-/// Each batch has at most `window` images admitted at once; the rest is data, for operations in a queue
+/// Each batch has at most `window` images in work at once, and some more that wait to be published; the rest is data, for operations in a queue
 /// cost more the more there are. Places go round the batches of the highest level that has any work, one image
 /// at a time, so that a small manifest is not stuck behind a large one.
 struct Board {
@@ -36,6 +36,9 @@ struct Board {
     /// that an urgent one does not wait for others to end.
     let imageBudget: Int
     private static let smallBatch = 1024
+    /// Batches of one level in work at once: enough to fill its places twice over. A batch that waits takes less
+    /// memory, and beyond `batches.maxWaiting` it stays in the inbox.
+    let batchesPerLevel: Int
     /// Batches waiting that are kept whole in memory, counted in images.
     let preparedBudget: Int
 
@@ -52,6 +55,7 @@ struct Board {
     private(set) var keys: [FileName: BatchKey] = [:]
     /// Of the batches that are not large.
     private var imagesInWork = 0
+    private var batchesInWork = [Int](repeating: 0, count: Level.count)
     private var largeBatchesInWork = 0
     var imagesPrepared = 0
     /// Since the start.
@@ -61,12 +65,13 @@ struct Board {
 
     init(
         window: Int, saturation: Int, placesPerLevel: Int = 512, imageBudget: Int = 262_144,
-        preparedBudget: Int = 65_536
+        batchesPerLevel: Int = 1024, preparedBudget: Int = 65_536
     ) {
         self.window = window
         self.saturation = saturation
         self.placesPerLevel = placesPerLevel
         self.imageBudget = imageBudget
+        self.batchesPerLevel = batchesPerLevel
         self.preparedBudget = preparedBudget
     }
 
@@ -111,7 +116,7 @@ struct Board {
                 let key = waiting[level][looked]
                 looked += 1
                 guard let batch = waitingBatches[key], !batch.isInPreparation else { continue }
-                if hasRoom(for: batch.images) {
+                if hasRoom(for: batch) {
                     activate(key, batch, &effects)
                 } else {
                     passed.append(key)
@@ -127,7 +132,9 @@ struct Board {
 
     private func isLarge(_ images: Int) -> Bool { images > imageBudget / 4 }
 
-    private func hasRoom(for images: Int) -> Bool {
+    private func hasRoom(for batch: Waiting) -> Bool {
+        let images = batch.images
+        guard batchesInWork[batch.level.index] < batchesPerLevel else { return false }
         if isLarge(images) { return largeBatchesInWork == 0 }
         let reserve = images <= Self.smallBatch ? imageBudget / 4 : 0
         return imagesInWork + images <= imageBudget + reserve
@@ -137,6 +144,7 @@ struct Board {
         _ key: BatchKey, _ batch: Waiting, _ effects: inout [Effect]
     ) {
         waitingBatches[key]?.isInPreparation = true
+        batchesInWork[batch.level.index] += 1
         if isLarge(batch.images) {
             largeBatchesInWork += 1
         } else {
@@ -166,10 +174,11 @@ struct Board {
         guard let batch = waitingBatches.removeValue(forKey: key) else { return }
         heldKeys.remove(key)
         keys[FileName(batch.folders.id)] = nil
-        release(images: batch.images)
+        release(images: batch.images, batch.level)
     }
 
-    mutating func release(images: Int) {
+    mutating func release(images: Int, _ level: Level) {
+        batchesInWork[level.index] -= 1
         if isLarge(images) {
             largeBatchesInWork -= 1
         } else {
@@ -203,14 +212,18 @@ struct Board {
             while hasPlace(Level(index: level)), let key = rotation[level].next() {
                 guard let batch = batches[key] else { continue }
                 batch.isInRotation = false
-                guard !batch.isHeld, batch.live.count < window, let index = batch.takeNext() else {
-                    continue
-                }
+                guard !batch.isHeld, mayAdmit(batch), let index = batch.takeNext() else { continue }
                 admit(index, of: batch, &effects)
                 rotate(batch)
             }
         }
         return effects
+    }
+
+    /// What only waits for the disk does not keep others from being worked on, lest the processors wait for it too:
+    /// the slower the disk is, the more images share a wait.
+    private func mayAdmit(_ batch: Batch) -> Bool {
+        batch.live.workingCount < window && batch.live.count < window * 4
     }
 
     private func hasPlace(_ level: Level) -> Bool {
@@ -303,7 +316,7 @@ struct Board {
 
     /// Frees what an ended image held.
     mutating func end(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
-        if batch.live.removeValue(forKey: index) != nil { places[batch.level.index] -= 1 }
+        if batch.live.remove(index) { places[batch.level.index] -= 1 }
         giveBackMemory(batch.key, index, &effects)
         let source = batch.sourceOfImage[index]
         if source >= 0 {
@@ -369,7 +382,7 @@ struct Board {
     mutating func batchFinished(_ key: BatchKey) {
         guard let batch = batches.removeValue(forKey: key) else { return }
         keys[FileName(batch.folders.id)] = nil
-        release(images: batch.manifest.images.count)
+        release(images: batch.manifest.images.count, batch.level)
         batchesEnded += 1
     }
 

@@ -188,7 +188,7 @@ extension Board {
         guard let batch = batches[key], batch.isHeld, batch.live.isEmpty, !batch.isFinishing
         else { return [] }
         batches[key] = nil
-        release(images: batch.manifest.images.count)
+        release(images: batch.manifest.images.count, batch.level)
         heldKeys.insert(key)
         waitingBatches[key] = Waiting(
             folders: batch.folders, level: batch.level, images: batch.manifest.images.count,

@@ -190,6 +190,7 @@ extension Board {
             image.warnings = report.warnings.isEmpty ? nil : report.warnings
             image.metadata = report.metadata.isEmpty ? nil : report.metadata
             batch.live[index]?.phase = .recording
+            rotate(batch)
             effects.append(.record(key, batch.folders, index: index, image, .filter))
         case .failure(let failure):
             fail(index, of: batch, failure, at: .filter, &effects)

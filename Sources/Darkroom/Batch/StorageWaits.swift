@@ -219,7 +219,8 @@ extension Board {
         let source = batch.sourceOfImage[image]
         guard source >= 0, batch.sources[source].phase == .ready,
             let slot = batch.sources[source].slot,
-            !batch.live.keys.contains(where: { $0 != image && batch.sourceOfImage[$0] == source })
+            !batch.live.indices.contains(where: { $0 != image && batch.sourceOfImage[$0] == source }
+            )
         else { return nil }
         batch.sources[source].phase = .queued
         batch.sources[source].waiters = [image]

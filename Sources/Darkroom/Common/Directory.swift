@@ -102,10 +102,21 @@ package final class Directory: Sendable {
     package func write(
         _ bytes: [UInt8], to name: FileName, replacing: Bool = false, durably: Bool
     ) throws(FileError) {
+        try write(to: name, replacing: replacing, durably: durably) {
+            write throws(FileError) in try write(bytes)
+        }
+    }
+
+    /// The same, with content that comes in pieces: `content` is given what writes one.
+    package func write(
+        to name: FileName, replacing: Bool = false, durably: Bool,
+        content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
+    ) throws(FileError) {
         let file = try create(name, replacing: replacing)
-        try file.write(bytes, path: path(of: name))
-        if durably { try file.sync(path: path(of: name)) }
-        try file.close(path: path(of: name))
+        let path = path(of: name)
+        try content { bytes throws(FileError) in try file.write(bytes, path: path) }
+        if durably { try file.sync(path: path) }
+        try file.close(path: path)
     }
 
     /// What is known of a file without following a link, or nil where there is none.

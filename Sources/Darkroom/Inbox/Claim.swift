@@ -240,7 +240,9 @@ package enum Receipt {
         try active.makeDirectory(BatchFile.receipt)
         FaultPoint.receiptFolderMade.pass()
         let receipt = try Directory(BatchFile.receipt, in: active)
-        try receipt.write(status.encoded(), to: BatchFile.status, durably: durably)
+        try receipt.write(to: BatchFile.status, durably: durably) {
+            write throws(FileError) in try status.encode(write)
+        }
         FaultPoint.receiptStatusWritten.pass()
         let name = FileName(status.manifest.file)
         if status.state == .rejected {

@@ -15,14 +15,30 @@ package enum ManifestReader {
                     .tooLarge, "\(bytes.count) bytes; the limit is \(limits.bytes)", place: .none)
             ])
         }
+        var draft = try draft(bytes, format, limits, defaultFilters)
+        return try draft.manifest()
+    }
+
+    /// A manifest whose images do not know of each other yet.
+    fileprivate struct Draft {
+        var images: [ImageDraft] = []
+        var priority = Priority.normal
+        var qualityOfService = QualityOfServiceName.default
+        var problems: ProblemList
+    }
+
+    /// The document ends here, before names are resolved: it takes several times the file's memory.
+    private static func draft(
+        _ bytes: [UInt8], _ format: ManifestFormat, _ limits: ManifestLimits,
+        _ defaultFilters: [Filter]
+    ) throws(ManifestRejection) -> Draft {
         let root: Document.Node
         do throws(ManifestProblem) {
             root = try document(bytes, format, NodeBudget(images: limits.images))
         } catch {
             throw ManifestRejection(problems: [error])
         }
-        return try manifest(
-            root, isPropertyList: format == .plist, limits, defaultFilters: defaultFilters)
+        return draft(root, isPropertyList: format == .plist, limits, defaultFilters)
     }
 
     private static func document(
@@ -39,20 +55,19 @@ package enum ManifestReader {
         "images", "filters", "autoOrient", "output", "priority", "qualityOfService",
     ]
 
-    private static func manifest(
+    private static func draft(
         _ root: Document.Node, isPropertyList: Bool, _ limits: ManifestLimits,
-        defaultFilters: [Filter]
-    ) throws(ManifestRejection) -> Manifest {
+        _ defaultFilters: [Filter]
+    ) -> Draft {
         var reader = SchemaReader()
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
                 limits: limits, standard: ImageSettings(filters: FilterDrafts(defaultFilters)))
             images.read(root, at: .root, sorted: true, with: &reader)
-            return try manifest(of: images.drafts, reader, .normal, .default)
+            return Draft(images: images.drafts, problems: reader.problems)
         }
         guard let map = reader.map(root, keys: keys, of: "a manifest", at: .root) else {
-            try reader.problems.throwIfAny()
-            return Manifest(images: [])
+            return Draft(problems: reader.problems)
         }
         let settings = settings(in: map, &reader, limits, defaultFilters: defaultFilters)
         let priority: Priority? = map["priority"].flatMap {
@@ -69,8 +84,9 @@ package enum ManifestReader {
             reader.problems.add(
                 .missingKey, "a manifest needs ‘images’", at: .root, root.place)
         }
-        return try manifest(
-            of: images.drafts, reader, priority ?? .normal, qualityOfService ?? .default)
+        return Draft(
+            images: images.drafts, priority: priority ?? .normal,
+            qualityOfService: qualityOfService ?? .default, problems: reader.problems)
     }
 
     /// What the manifest says for all its images.
@@ -102,17 +118,14 @@ package enum ManifestReader {
             && (map.entries.isEmpty
                 || map.entries.contains { $0.value.text != nil && !keys.contains($0.key) })
     }
+}
 
-    private static func manifest(
-        of drafts: [ImageDraft], _ reader: SchemaReader, _ priority: Priority,
-        _ qualityOfService: QualityOfServiceName
-    ) throws(ManifestRejection) -> Manifest {
-        var drafts = drafts
-        var problems = reader.problems
-        var names = NameTable(naming: &drafts, problems: &problems)
-        let dependencies = Dependencies(of: drafts, names: &names, problems: &problems)
+extension ManifestReader.Draft {
+    fileprivate mutating func manifest() throws(ManifestRejection) -> Manifest {
+        var names = NameTable(naming: &images, problems: &problems)
+        let dependencies = Dependencies(of: images, names: &names, problems: &problems)
         try problems.throwIfAny()
-        let images = drafts.enumerated().map { index, draft in
+        let resolved = images.enumerated().map { index, draft in
             let origin =
                 dependencies.origin(of: index).map { Manifest.Origin.image($0) }
                 ?? .source(draft.source ?? "")
@@ -122,6 +135,6 @@ package enum ManifestReader {
                 filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
                 output: draft.settings.output)
         }
-        return Manifest(images: images, priority: priority, qualityOfService: qualityOfService)
+        return Manifest(images: resolved, priority: priority, qualityOfService: qualityOfService)
     }
 }

@@ -41,8 +41,9 @@ package struct BatchFolders: Sendable {
     /// gets its answer whatever became of the first one.
     package func writeStatus(_ status: Status, durably: Bool) throws(FileError) {
         let active = try active()
-        try active.write(
-            status.encoded(), to: BatchFile.newStatus, replacing: true, durably: durably)
+        try active.write(to: BatchFile.newStatus, replacing: true, durably: durably) {
+            write throws(FileError) in try status.encode(write)
+        }
         (status.state.isFinal ? FaultPoint.finalStatusWritten : .statusWritten).pass()
         let outbox = try restoredOutbox()
         try active.rename(

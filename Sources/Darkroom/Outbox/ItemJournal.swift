@@ -72,22 +72,28 @@ package enum ItemJournal {
 
     /// The records in the order they were written; none where there is no journal.
     package static func read(in folder: Directory) throws(FileError) -> [JournalRecord] {
-        let bytes: [UInt8]
+        var records: [JournalRecord] = []
+        try read(in: folder) { records.append($0) }
+        return records
+    }
+
+    /// Hands on the records in the order they were written, one by one: those of 100,000 images take a good
+    /// deal of memory together.
+    static func read(
+        in folder: Directory, _ take: (JournalRecord) throws(FileError) -> Void
+    ) throws(FileError) {
+        let file: Descriptor
         do {
-            bytes = try folder.read(fileName)
+            file = try folder.open(fileName)
         } catch  where error.errno == .noSuchFileOrDirectory {
-            return []
+            return
         }
         let decoder = JSONDecoder()
-        var records: [JournalRecord] = []
-        var rest = bytes[...]
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            if let record = try? decoder.decode(JournalRecord.self, from: Data(rest[..<end])) {
-                records.append(record)
+        try file.readLines(path: folder.path(of: fileName)) { line throws(FileError) in
+            if let record = try? decoder.decode(JournalRecord.self, from: Data(line)) {
+                try take(record)
             }
-            rest = rest[(end + 1)...]
         }
-        return records
     }
 
     /// The first record, without reading the rest; nil where there is none that is whole.
@@ -104,13 +110,17 @@ package enum ItemJournal {
 
     /// Cuts off a torn last line, so that what is appended next begins a line of its own.
     package static func mend(in folder: Directory) throws(FileError) {
-        let bytes: [UInt8]
+        let file: Descriptor
         do {
-            bytes = try folder.read(fileName)
+            file = try folder.open(fileName)
         } catch  where error.errno == .noSuchFileOrDirectory {
             return
         }
-        guard let last = bytes.last, last != UInt8(ascii: "\n") else { return }
+        let path = folder.path(of: fileName)
+        let length = try file.length(path: path)
+        guard length > 0, try file.byte(at: length - 1, path: path) != UInt8(ascii: "\n")
+        else { return }
+        let bytes = try file.readAll(upTo: .max - 1, path: path)
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         let name: FileName = "journal.new"
         try folder.write(Array(bytes[..<whole]), to: name, replacing: true, durably: true)

@@ -79,7 +79,7 @@ package struct Recovery: Sendable {
     private func end(
         _ folders: BatchFolders, _ status: Status, _ format: ManifestFormat, _ active: Directory?
     ) throws(FileError) -> Finding {
-        var status = status
+        var status = try wholeAnswer(of: folders) ?? status
         var crashes: [Int: Crashes] = [:]
         if let active { _ = try applyJournal(to: &status, &crashes, folders, active) }
         let last = status.removed(from: folders)
@@ -161,8 +161,18 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// The status in the outbox; nil where there is none that can be read.
+    /// The status in the outbox, without its images, for what became of them the journal tells; nil where there is
+    /// none that can be read.
     private func answer(of folders: BatchFolders) throws(FileError) -> Status? {
+        do {
+            return try Status(frameIn: folders.outbox())
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+
+    /// The same with its images, of which nothing else tells where there is no manifest.
+    private func wholeAnswer(of folders: BatchFolders) throws(FileError) -> Status? {
         do {
             return Status(decoding: try folders.outbox().read(BatchFile.status))
         } catch  where error.errno == .noSuchFileOrDirectory {
@@ -202,7 +212,7 @@ package struct Recovery: Sendable {
     ) throws(FileError) -> Standing {
         try ItemJournal.mend(in: active)
         var standing = Standing.free
-        for record in try ItemJournal.read(in: active) {
+        try ItemJournal.read(in: active) { record in
             switch record {
             case .cancelled: standing = .cancelled
             case .steered(let steering):
@@ -214,8 +224,7 @@ package struct Recovery: Sendable {
             case .crashed(let index, let number, let cause):
                 crashes[index, default: Crashes()].add(cause, number: number)
             case .ended(let index, let image):
-                guard status.images.indices.contains(index) else { continue }
-                status.images[index] = image
+                if status.images.indices.contains(index) { status.images[index] = image }
             }
         }
         status.counts = Status.Counts()

@@ -1,12 +1,21 @@
 import Foundation
 
 extension Status {
-    /// The content of the file: JSON indented for people, keys in alphabetical order, one newline at
-    /// the end.
-    ///
-    /// The images are encoded one by one, for the encoder builds a tree of all that it is given, which for
-    /// 100,000 images takes many times the memory of the text.
+    /// The content of the file, in one piece.
     package func encoded() -> [UInt8] {
+        var bytes: [UInt8] = []
+        encode { bytes += $0 }
+        return bytes
+    }
+
+    /// Hands on the content of the file piece by piece: JSON indented for people, keys in alphabetical order, one
+    /// newline at the end.
+    ///
+    /// The images are encoded one by one, for the encoder builds a tree of all that it is given; and for
+    /// 100,000 images the text alone is tens of megabytes, which nobody needs at once.
+    package func encode<Failure: Error>(
+        _ write: ([UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         var frame = self
@@ -15,7 +24,7 @@ extension Status {
         let opening = Array("  \"images\" : [".utf8)
         guard !images.isEmpty, let place = text.firstRange(of: opening),
             let end = text[place.upperBound...].firstIndex(of: UInt8(ascii: "]"))
-        else { return text + [UInt8(ascii: "\n")] }
+        else { return try write(text + [UInt8(ascii: "\n")]) }
         var bytes = Array(text[..<place.upperBound])
         for (index, image) in images.enumerated() {
             bytes.append(contentsOf: index == 0 ? "\n    ".utf8 : ",\n    ".utf8)
@@ -24,12 +33,19 @@ extension Status {
                 // Strings hold no newline as it is, so each one begins a line to be indented.
                 if byte == UInt8(ascii: "\n") { bytes.append(contentsOf: "    ".utf8) }
             }
+            if bytes.count >= Self.piece {
+                try write(bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
         }
         bytes.append(contentsOf: "\n  ".utf8)
         bytes.append(contentsOf: text[end...])
         bytes.append(UInt8(ascii: "\n"))
-        return bytes
+        try write(bytes)
     }
+
+    /// In bytes; a piece is longer by less than an image's text.
+    private static let piece = 64 << 10
 
     private static func encode(_ value: some Encodable, _ encoder: JSONEncoder) -> [UInt8] {
         do {

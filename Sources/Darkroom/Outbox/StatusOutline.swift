@@ -7,30 +7,27 @@ struct StatusOutline: Decodable, Equatable, Sendable {
     let state: BatchState
     let times: Status.Times
 
-    /// What is kept of a file besides its images; a rejected manifest may have many errors.
-    private static let capacity = 8 << 20
-
     /// Reads the outline of `status.json` in a folder of the outbox; nil where there is none, or where it is
     /// not as Darkroom writes it.
     init?(in folder: Directory) throws(FileError) {
-        let file: Descriptor
         do {
-            file = try folder.open(BatchFile.status)
+            guard let bytes = try ImagesFilter.frame(in: folder),
+                let outline = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
+                outline.schemaVersion == 1
+            else { return nil }
+            self = outline
         } catch  where [.noSuchFileOrDirectory, .tooManySymbolicLinkLevels].contains(error.errno) {
             return nil
         }
-        var filter = ImagesFilter()
-        let path = folder.path(of: BatchFile.status)
-        while filter.kept.count <= Self.capacity {
-            let part = try file.readAll(upTo: (256 << 10) - 1, path: path)
-            if part.isEmpty { break }
-            filter.append(part)
-        }
-        guard filter.kept.count <= Self.capacity,
-            let outline = try? JSONDecoder().decode(Self.self, from: Data(filter.kept)),
-            outline.schemaVersion == 1
-        else { return nil }
-        self = outline
+    }
+}
+
+extension Status {
+    /// Reads `status.json` in a folder of the outbox without its images, as far as it is as Darkroom writes it.
+    /// nil where it is not a status of this version.
+    init?(frameIn folder: Directory) throws(FileError) {
+        guard let bytes = try ImagesFilter.frame(in: folder) else { return nil }
+        self.init(decoding: bytes)
     }
 }
 
@@ -41,26 +38,27 @@ struct StatusOutline: Decodable, Equatable, Sendable {
 private struct ImagesFilter {
     private static let opening = Array("  \"images\" : [".utf8)
     private static let closing = Array("  ]".utf8)
-    private static let newline = UInt8(ascii: "\n")
+    /// What is kept of a file besides its images; a rejected manifest may have many errors.
+    private static let capacity = 8 << 20
 
-    private(set) var kept: [UInt8] = []
-    /// The beginning of a line that has not come whole.
-    private var line: [UInt8] = []
+    private var kept: [UInt8] = []
     private var isInImages = false
 
-    mutating func append(_ bytes: [UInt8]) {
-        var rest = bytes[...]
-        while let end = rest.firstIndex(of: Self.newline) {
-            if line.isEmpty {
-                take(rest[...end])
-            } else {
-                line += rest[...end]
-                take(line[...])
-                line = []
+    /// What `status.json` says besides its images; nil where that is too much to be one of ours.
+    static func frame(in folder: Directory) throws(FileError) -> [UInt8]? {
+        let file = try folder.open(BatchFile.status)
+        let path = folder.path(of: BatchFile.status)
+        var filter = ImagesFilter()
+        var splitter = LineSplitter()
+        while filter.kept.count <= capacity {
+            let part = try file.readAll(upTo: Descriptor.piece - 1, path: path)
+            if part.isEmpty {
+                filter.take(splitter.begun[...])
+                return filter.kept
             }
-            rest = rest[(end + 1)...]
+            splitter.append(part) { filter.take($0) }
         }
-        line += rest
+        return nil
     }
 
     private mutating func take(_ line: ArraySlice<UInt8>) {

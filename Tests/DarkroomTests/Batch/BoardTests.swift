@@ -162,6 +162,23 @@ import Testing
         #expect(table.finished.count == 4)
     }
 
+    /// However many small batches there are, few of each level are in work; others of a higher level are not
+    /// kept waiting by them.
+    @Test func keepsFewBatchesOfALevelInWork() throws {
+        var table = try Table(window: 4, batchesPerLevel: 8)
+        for index in 0..<50 { table.accept("b\(index)", images: 1) }
+        #expect(table.board.summary.batchesInWork == 8)
+        table.accept("urgent", images: 1, priority: .veryHigh)
+        #expect(table.board.summary.batchesInWork == 9)
+        for index in 0..<50 where index % 7 == 0 { table.steer("b\(index)", .hold) }
+        for index in 0..<50 where index % 14 == 0 { table.steer("b\(index)", .cancel) }
+        for index in 0..<50 where index % 14 == 7 { table.steer("b\(index)", .release) }
+        table.runToTheEnd()
+        #expect(table.finished.count == 51)
+        for index in 0..<50 { table.accept("c\(index)", images: 1) }
+        #expect(table.board.summary.batchesInWork == 8)
+    }
+
     @Test func preparesFromTheFolderWhatItHadNoRoomToKeep() throws {
         var table = try Table(window: 4, imageBudget: 10, preparedBudget: 10)
         for index in 0..<8 { table.accept("b\(index)", images: 7) }

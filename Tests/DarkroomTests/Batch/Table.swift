@@ -50,13 +50,14 @@ struct Table {
 
     init(
         window: Int, saturation: Int = 1000, placesPerLevel: Int = 512,
-        imageBudget: Int = 262_144, preparedBudget: Int = 65_536
+        imageBudget: Int = 262_144, batchesPerLevel: Int = 1024, preparedBudget: Int = 65_536
     ) throws {
         scratch = try ScratchDirectory()
         spool = try Spool(path: scratch.path)
         board = Board(
             window: window, saturation: saturation, placesPerLevel: placesPerLevel,
-            imageBudget: imageBudget, preparedBudget: preparedBudget)
+            imageBudget: imageBudget, batchesPerLevel: batchesPerLevel,
+            preparedBudget: preparedBudget)
     }
 
     mutating func accept(
@@ -148,7 +149,7 @@ struct Table {
 
     private mutating func take(_ effects: [Effect]) {
         queue += effects
-        for batch in board.batches.values { mostLive = max(mostLive, batch.live.count) }
+        for batch in board.batches.values { mostLive = max(mostLive, batch.live.workingCount) }
     }
 
     /// Does one thing; false where there is nothing to do.

@@ -39,7 +39,7 @@ import Testing
     }
 
     /// The images are encoded one by one; the text is that of all at once.
-    @Test(arguments: [0, 1, 2, 50])
+    @Test(arguments: [0, 1, 2, 50, 500])
     func isWrittenAsAWhole(count: Int) throws {
         var status = Self.full
         status.errors = nil
@@ -51,6 +51,33 @@ import Testing
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         #expect(status.encoded() == Array(try encoder.encode(status)) + [UInt8(ascii: "\n")])
+        var longest = 0
+        status.encode { longest = max(longest, $0.count) }
+        #expect(longest < 66 << 10)
+    }
+
+    /// Whoever needs no images does not read them, whatever is in them.
+    @Test func comesBackWithoutItsImages() throws {
+        let scratch = try ScratchDirectory()
+        let folder = try Directory(path: scratch.path)
+        var frame = Self.full
+        frame.images = []
+        var many = Self.full
+        many.images = (0..<3000).map { index in
+            var image = Self.full.images[index % 2]
+            image.name = "\(index)\n  ]\n\"images\" : ["
+            return image
+        }
+        for status in [frame, Self.full, many] {
+            try folder.write(status.encoded(), to: "status.json", replacing: true, durably: false)
+            #expect(try Status(frameIn: folder) == frame)
+        }
+        // One that somebody has written anew is read as it is.
+        let tidied = try JSONEncoder().encode(Self.full)
+        try folder.write(Array(tidied), to: "status.json", replacing: true, durably: false)
+        #expect(try Status(frameIn: folder) == Self.full)
+        try folder.write(Array("{".utf8), to: "status.json", replacing: true, durably: false)
+        #expect(try Status(frameIn: folder) == nil)
     }
 
     @Test func refusesAnotherVersion() {
