@@ -18,9 +18,16 @@ enum {
     /* Around a chunk's data: length and name before it, CRC after it. */
     CHUNK_HEAD = 8,
     CHUNK_TAIL = 4,
+    /* Strips are that large only where a row is. */
+    SEARCHED_BYTES = 1 << 30,
     ZLIB_HEAD = 2,
     STREAM_END = 6,
 };
+
+/* How long drawings are searched; the brief one only compares. */
+static const darkroom_search brief_search = {4, 2};
+static const darkroom_search fast_search = {16, 2};
+static const darkroom_search balanced_search = {64, 6};
 
 struct darkroom_strip {
     size_t row_bytes, stride, room, rows;
@@ -34,7 +41,8 @@ struct darkroom_strip {
     size_t chunk_bytes;
     uint8_t *unfiltered; /* made when needed */
     uint8_t *trial; /* where a second way is tried out, of the same room; made when needed */
-    void *scratch, *pixel_scratch; /* the latter made when needed */
+    void *scratch;
+    void *pixel_scratch, *search_scratch; /* made when needed */
     darkroom_matcher matcher;
     uint32_t adler;
 };
@@ -98,6 +106,7 @@ void darkroom_strip_free(darkroom_strip *strip)
     free(strip->trial);
     free(strip->scratch);
     free(strip->pixel_scratch);
+    free(strip->search_scratch);
     free(strip);
 }
 
@@ -140,32 +149,31 @@ static int take_shorter(
     return 1;
 }
 
-/* Looks for matches with one of libdeflate's levels in the rows, filtered or not. 0 where there is no
- * memory. */
-static int try_matches(
-    darkroom_strip *strip, const uint8_t *rows, int level, uint8_t *data, size_t *length)
+/* Has libdeflate look for matches in the rows, filtered or not. */
+static darkroom_strip_result try_matches(
+    darkroom_strip *strip, const uint8_t *rows, uint8_t *data, size_t *length)
 {
-    const size_t count = darkroom_match(
-        &strip->matcher, level, rows, filtered_bytes(strip), strip->trial, *length);
-    if (count == SIZE_MAX)
-        return 0;
-    if (take_shorter(strip, count, data, length) && rows != strip->filtered)
+    size_t count;
+    const darkroom_strip_result result = darkroom_match(
+        &strip->matcher, rows, filtered_bytes(strip), strip->trial, *length, &count);
+    if (result == DARKROOM_STRIP_OK && take_shorter(strip, count, data, length)
+        && rows != strip->filtered)
         strip->adler = darkroom_adler32(1, rows, filtered_bytes(strip));
-    return 1;
+    return result;
 }
 
-/* Looks for matches of whole pixels. 0 where there is no memory. */
-static int try_pixels(darkroom_strip *strip, uint8_t *data, size_t *length)
+/* Looks for matches of whole pixels. */
+static darkroom_strip_result try_pixels(darkroom_strip *strip, uint8_t *data, size_t *length)
 {
     if (strip->pixel_scratch == NULL)
         strip->pixel_scratch = malloc(darkroom_deflate_pixels_scratch());
     if (strip->pixel_scratch == NULL)
-        return 0;
+        return DARKROOM_STRIP_MEMORY;
     const size_t count = darkroom_deflate_pixels(
         strip->filtered, strip->row_bytes + 1, strip->rows, strip->pixel_bytes,
         strip->pixel_scratch, strip->trial);
     take_shorter(strip, count, data, length);
-    return 1;
+    return DARKROOM_STRIP_OK;
 }
 
 /* Makes the rows with the filter None. 0 where there is no memory. */
@@ -184,58 +192,70 @@ static int make_unfiltered(darkroom_strip *strip)
 }
 
 /* Looks for matches in a drawing. What repeats in it need not do so in its differences, so a quarter
- * of the strip tells whether the filters pay. 0 where there is no memory. */
-static int try_drawing(darkroom_strip *strip, int level, uint8_t *data, size_t *length)
+ * of the strip tells whether the filters pay. */
+static darkroom_strip_result try_drawing(
+    darkroom_strip *strip, darkroom_search effort, uint8_t *data, size_t *length)
 {
     const size_t stride = strip->row_bytes + 1;
     const size_t from = strip->rows / 2 * stride;
-    const size_t count = (strip->rows + 3) / 4 * stride;
-    if (!make_unfiltered(strip))
-        return 0;
-    const size_t filtered = darkroom_match_size(
-        &strip->matcher, 1, strip->filtered + from, count, strip->trial, strip->chunk_room);
-    const size_t unfiltered = darkroom_match_size(
-        &strip->matcher, 1, strip->unfiltered + from, count, strip->trial, strip->chunk_room);
-    if (filtered == SIZE_MAX || unfiltered == SIZE_MAX)
-        return 0;
+    const size_t to = from + (strip->rows + 3) / 4 * stride;
+    if (filtered_bytes(strip) > SEARCHED_BYTES)
+        return DARKROOM_STRIP_OK;
+    if (strip->search_scratch == NULL)
+        strip->search_scratch = malloc(darkroom_deflate_search_scratch());
+    if (strip->search_scratch == NULL || !make_unfiltered(strip))
+        return DARKROOM_STRIP_MEMORY;
+    const size_t filtered = darkroom_deflate_search(
+        strip->filtered, 0, from, to, brief_search, strip->search_scratch, strip->trial);
+    const size_t unfiltered = darkroom_deflate_search(
+        strip->unfiltered, 0, from, to, brief_search, strip->search_scratch, strip->trial);
     const uint8_t *rows = unfiltered < filtered ? strip->unfiltered : strip->filtered;
-    return try_matches(strip, rows, level, data, length);
+    const size_t count = darkroom_deflate_search(
+        rows, 0, 0, filtered_bytes(strip), effort, strip->search_scratch, strip->trial);
+    if (take_shorter(strip, count, data, length) && rows != strip->filtered)
+        strip->adler = darkroom_adler32(1, rows, filtered_bytes(strip));
+    return DARKROOM_STRIP_OK;
 }
 
-/* Everything that may be smallest, whatever time it takes. 0 where there is no memory. */
-static int try_all(darkroom_strip *strip, uint8_t *data, size_t *length)
+/* Everything that may be smallest, whatever time it takes. */
+static darkroom_strip_result try_all(darkroom_strip *strip, uint8_t *data, size_t *length)
 {
-    enum { LEVEL = 11 };
-    const int has_colour = strip->depth == 8 && strip->pixel_bytes >= 3;
-    return (!has_colour || try_pixels(strip, data, length)) && make_unfiltered(strip)
-        && try_matches(strip, strip->filtered, LEVEL, data, length)
-        && try_matches(strip, strip->unfiltered, LEVEL, data, length);
+    darkroom_strip_result result = DARKROOM_STRIP_OK;
+    if (strip->depth == 8 && strip->pixel_bytes >= 3)
+        result = try_pixels(strip, data, length);
+    if (result == DARKROOM_STRIP_OK)
+        result = try_matches(strip, strip->filtered, data, length);
+    if (result == DARKROOM_STRIP_OK && !make_unfiltered(strip))
+        result = DARKROOM_STRIP_MEMORY;
+    if (result == DARKROOM_STRIP_OK)
+        result = try_matches(strip, strip->unfiltered, data, length);
+    return result;
 }
 
-/* Tries what else may be shorter than the runs that the chunk's data are so far. 0 where there is no
- * memory. */
-static int try_more(darkroom_strip *strip, uint8_t *data, size_t *length)
+/* Tries what else may be shorter than the runs that the chunk's data are so far. */
+static darkroom_strip_result try_more(darkroom_strip *strip, uint8_t *data, size_t *length)
 {
     const darkroom_rows plain = {
         pixel_row(strip, 0), strip->row_bytes, strip->stride, strip->rows};
     const darkroom_rows filtered = {
         strip->filtered + 1, strip->row_bytes, strip->row_bytes + 1, strip->rows};
-    const darkroom_content content =
-        darkroom_look(&plain, &filtered, strip->pixel_bytes, strip->depth, *length);
     const darkroom_effort effort = strip->effort;
-    if (effort != DARKROOM_DEFLATE_SMALL
-        && (content == DARKROOM_PHOTOGRAPHED
-            || (content == DARKROOM_TONED && effort == DARKROOM_DEFLATE_FAST)))
-        return 1;
+    const darkroom_content content = effort == DARKROOM_DEFLATE_SMALL
+        ? DARKROOM_DRAWN
+        : darkroom_look(&plain, &filtered, strip->pixel_bytes, strip->depth, *length);
+    if (content == DARKROOM_PHOTOGRAPHED
+        || (content == DARKROOM_TONED && effort == DARKROOM_DEFLATE_FAST))
+        return DARKROOM_STRIP_OK;
     if (strip->trial == NULL)
         strip->trial = malloc(strip->chunk_room);
     if (strip->trial == NULL)
-        return 0;
+        return DARKROOM_STRIP_MEMORY;
     if (effort == DARKROOM_DEFLATE_SMALL)
         return try_all(strip, data, length);
     if (content == DARKROOM_TONED)
         return try_pixels(strip, data, length);
-    return try_drawing(strip, effort == DARKROOM_DEFLATE_FAST ? 1 : 6, data, length);
+    return try_drawing(
+        strip, effort == DARKROOM_DEFLATE_FAST ? fast_search : balanced_search, data, length);
 }
 
 static void put_big_endian(uint8_t *bytes, size_t value)
@@ -255,7 +275,7 @@ static size_t frame(uint8_t *chunk, size_t length)
     return CHUNK_HEAD + length + CHUNK_TAIL;
 }
 
-int darkroom_strip_encode(darkroom_strip *strip)
+darkroom_strip_result darkroom_strip_encode(darkroom_strip *strip)
 {
     /* Deflate with a window of 32 KiB; the second byte tells how hard was tried, and makes the two
      * a multiple of 31. */
@@ -271,10 +291,10 @@ int darkroom_strip_encode(darkroom_strip *strip)
     strip->adler = darkroom_adler32(1, strip->filtered, filtered_bytes(strip));
     size_t length =
         darkroom_deflate_runs(strip->filtered, filtered_bytes(strip), strip->scratch, data);
-    if (!try_more(strip, data, &length))
-        return 0;
-    strip->chunk_bytes = frame(strip->chunk, length + (strip->is_first ? ZLIB_HEAD : 0));
-    return 1;
+    const darkroom_strip_result result = try_more(strip, data, &length);
+    if (result == DARKROOM_STRIP_OK)
+        strip->chunk_bytes = frame(strip->chunk, length + (strip->is_first ? ZLIB_HEAD : 0));
+    return result;
 }
 
 const uint8_t *darkroom_strip_chunk(const darkroom_strip *strip, size_t *count)

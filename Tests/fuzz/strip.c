@@ -91,7 +91,7 @@ static stream encode(const picture *p)
         darkroom_strip *strip = strips[turn / 2 % 2];
         darkroom_strip_begin(strip, above);
         row += darkroom_strip_fill(strip, p->rows + row * p->row_bytes, p->height - row);
-        if (!darkroom_strip_encode(strip))
+        if (darkroom_strip_encode(strip) != DARKROOM_STRIP_OK)
             abort();
         uint64_t filtered = 0;
         const uint32_t own = darkroom_strip_adler(strip, &filtered);
