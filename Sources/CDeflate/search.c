@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    HASH_BITS = 15,
+    HASH_BITS = 14,
     HASH_BITS_3 = 12,
     /* What a place is hashed by at most; the last bytes, fewer than this, are literals. */
     HASHED = 8,
@@ -20,6 +20,9 @@ enum {
     LONG_MATCH = 12,
     /* Three bytes further away cost as much as their literals. */
     FURTHEST_3 = 4096,
+    /* So many literals in a row, and one place is passed over each time; at most these. */
+    LITERALS_A_PLACE = 64,
+    MOST_PASSED = 3,
     /* How much of a match's end is entered into all chains; of a run of one byte nothing else is. */
     MATCH_END = 16,
     /* A block ends when it has so many literals and matches, for its codes to be worth their room, or
@@ -114,47 +117,47 @@ INLINE size_t equal_bytes(const uint8_t *a, const uint8_t *b, size_t limit)
     return count;
 }
 
-/* Follows a chain for what is longer than `best`, which is at least three bytes and shorter than
- * `limit`. */
+/* The match at this distance where it is longer than `best`, which is at least three bytes and shorter
+ * than `limit`. */
+INLINE match longer(const uint8_t *here, size_t distance, size_t limit, match best)
+{
+    const uint8_t *there = here - distance;
+    const size_t tail = best.length - 3;
+    if (load_4(there + tail) != load_4(here + tail) || load_4(there) != load_4(here))
+        return best;
+    const size_t length = equal_bytes(here, there, limit);
+    return length > best.length ? (match){length, distance} : best;
+}
+
+/* Follows a chain for the longest match; of equals the nearest. */
 INLINE match follow(
     const uint32_t *before, uint32_t place, const uint8_t *bytes, size_t at, size_t limit,
     unsigned tries, match best)
 {
-    const uint8_t *here = bytes + at;
-    /* A longer one has these as well. */
-    uint32_t tail = load_4(here + best.length - 3);
-    for (; tries > 0 && place != 0; tries--) {
+    for (; tries > 0 && place != 0 && best.length < limit; tries--) {
         const size_t distance = at + 1 - place;
         if (distance > WINDOW)
             break;
-        const uint8_t *there = here - distance;
-        if (load_4(there + best.length - 3) == tail && load_4(there) == load_4(here)) {
-            const size_t length = equal_bytes(here, there, limit);
-            if (length > best.length) {
-                best = (match){length, distance};
-                if (length == limit)
-                    break;
-                tail = load_4(here + length - 3);
-            }
-        }
+        best = longer(bytes + at, distance, limit, best);
         place = before[(place - 1) % WINDOW];
     }
     return best;
 }
 
 /* The longest match found that is longer than `least` bytes; its distance is 0 where there is
- * none. There are at least HASHED bytes left. */
+ * none. There are at least HASHED bytes left. `last` is the distance of the match before, or 0: in
+ * patterns it is the one of all matches. */
 INLINE match find(
-    search *s, const uint8_t *bytes, size_t at, size_t end, size_t least,
+    search *s, const uint8_t *bytes, size_t at, size_t end, size_t least, size_t last,
     darkroom_search effort)
 {
     const size_t left = end - at;
     const size_t limit = left < LONGEST_MATCH ? left : LONGEST_MATCH;
     const chains found = enter(s, bytes, at);
     match best = {least < SHORTEST_MATCH ? SHORTEST_MATCH : least, 0};
-    if (best.length >= limit)
-        return best;
     best = follow(s->before_8, found.first_8, bytes, at, limit, effort.long_tries, best);
+    if (last != 0 && best.length < limit)
+        best = longer(bytes + at, last, limit, best);
     if (best.length >= LONG_MATCH)
         return best;
     best = follow(s->before_4, found.first_4, bytes, at, limit, effort.short_tries, best);
@@ -178,6 +181,15 @@ INLINE void enter_all(search *s, const uint8_t *bytes, size_t from, size_t to, s
         enter(s, bytes, at);
 }
 
+/* Passes over places without a search. They are entered, for what repeats later may begin at any. */
+INLINE size_t pass(search *s, const uint8_t *bytes, size_t at, size_t end, size_t count)
+{
+    const size_t stop = at + (count < MOST_PASSED ? count : MOST_PASSED);
+    for (; at < stop && at + HASHED <= end; at++)
+        enter_8(s, at, hash_word(bytes + at));
+    return at;
+}
+
 size_t darkroom_deflate_search_scratch(void)
 {
     return sizeof(search);
@@ -192,25 +204,28 @@ size_t darkroom_deflate_search(
     memset(s->last_8, 0, sizeof s->last_8);
     memset(s->last_4, 0, sizeof s->last_4);
     memset(s->last_3, 0, sizeof s->last_3);
-    const darkroom_search less = {(effort.long_tries + 1) / 2, (effort.short_tries + 1) / 2};
+    const darkroom_search less = {
+        (effort.long_tries + 1) / 2, (effort.short_tries + 1) / 2, effort.passes};
     if (end - start >= HASHED)
         enter_all(s, bytes, start - known < WINDOW ? known : start - WINDOW, start, end);
     for (size_t at = start; at < end;) {
         const size_t block = at;
-        size_t count = 0, symbols = 0, done = at;
-        while (end - at >= HASHED && at - block < BLOCK_BYTES - 2 * LONGEST_MATCH
+        size_t count = 0, symbols = 0, done = at, last = 0;
+        while (at + HASHED <= end && at - block < BLOCK_BYTES - 2 * LONGEST_MATCH
             && (symbols < BLOCK_SYMBOLS || at - block < LEAST_BLOCK_BYTES)) {
-            match best = find(s, bytes, at, end, 0, effort);
+            match best = find(s, bytes, at, end, 0, last, effort);
             symbols++;
             if (best.distance == 0) {
                 at++;
+                if (effort.passes)
+                    at = pass(s, bytes, at, end, (at - done) / LITERALS_A_PLACE);
                 continue;
             }
             /* Entered up to here. */
             size_t entered = at + 1;
             /* One that begins a byte later may be longer. */
             while (best.length < LONGEST_MATCH && end - entered >= HASHED) {
-                const match next = find(s, bytes, entered, end, best.length, less);
+                const match next = find(s, bytes, entered, end, best.length, last, less);
                 entered++;
                 if (next.distance == 0)
                     break;
@@ -221,12 +236,13 @@ size_t darkroom_deflate_search(
             s->sequences[count++] = (darkroom_sequence){
                 .literals = (uint32_t)(at - done), .length = (uint16_t)best.length,
                 .distance = (uint16_t)(best.distance - 1)};
+            last = best.distance;
             at = done = at + best.length;
             if (best.distance == 1 && at > entered + MATCH_END)
                 entered = at - MATCH_END;
             enter_all(s, bytes, entered, at, end);
         }
-        if (end - at < HASHED)
+        if (at + HASHED > end)
             at = end;
         darkroom_block(&bits, bytes + block, at - block, s->sequences, count);
     }

@@ -35,6 +35,7 @@ size_t darkroom_deflate_pixels_scratch(void);
  * likely to be the same, and of those where four are. */
 typedef struct {
     unsigned long_tries, short_tries;
+    int passes; /* whether it passes over places where nothing has been found for long */
 } darkroom_search;
 
 /*

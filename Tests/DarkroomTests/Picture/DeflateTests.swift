@@ -189,9 +189,9 @@ import Testing
     }
 
     static let searches = [
-        darkroom_search(long_tries: 0, short_tries: 1),
-        darkroom_search(long_tries: 16, short_tries: 2),
-        darkroom_search(long_tries: 64, short_tries: 6),
+        darkroom_search(long_tries: 0, short_tries: 1, passes: 0),
+        darkroom_search(long_tries: 24, short_tries: 2, passes: 1),
+        darkroom_search(long_tries: 64, short_tries: 6, passes: 0),
     ]
 
     /// What comes before `start` is known to the decoder.
