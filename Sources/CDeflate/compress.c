@@ -9,6 +9,8 @@
 enum {
     /* Strips are that large only where a row is. */
     SEARCHED_BYTES = 1 << 30,
+    /* What is left of a picture for its last strip may be too little to be worth a search. */
+    LEFT_BYTES = 8 << 10,
 };
 
 /* How long drawings are searched; the brief one only compares. */
@@ -170,7 +172,9 @@ static darkroom_strip_result try_drawing(
     darkroom_strip *strip, darkroom_search effort, uint8_t *data, size_t *length)
 {
     enum { SHARE = 8, HEADERS = 200 };
-    if (filtered_bytes(strip) > SEARCHED_BYTES)
+    const int is_left = !strip->is_first && !strip->knows_seam;
+    if (filtered_bytes(strip) > SEARCHED_BYTES
+        || (is_left && filtered_bytes(strip) < LEFT_BYTES))
         return DARKROOM_STRIP_OK;
     if (!make_search(strip))
         return DARKROOM_STRIP_MEMORY;

@@ -155,7 +155,8 @@ import Testing
                 let cores = Cores(count: count)
                 cores.enter()
                 files.insert(
-                    try Self.write(ArrayStage(picture), cores: cores, compression: compression).file)
+                    try Self.write(ArrayStage(picture), cores: cores, compression: compression).file
+                )
             }
             #expect(files.count == 1, "\(name)")
             let file = try #require(files.first)
