@@ -99,41 +99,48 @@ static unsigned repetition_in(const darkroom_rows *rows, size_t step)
     return repetition(sample, count, step);
 }
 
-/*
- * Whether most rows repeat one further up than the last, as those of patterns and tiles do: at
- * distances that the samples above are too short for, and the row filters do not see. Exactly the same
- * bytes are no accident in a photograph.
- */
-static int has_repeated_rows(const darkroom_rows *rows)
+enum { PIECE = 48 };
+
+size_t darkroom_repeat_reach(size_t row_bytes)
 {
-    enum { PIECES = 32, PIECE = 48, MOST_ROWS_UP = 64, WINDOW = 32 << 10 };
-    const size_t reach = WINDOW / rows->bytes < MOST_ROWS_UP ? WINDOW / rows->bytes : MOST_ROWS_UP;
-    if (reach < 2 || rows->count <= reach || rows->bytes < PIECE)
+    enum { WINDOW = 32 << 10 };
+    return row_bytes < PIECE || row_bytes > WINDOW / 2 ? SIZE_MAX : WINDOW / row_bytes;
+}
+
+int darkroom_has_repeated_rows(const darkroom_rows *rows)
+{
+    enum { PIECES = 32, MOST_MISSES = PIECES / 4 };
+    const size_t reach = darkroom_repeat_reach(rows->bytes);
+    if (rows->count <= reach)
         return 0;
-    unsigned repeated = 0;
-    for (size_t i = 0; i < PIECES; i++) {
+    unsigned missed = 0;
+    for (size_t i = 0; i < PIECES && missed <= MOST_MISSES; i++) {
         const size_t row = reach + (rows->count - reach) * i / PIECES;
         const size_t column = (rows->bytes - PIECE) * (i * 11 % PIECES) / (PIECES - 1);
         const uint8_t *piece = rows->first + row * rows->stride + column;
         size_t up = 2;
         while (up <= reach && memcmp(piece, piece - up * rows->stride, PIECE) != 0)
             up++;
-        repeated += up <= reach;
+        missed += up > reach;
     }
-    return repeated >= PIECES * 3 / 4;
+    return missed <= MOST_MISSES;
 }
 
 darkroom_content darkroom_look(
     const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes, int depth,
     size_t coded)
 {
-    enum { MUCH = 400 };
+    enum { MUCH = 400, SMOOTH_MILLIBITS = 2000 };
     const size_t step = (size_t)pixel_bytes;
     const size_t millibits = 8000 * coded / (filtered->stride * filtered->count);
-    if (repetition_in(plain, step) >= MUCH || has_repeated_rows(plain))
+    if (repetition_in(plain, step) >= MUCH || darkroom_has_repeated_rows(plain))
         return DARKROOM_DRAWN;
-    if (depth == 8 && step >= 3 && is_toned(foresee(filtered, step), millibits))
+    const int toned = depth == 8 && step >= 3 && is_toned(foresee(filtered, step), millibits);
+    if (toned && millibits >= SMOOTH_MILLIBITS)
         return DARKROOM_TONED;
-    /* What is drawn smoothly repeats only in its differences. */
-    return repetition_in(filtered, step) >= MUCH ? DARKROOM_DRAWN : DARKROOM_PHOTOGRAPHED;
+    /* What is drawn smoothly repeats only in its differences. So do toned photographs, but these take
+     * more bits. */
+    if (repetition_in(filtered, step) >= MUCH)
+        return DARKROOM_DRAWN;
+    return toned ? DARKROOM_TONED : DARKROOM_PHOTOGRAPHED;
 }

@@ -23,6 +23,17 @@ typedef struct {
     size_t count;
 } darkroom_rows;
 
+/* How many rows up deflate reaches. SIZE_MAX where that is less than two, or rows are too short to
+ * tell by a piece of one whether it is the same. */
+size_t darkroom_repeat_reach(size_t row_bytes);
+
+/*
+ * Whether most rows repeat one within reach, but further up than the last, as those of patterns and
+ * tiles do: at distances that samples are too short for, and the row filters do not see. Exactly the
+ * same bytes are no accident in a photograph. 0 where there are no more rows than the reach.
+ */
+int darkroom_has_repeated_rows(const darkroom_rows *rows);
+
 /* Tells it from a few thousand of the bytes: of the rows as they are, and filtered, when `coded` is
  * how many bytes Huffman codes and runs need for all of them. */
 darkroom_content darkroom_look(

@@ -5,11 +5,15 @@
 #include <string.h>
 #include <zlib.h>
 
+enum {
+    /* The last but one: the last takes much longer for next to nothing. */
+    LEVEL = 11,
+    SCRATCH_BYTES = 32 << 10,
+};
+
 void darkroom_matcher_free(darkroom_matcher *matcher)
 {
-    for (int level = 0; level < MATCH_LEVELS; level++)
-        if (matcher->levels[level] != NULL)
-            libdeflate_free_compressor(matcher->levels[level]);
+    libdeflate_free_compressor(matcher->compressor);
     if (matcher->walker != NULL) {
         inflateEnd(matcher->walker);
         free(matcher->walker);
@@ -24,6 +28,7 @@ static int make_walker(darkroom_matcher *matcher)
         matcher->scratch = malloc(SCRATCH_BYTES);
     if (matcher->scratch == NULL)
         return 0;
+    /* Where there is one, its state is as inflateReset needs it. */
     if (matcher->walker != NULL)
         return inflateReset(matcher->walker) == Z_OK;
     z_stream *walker = calloc(1, sizeof *walker);
@@ -39,11 +44,11 @@ static int make_walker(darkroom_matcher *matcher)
 
 /* Finds the first bit of the last block, and the one after its end. zlib stops at the boundaries of
  * blocks and tells how many bits of the last byte it has not used. */
-static int find_last_block(
+static darkroom_strip_result find_last_block(
     darkroom_matcher *matcher, uint8_t *bytes, size_t count, size_t *start, size_t *end)
 {
     if (!make_walker(matcher))
-        return 0;
+        return DARKROOM_STRIP_MEMORY;
     z_stream *walker = matcher->walker;
     walker->next_in = bytes;
     *start = 0;
@@ -56,8 +61,10 @@ static int find_last_block(
         }
         walker->next_out = matcher->scratch;
         walker->avail_out = SCRATCH_BYTES;
-        if (inflate(walker, Z_BLOCK) != Z_OK)
-            return 0;
+        /* zlib takes memory for its window as late as here. */
+        const int status = inflate(walker, Z_BLOCK);
+        if (status != Z_OK)
+            return status == Z_MEM_ERROR ? DARKROOM_STRIP_MEMORY : DARKROOM_STRIP_BROKEN;
         const int at_boundary = (walker->data_type & 128) != 0;
         const int in_last = (walker->data_type & 64) != 0;
         if (!at_boundary)
@@ -66,47 +73,32 @@ static int find_last_block(
         const size_t place = 8 * used - (size_t)(walker->data_type & 7);
         if (in_last) {
             *end = place;
-            return 1;
+            return DARKROOM_STRIP_OK;
         }
         *start = place;
     }
 }
 
-static struct libdeflate_compressor *compressor(darkroom_matcher *matcher, int level)
-{
-    if (matcher->levels[level] == NULL)
-        matcher->levels[level] = libdeflate_alloc_compressor(level);
-    return matcher->levels[level];
-}
-
-size_t darkroom_match_size(
-    darkroom_matcher *matcher, int level, const uint8_t *bytes, size_t count, uint8_t *out,
-    size_t room)
-{
-    struct libdeflate_compressor *with = compressor(matcher, level);
-    if (with == NULL)
-        return SIZE_MAX;
-    const size_t length = libdeflate_deflate_compress(with, bytes, count, out, room);
-    return length == 0 ? room : length;
-}
-
-size_t darkroom_match(
-    darkroom_matcher *matcher, int level, const uint8_t *bytes, size_t count, uint8_t *out,
-    size_t room)
+darkroom_strip_result darkroom_match(
+    darkroom_matcher *matcher, const uint8_t *bytes, size_t count, uint8_t *out, size_t room,
+    size_t *written)
 {
     enum { ALIGNMENT = 5 }; /* an empty stored block of at most three bits more than four bytes */
-    struct libdeflate_compressor *with = compressor(matcher, level);
-    if (with == NULL)
-        return SIZE_MAX;
+    *written = 0;
+    if (matcher->compressor == NULL)
+        matcher->compressor = libdeflate_alloc_compressor(LEVEL);
+    if (matcher->compressor == NULL)
+        return DARKROOM_STRIP_MEMORY;
     if (room <= ALIGNMENT)
-        return 0;
+        return DARKROOM_STRIP_OK;
     const size_t length =
-        libdeflate_deflate_compress(with, bytes, count, out, room - ALIGNMENT);
+        libdeflate_deflate_compress(matcher->compressor, bytes, count, out, room - ALIGNMENT);
     if (length == 0)
-        return 0;
+        return DARKROOM_STRIP_OK;
     size_t start, end;
-    if (!find_last_block(matcher, out, length, &start, &end))
-        return SIZE_MAX;
+    const darkroom_strip_result result = find_last_block(matcher, out, length, &start, &end);
+    if (result != DARKROOM_STRIP_OK)
+        return result;
     out[start / 8] &= (uint8_t)~(1u << start % 8);
     /* The three bits of the stored block's header are 0, as is what fills the last byte. */
     size_t at = (end + 3 + 7) / 8;
@@ -115,5 +107,6 @@ size_t darkroom_match(
     out[at++] = 0;
     out[at++] = 0xff;
     out[at++] = 0xff;
-    return at;
+    *written = at;
+    return DARKROOM_STRIP_OK;
 }

@@ -1,8 +1,7 @@
 #include "CDeflate.h"
 #include "content.h"
-#include "matches.h"
+#include "strip_state.h"
 
-#include <png_choose.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,23 +21,6 @@ enum {
     STREAM_END = 6,
 };
 
-struct darkroom_strip {
-    size_t row_bytes, stride, room, rows;
-    int pixel_bytes, depth;
-    darkroom_effort effort;
-    int is_first;
-    uint8_t *pixels;   /* as filters want them, the row above first */
-    uint8_t *filtered;
-    uint8_t *chunk;
-    size_t chunk_room; /* of its data */
-    size_t chunk_bytes;
-    uint8_t *unfiltered; /* made when needed */
-    uint8_t *trial; /* where a second way is tried out, of the same room; made when needed */
-    void *scratch, *pixel_scratch; /* the latter made when needed */
-    darkroom_matcher matcher;
-    uint32_t adler;
-};
-
 size_t darkroom_strip_rows(size_t row_bytes, size_t height, darkroom_effort effort)
 {
     const size_t line = row_bytes + 1;
@@ -53,10 +35,13 @@ size_t darkroom_strip_rows(size_t row_bytes, size_t height, darkroom_effort effo
     return rows == 0 ? 1 : rows < height ? rows : height;
 }
 
-/* Where row `index` of the strip lies, from 0; the one above the strip is that before it. */
-static uint8_t *pixel_row(const darkroom_strip *strip, size_t index)
+/* How many rows make two of deflate's windows, so that a seam may repeat itself and what is within
+ * its reach is all of it. 0 where rows are not looked at for that. */
+static size_t seam_rows(size_t row_bytes)
 {
-    return strip->pixels + (index + 1) * strip->stride + DARKROOM_PNG_MARGIN;
+    enum { SEAM_BYTES = 64 << 10 };
+    const size_t rows = SEAM_BYTES / (row_bytes + 1);
+    return rows > darkroom_repeat_reach(row_bytes) ? rows : 0;
 }
 
 darkroom_strip *darkroom_strip_new(
@@ -71,14 +56,18 @@ darkroom_strip *darkroom_strip_new(
     strip->pixel_bytes = pixel_bytes;
     strip->depth = depth;
     strip->effort = effort;
+    strip->seam_rows = seam_rows(row_bytes);
     const size_t bytes = (row_bytes + 1) * rows;
     strip->chunk_room = ZLIB_HEAD + darkroom_deflate_room(bytes) + STREAM_END;
     /* calloc, because vectors read what lies between the rows. */
-    strip->pixels = calloc(1, strip->stride * (rows + 1) + DARKROOM_PNG_OVERHANG);
-    strip->filtered = malloc(bytes + DARKROOM_PNG_OVERHANG);
+    strip->pixels = calloc(
+        1, strip->stride * (strip->seam_rows + 1 + rows) + DARKROOM_PNG_OVERHANG);
+    uint8_t *filtered = malloc(seam_bytes(strip) + bytes + DARKROOM_PNG_OVERHANG);
     strip->chunk = malloc(CHUNK_HEAD + strip->chunk_room + CHUNK_TAIL);
     strip->scratch = malloc(darkroom_deflate_scratch(bytes));
-    if (strip->pixels == NULL || strip->filtered == NULL || strip->chunk == NULL
+    if (filtered != NULL)
+        strip->filtered = filtered + seam_bytes(strip);
+    if (strip->pixels == NULL || filtered == NULL || strip->chunk == NULL
         || strip->scratch == NULL) {
         darkroom_strip_free(strip);
         return NULL;
@@ -106,24 +95,43 @@ void darkroom_strip_free(darkroom_strip *strip)
         return;
     darkroom_matcher_free(&strip->matcher);
     free(strip->pixels);
-    free(strip->filtered);
+    if (strip->filtered != NULL)
+        free(strip->filtered - seam_bytes(strip));
+    if (strip->unfiltered != NULL)
+        free(strip->unfiltered - seam_bytes(strip));
     free(strip->chunk);
-    free(strip->unfiltered);
     free(strip->trial);
     free(strip->scratch);
     free(strip->pixel_scratch);
+    free(strip->search_scratch);
     free(strip);
 }
 
 void darkroom_strip_begin(darkroom_strip *strip, const darkroom_strip *previous)
 {
-    uint8_t *above = pixel_row(strip, 0) - strip->stride;
+    const int knows_seam = previous != NULL && previous->has_seam;
+    const size_t bytes = (knows_seam ? strip->seam_rows + 1 : 1) * strip->stride;
+    uint8_t *above = pixel_row(strip, 0) - bytes;
+    /* `previous` may be the strip itself. */
     if (previous == NULL)
         memset(above, 0, strip->row_bytes);
     else
-        memcpy(above, pixel_row(previous, previous->rows - 1), strip->row_bytes);
+        memmove(above, pixel_row(previous, previous->rows) - bytes, bytes - DARKROOM_PNG_MARGIN);
     strip->is_first = previous == NULL;
+    strip->knows_seam = knows_seam;
+    strip->has_seam = 0;
     strip->rows = 0;
+}
+
+/* Whether the strip, which is full, ends in rows where the one below may find its matches. */
+static int ends_in_seam(const darkroom_strip *strip)
+{
+    if (strip->seam_rows == 0 || strip->rows <= strip->seam_rows)
+        return 0;
+    const darkroom_rows last = {
+        pixel_row(strip, strip->rows - strip->seam_rows), strip->row_bytes, strip->stride,
+        strip->seam_rows};
+    return darkroom_has_repeated_rows(&last);
 }
 
 size_t darkroom_strip_fill(darkroom_strip *strip, const void *rows, size_t count)
@@ -133,124 +141,12 @@ size_t darkroom_strip_fill(darkroom_strip *strip, const void *rows, size_t count
     darkroom_png_lay_out(
         rows, strip->row_bytes, taken, strip->depth, pixel_row(strip, strip->rows), strip->stride);
     strip->rows += taken;
+    if (taken > 0 && taken == left)
+        strip->has_seam = ends_in_seam(strip);
     return taken;
 }
 
-/* ---- Encoding -------------------------------------------------------------------------------- */
-
-static size_t filtered_bytes(const darkroom_strip *strip)
-{
-    return (strip->row_bytes + 1) * strip->rows;
-}
-
-/* Takes the trial for the chunk's data, of which there are `*length`, where it is shorter. */
-static int take_shorter(
-    const darkroom_strip *strip, size_t count, uint8_t *data, size_t *length)
-{
-    if (count == 0 || count >= *length)
-        return 0;
-    memcpy(data, strip->trial, count);
-    *length = count;
-    return 1;
-}
-
-/* Looks for matches with one of libdeflate's levels in the rows, filtered or not. 0 where there is no
- * memory. */
-static int try_matches(
-    darkroom_strip *strip, const uint8_t *rows, int level, uint8_t *data, size_t *length)
-{
-    const size_t count = darkroom_match(
-        &strip->matcher, level, rows, filtered_bytes(strip), strip->trial, *length);
-    if (count == SIZE_MAX)
-        return 0;
-    if (take_shorter(strip, count, data, length) && rows != strip->filtered)
-        strip->adler = darkroom_adler32(1, rows, filtered_bytes(strip));
-    return 1;
-}
-
-/* Looks for matches of whole pixels. 0 where there is no memory. */
-static int try_pixels(darkroom_strip *strip, uint8_t *data, size_t *length)
-{
-    if (strip->pixel_scratch == NULL)
-        strip->pixel_scratch = malloc(darkroom_deflate_pixels_scratch());
-    if (strip->pixel_scratch == NULL)
-        return 0;
-    const size_t count = darkroom_deflate_pixels(
-        strip->filtered, strip->row_bytes + 1, strip->rows, strip->pixel_bytes,
-        strip->pixel_scratch, strip->trial);
-    take_shorter(strip, count, data, length);
-    return 1;
-}
-
-/* Makes the rows with the filter None. 0 where there is no memory. */
-static int make_unfiltered(darkroom_strip *strip)
-{
-    if (strip->unfiltered == NULL)
-        strip->unfiltered = malloc((strip->row_bytes + 1) * strip->room);
-    if (strip->unfiltered == NULL)
-        return 0;
-    uint8_t *line = strip->unfiltered;
-    for (size_t row = 0; row < strip->rows; row++, line += strip->row_bytes + 1) {
-        line[0] = 0;
-        memcpy(line + 1, pixel_row(strip, row), strip->row_bytes);
-    }
-    return 1;
-}
-
-/* Looks for matches in a drawing. What repeats in it need not do so in its differences, so a quarter
- * of the strip tells whether the filters pay. 0 where there is no memory. */
-static int try_drawing(darkroom_strip *strip, int level, uint8_t *data, size_t *length)
-{
-    const size_t stride = strip->row_bytes + 1;
-    const size_t from = strip->rows / 2 * stride;
-    const size_t count = (strip->rows + 3) / 4 * stride;
-    if (!make_unfiltered(strip))
-        return 0;
-    const size_t filtered = darkroom_match_size(
-        &strip->matcher, 1, strip->filtered + from, count, strip->trial, strip->chunk_room);
-    const size_t unfiltered = darkroom_match_size(
-        &strip->matcher, 1, strip->unfiltered + from, count, strip->trial, strip->chunk_room);
-    if (filtered == SIZE_MAX || unfiltered == SIZE_MAX)
-        return 0;
-    const uint8_t *rows = unfiltered < filtered ? strip->unfiltered : strip->filtered;
-    return try_matches(strip, rows, level, data, length);
-}
-
-/* Everything that may be smallest, whatever time it takes. 0 where there is no memory. */
-static int try_all(darkroom_strip *strip, uint8_t *data, size_t *length)
-{
-    enum { LEVEL = 11 };
-    const int has_colour = strip->depth == 8 && strip->pixel_bytes >= 3;
-    return (!has_colour || try_pixels(strip, data, length)) && make_unfiltered(strip)
-        && try_matches(strip, strip->filtered, LEVEL, data, length)
-        && try_matches(strip, strip->unfiltered, LEVEL, data, length);
-}
-
-/* Tries what else may be shorter than the runs that the chunk's data are so far. 0 where there is no
- * memory. */
-static int try_more(darkroom_strip *strip, uint8_t *data, size_t *length)
-{
-    const darkroom_rows plain = {
-        pixel_row(strip, 0), strip->row_bytes, strip->stride, strip->rows};
-    const darkroom_rows filtered = {
-        strip->filtered + 1, strip->row_bytes, strip->row_bytes + 1, strip->rows};
-    const darkroom_content content =
-        darkroom_look(&plain, &filtered, strip->pixel_bytes, strip->depth, *length);
-    const darkroom_effort effort = strip->effort;
-    if (effort != DARKROOM_DEFLATE_SMALL
-        && (content == DARKROOM_PHOTOGRAPHED
-            || (content == DARKROOM_TONED && effort == DARKROOM_DEFLATE_FAST)))
-        return 1;
-    if (strip->trial == NULL)
-        strip->trial = malloc(strip->chunk_room);
-    if (strip->trial == NULL)
-        return 0;
-    if (effort == DARKROOM_DEFLATE_SMALL)
-        return try_all(strip, data, length);
-    if (content == DARKROOM_TONED)
-        return try_pixels(strip, data, length);
-    return try_drawing(strip, effort == DARKROOM_DEFLATE_FAST ? 1 : 6, data, length);
-}
+/* ---- Chunks ---------------------------------------------------------------------------------- */
 
 static void put_big_endian(uint8_t *bytes, size_t value)
 {
@@ -269,7 +165,7 @@ static size_t frame(uint8_t *chunk, size_t length)
     return CHUNK_HEAD + length + CHUNK_TAIL;
 }
 
-int darkroom_strip_encode(darkroom_strip *strip)
+darkroom_strip_result darkroom_strip_encode(darkroom_strip *strip)
 {
     /* Deflate with a window of 32 KiB; the second byte tells how hard was tried, and makes the two
      * a multiple of 31. */
@@ -279,16 +175,11 @@ int darkroom_strip_encode(darkroom_strip *strip)
         memcpy(data, zlib_head[strip->effort], ZLIB_HEAD);
         data += ZLIB_HEAD;
     }
-    darkroom_png_choose(
-        pixel_row(strip, 0), strip->stride, strip->row_bytes, strip->pixel_bytes, strip->rows,
-        strip->filtered);
-    strip->adler = darkroom_adler32(1, strip->filtered, filtered_bytes(strip));
-    size_t length =
-        darkroom_deflate_runs(strip->filtered, filtered_bytes(strip), strip->scratch, data);
-    if (!try_more(strip, data, &length))
-        return 0;
-    strip->chunk_bytes = frame(strip->chunk, length + (strip->is_first ? ZLIB_HEAD : 0));
-    return 1;
+    size_t length = 0;
+    const darkroom_strip_result result = darkroom_strip_compress(strip, data, &length);
+    if (result == DARKROOM_STRIP_OK)
+        strip->chunk_bytes = frame(strip->chunk, length + (strip->is_first ? ZLIB_HEAD : 0));
+    return result;
 }
 
 const uint8_t *darkroom_strip_chunk(const darkroom_strip *strip, size_t *count)

@@ -25,13 +25,15 @@ static uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-/* Noise of few or many values, slopes, one colour's shades, or pieces of what is further up. */
+/* Noise of few or many values, slopes, one colour's shades, pieces of what is further up, or rows of
+ * a pattern. */
 static void draw(picture *p, const uint8_t *settings, uint64_t *state)
 {
     const size_t count = p->row_bytes * p->height, pixel = (size_t)p->pixel_bytes;
     const unsigned mask = (1u << settings[5] % 9) - 1;
+    const size_t tile = p->row_bytes * (2 + settings[9] % 100);
     for (size_t i = 0; i < count;) {
-        const unsigned how = settings[6 + i * 3 / count % 3] % 6;
+        const unsigned how = settings[6 + i * 3 / count % 3] % 7;
         const uint8_t noise = (uint8_t)(next_random(state) & mask);
         const size_t start = i;
         size_t length = pixel * (1 + next_random(state) % 40);
@@ -47,6 +49,7 @@ static void draw(picture *p, const uint8_t *settings, uint64_t *state)
                                           : (uint8_t)(p->rows[i - 1] * (10 - channel) / 10);
                 break;
             case 4: p->rows[i] = start < 4096 ? noise : p->rows[i - 1 - 4095 * noise / 255]; break;
+            case 5: p->rows[i] = i < tile ? (uint8_t)(next_random(state) & mask) : p->rows[i - tile]; break;
             default: p->rows[i] = i < p->row_bytes ? noise : p->rows[i - p->row_bytes]; break;
             }
         }
@@ -91,7 +94,7 @@ static stream encode(const picture *p)
         darkroom_strip *strip = strips[turn / 2 % 2];
         darkroom_strip_begin(strip, above);
         row += darkroom_strip_fill(strip, p->rows + row * p->row_bytes, p->height - row);
-        if (!darkroom_strip_encode(strip))
+        if (darkroom_strip_encode(strip) != DARKROOM_STRIP_OK)
             abort();
         uint64_t filtered = 0;
         const uint32_t own = darkroom_strip_adler(strip, &filtered);

@@ -31,4 +31,21 @@ size_t darkroom_deflate_pixels(
     uint8_t *out);
 size_t darkroom_deflate_pixels_scratch(void);
 
+/* How many earlier places a search compares before it takes a match: of those where eight bytes are
+ * likely to be the same, and of those where four are. */
+typedef struct {
+    unsigned long_tries, short_tries;
+    int passes; /* whether it passes over places where nothing has been found for long */
+} darkroom_search;
+
+/*
+ * The same for bytes of which many repeat, with matches of all lengths. Those from `start` to `end`
+ * are compressed, at least one and less than 2 GiB; matches may begin in those from `known` on, which
+ * come before `start` and which the decoder has. `scratch` has darkroom_deflate_search_scratch bytes.
+ */
+size_t darkroom_deflate_search(
+    const uint8_t *bytes, size_t known, size_t start, size_t end, darkroom_search effort,
+    void *scratch, uint8_t *out);
+size_t darkroom_deflate_search_scratch(void);
+
 #endif

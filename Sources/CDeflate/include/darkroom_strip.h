@@ -23,6 +23,12 @@ typedef enum {
     DARKROOM_DEFLATE_SMALL = 2,
 } darkroom_effort;
 
+typedef enum {
+    DARKROOM_STRIP_OK = 0,
+    DARKROOM_STRIP_MEMORY, /* there is none */
+    DARKROOM_STRIP_BROKEN, /* zlib does not read what libdeflate has written */
+} darkroom_strip_result;
+
 /* How many rows of `row_bytes` (without the filter's number) make a strip of a picture of
  * `height`. */
 size_t darkroom_strip_rows(size_t row_bytes, size_t height, darkroom_effort effort);
@@ -43,8 +49,8 @@ void darkroom_strip_begin(darkroom_strip *strip, const darkroom_strip *previous)
  * without gaps, samples of 16 bits in the machine's order. */
 size_t darkroom_strip_fill(darkroom_strip *strip, const void *rows, size_t count);
 
-/* Encodes the rows the strip was filled with. 0 where there is no memory, else 1. */
-int darkroom_strip_encode(darkroom_strip *strip);
+/* Encodes the rows the strip was filled with. */
+darkroom_strip_result darkroom_strip_encode(darkroom_strip *strip);
 
 /* An IDAT chunk of the strip encoded; that of the first one begins with zlib's header. */
 const uint8_t *darkroom_strip_chunk(const darkroom_strip *strip, size_t *count);

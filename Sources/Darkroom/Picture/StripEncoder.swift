@@ -107,7 +107,13 @@ final class StripEncoder {
 
     private func giveOutOldest(_ output: Output) throws(PictureError) {
         let strip = ordered.removeFirst()
-        guard queue.finish(strip) else { throw outOfMemory }
+        switch queue.finish(strip) {
+        case DARKROOM_STRIP_OK: break
+        case DARKROOM_STRIP_MEMORY: throw outOfMemory
+        default:
+            throw PictureError(
+                .writeFailed, "\(name): compressing rows: libdeflate wrote what zlib does not read")
+        }
         var filtered: UInt64 = 0
         let own = darkroom_strip_adler(strip.pointer, &filtered)
         adler = darkroom_adler32_combine(adler, own, filtered)

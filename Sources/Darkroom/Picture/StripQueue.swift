@@ -7,9 +7,8 @@ import Foundation
 /// it from the queue encodes it, and the owner has it again once the queue says that it is encoded.
 final class Strip: @unchecked Sendable {
     let pointer: OpaquePointer
-    /// Guarded by the queue's lock: nil from the hand-over on until it is encoded, then whether
-    /// there was memory for that.
-    fileprivate var outcome: Bool?
+    /// Guarded by the queue's lock: nil from the hand-over on until it is encoded, then how that went.
+    fileprivate var outcome: darkroom_strip_result?
 
     /// Nil where there is no memory.
     init?(_ layout: PixelLayout, rows: Int, _ effort: darkroom_effort) {
@@ -56,8 +55,8 @@ final class StripQueue: @unchecked Sendable {
         }
     }
 
-    /// Waits for a strip, and meanwhile encodes what waits; false where there was no memory for it.
-    func finish(_ strip: Strip) -> Bool {
+    /// Waits for a strip, and meanwhile encodes what waits.
+    func finish(_ strip: Strip) -> darkroom_strip_result {
         condition.lock()
         defer { condition.unlock() }
         while true {
@@ -106,7 +105,7 @@ final class StripQueue: @unchecked Sendable {
     private func encodeOldest() {
         let strip = waiting.removeFirst()
         condition.unlock()
-        let outcome = darkroom_strip_encode(strip.pointer) != 0
+        let outcome = darkroom_strip_encode(strip.pointer)
         condition.lock()
         strip.outcome = outcome
         condition.broadcast()

@@ -187,4 +187,87 @@ import Testing
         let pixels = Self.deflatePixels(bytes, height: 200, pixelBytes: 3).count
         #expect(pixels < runs * 85 / 100)
     }
+
+    static let searches = [
+        darkroom_search(long_tries: 0, short_tries: 1, passes: 0),
+        darkroom_search(long_tries: 24, short_tries: 2, passes: 1),
+        darkroom_search(long_tries: 64, short_tries: 6, passes: 0),
+    ]
+
+    /// What comes before `start` is known to the decoder.
+    static func deflateSearching(
+        _ bytes: [UInt8], from start: Int = 0, known: Int = 0, effort: darkroom_search
+    ) -> [UInt8] {
+        let scratch = UnsafeMutableRawPointer.allocate(
+            byteCount: darkroom_deflate_search_scratch(), alignment: 16)
+        defer { scratch.deallocate() }
+        let room = darkroom_deflate_room(bytes.count - start)
+        return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            count = darkroom_deflate_search(
+                bytes, known, start, bytes.count, effort, scratch, buffer.baseAddress)
+        }
+    }
+
+    /// Pieces of noise of all lengths, each followed by one of those before it.
+    static func repeats(_ count: Int, longest: UInt64, seed: UInt64) -> [UInt8] {
+        var random = SplitMix64(seed: seed)
+        var bytes = [UInt8(seed & 255)]
+        while bytes.count < count {
+            let length = Int(random.next() % longest) + 1
+            let values = 1 + random.next() % 256
+            bytes += (0..<length).map { _ in UInt8(random.next() % values) }
+            let distance = 1 + Int(random.next() % UInt64(bytes.count))
+            for _ in 0..<length { bytes.append(bytes[bytes.count - distance]) }
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    @Test func searchesFindNothingWrong() throws {
+        for count in [1, 2, 7, 8, 9, 10, 15, 16, 100, 258, 259, 1000, 33_000, 150_000] {
+            for longest: UInt64 in [3, 20, 400] {
+                let bytes = Self.repeats(count, longest: longest, seed: UInt64(count) + longest)
+                for effort in Self.searches {
+                    let deflated = Self.deflateSearching(bytes, effort: effort)
+                    let isSame = try Self.inflate([deflated], of: bytes) == bytes
+                    #expect(isSame, "\(count) bytes, \(longest)")
+                }
+            }
+        }
+        let zeros = [UInt8](repeating: 0, count: 1_200_000)
+        let deflated = Self.deflateSearching(zeros, effort: Self.searches[1])
+        let isSame = try Self.inflate([deflated], of: zeros) == zeros
+        #expect(isSame)
+        #expect(deflated.count < 2000)
+    }
+
+    /// Bytes in several pieces, of which each refers to those before it.
+    @Test func searchesKnowWhatCameBefore() throws {
+        let piece = Self.noise(20_000)
+        let bytes = piece + piece + piece.prefix(4_000) + Self.noise(7) + piece + piece.prefix(3)
+        let ends = [20_000, 20_001, 40_000, 44_000, 44_007, 64_007, 64_010]
+        var pieces: [[UInt8]] = []
+        for (start, end) in zip([0] + ends, ends) {
+            pieces.append(
+                Self.deflateSearching(
+                    Array(bytes.prefix(end)), from: start, known: max(0, start - 32_768),
+                    effort: Self.searches[1]))
+        }
+        let isSame = try Self.inflate(pieces, of: bytes) == bytes
+        #expect(isSame)
+        #expect(pieces[2...].map(\.count).reduce(0, +) < 1_500)
+        // Where it is not to be looked at, everything is new.
+        let alone = Self.deflateSearching(
+            Array(bytes.prefix(40_000)), from: 20_000, known: 20_000, effort: Self.searches[1])
+        #expect(alone.count > 20_000)
+    }
+
+    @Test func noiseCostsNoMoreThanItsRoom() throws {
+        for count in [1, 8, 32_767, 32_768, 32_769, 65_536, 200_000] {
+            let bytes = Self.noise(count)
+            let deflated = Self.deflateSearching(bytes, effort: Self.searches[2])
+            #expect(deflated.count <= darkroom_deflate_room(count) - 8)
+            let isSame = try Self.inflate([deflated], of: bytes) == bytes
+            #expect(isSame, "\(count)")
+        }
+    }
 }

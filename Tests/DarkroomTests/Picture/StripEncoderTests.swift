@@ -106,6 +106,66 @@ import Testing
         #expect(isSame)
     }
 
+    /// A tile of noise, of few colours or of a smooth surface, over the whole picture or, in its middle
+    /// third, beneath more noise.
+    static func pattern(
+        tile: (width: Int, height: Int), width: Int, height: Int, depth: Int = 8, values: UInt64,
+        isBroken: Bool = false
+    ) -> ReferencePicture {
+        let layout = PixelLayout(width: width, height: height, channels: 3, depth: depth)
+        var random = SplitMix64(seed: values)
+        let scale: UInt64 = depth == 8 ? 1 : 257
+        let count = tile.width * 3
+        let shades = (0..<count * tile.height).map { index -> UInt16 in
+            let slope = UInt64(index / count + index % count / 3) % 64
+            return UInt16((random.next() % values * (256 / values) + slope) & 255 * scale)
+        }
+        var samples: [UInt16] = []
+        samples.reserveCapacity(layout.bytesPerRow * height)
+        for row in 0..<height {
+            let noise: UInt64 = isBroken && row / (height / 3) == 1 ? 7 : 0
+            for column in 0..<width * 3 {
+                let shade = shades[row % tile.height * count + column % count]
+                samples.append(shade ^ UInt16(random.next() & noise))
+            }
+        }
+        return ReferencePicture(layout: layout, samples: samples)
+    }
+
+    /// What repeats further up is found across strips, whose bytes nevertheless depend on nothing but
+    /// rows: the filtered and the unfiltered, where strips that know of each other begin and end.
+    @Test(arguments: PNGWriter.Compression.allCases)
+    func patternsCrossStrips(compression: PNGWriter.Compression) throws {
+        for (name, picture, most) in [
+            ("noise", Self.pattern(tile: (100, 64), width: 100, height: 1300, values: 256), 24_000),
+            ("smooth", Self.pattern(tile: (50, 90), width: 100, height: 1300, values: 2), 13_000),
+            ("two", Self.pattern(tile: (3, 40), width: 180, height: 800, values: 4), 6_000),
+            (
+                "16 bits",
+                Self.pattern(tile: (40, 50), width: 80, height: 900, depth: 16, values: 256), 20_000
+            ),
+            (
+                "broken",
+                Self.pattern(
+                    tile: (60, 64), width: 120, height: 1200, values: 256, isBroken: true), 190_000
+            ),
+        ] {
+            var files: Set<[UInt8]> = []
+            for count in [1, 3] {
+                let cores = Cores(count: count)
+                cores.enter()
+                files.insert(
+                    try Self.write(ArrayStage(picture), cores: cores, compression: compression).file
+                )
+            }
+            #expect(files.count == 1, "\(name)")
+            let file = try #require(files.first)
+            #expect(file.count < most, "\(name)")
+            let isSame = try PNGDecoder.decode(file) == picture
+            #expect(isSame, "\(name)")
+        }
+    }
+
     @Test func picturesShareTheCores() async throws {
         let cores = Cores(count: 4)
         let digests = try await withThrowingTaskGroup(of: String.self) { group in

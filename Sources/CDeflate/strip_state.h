@@ -1,0 +1,67 @@
+/* What a strip holds between its calls. */
+#ifndef DARKROOM_STRIP_STATE_H
+#define DARKROOM_STRIP_STATE_H
+
+#include "darkroom_deflate.h"
+#include "darkroom_strip.h"
+#include "matches.h"
+
+#include <png_choose.h>
+
+struct darkroom_strip {
+    size_t row_bytes, stride, room, rows;
+    int pixel_bytes, depth;
+    darkroom_effort effort;
+    int is_first;
+    /*
+     * A seam is the last rows of a strip, two windows of deflate's, where these repeat themselves: the
+     * strip below finds its matches in them. Both strips have to agree on the seam's bytes without
+     * waiting for each other, so whether it is filtered depends on its rows alone. 0 where rows are
+     * too long or too short for one.
+     */
+    size_t seam_rows;
+    int has_seam;   /* at its end */
+    int knows_seam; /* at the end of the strip above, whose rows are here as well */
+    /* As filters want them; above the strip's own there are those of a seam and one more. */
+    uint8_t *pixels;
+    uint8_t *filtered;   /* the strip's own lines; those of the seam above lie before them */
+    uint8_t *unfiltered; /* the same; made when needed */
+    uint8_t *chunk;
+    size_t chunk_room; /* of its data */
+    size_t chunk_bytes;
+    uint8_t *trial; /* where a second way is tried out, of the same room; made when needed */
+    void *scratch;
+    void *pixel_scratch, *search_scratch; /* made when needed */
+    darkroom_matcher matcher;
+    uint32_t adler;
+};
+
+/* Of a row with its filter's number. */
+static inline size_t line_bytes(const darkroom_strip *strip)
+{
+    return strip->row_bytes + 1;
+}
+
+static inline size_t seam_bytes(const darkroom_strip *strip)
+{
+    return strip->seam_rows * line_bytes(strip);
+}
+
+/* Of all lines. */
+static inline size_t filtered_bytes(const darkroom_strip *strip)
+{
+    return strip->rows * line_bytes(strip);
+}
+
+/* Where row `index` of the strip lies, from 0; the ones above the strip are those before it. */
+static inline uint8_t *pixel_row(const darkroom_strip *strip, size_t index)
+{
+    return strip->pixels + (index + strip->seam_rows + 1) * strip->stride + DARKROOM_PNG_MARGIN;
+}
+
+/* Compresses the rows a strip was filled with to `data`; tells in `length` how many bytes that are,
+ * and the Adler-32 of the lines in the strip. */
+darkroom_strip_result darkroom_strip_compress(
+    darkroom_strip *strip, uint8_t *data, size_t *length);
+
+#endif
