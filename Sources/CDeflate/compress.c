@@ -117,8 +117,7 @@ static void take_shorter(
         return;
     memcpy(data, strip->trial, count);
     *length = count;
-    if (lines != strip->filtered)
-        strip->adler = darkroom_adler32(1, lines, filtered_bytes(strip));
+    strip->lines = lines;
 }
 
 /* Has libdeflate look for matches. */
@@ -246,7 +245,10 @@ darkroom_strip_result darkroom_strip_compress(
 {
     if (!make_lines(strip))
         return DARKROOM_STRIP_MEMORY;
-    strip->adler = darkroom_adler32(1, strip->filtered, filtered_bytes(strip));
+    strip->lines = strip->filtered;
     *length = darkroom_deflate_runs(strip->filtered, filtered_bytes(strip), strip->scratch, data);
-    return try_more(strip, data, length);
+    const darkroom_strip_result result = try_more(strip, data, length);
+    /* Now that it is known which lines it is of: of several ways the shortest was taken. */
+    strip->adler = darkroom_adler32(1, strip->lines, filtered_bytes(strip));
+    return result;
 }

@@ -26,6 +26,7 @@ struct darkroom_strip {
     uint8_t *pixels;
     uint8_t *filtered;   /* the strip's own lines; those of the seam above lie before them */
     uint8_t *unfiltered; /* the same; made when needed */
+    const uint8_t *lines; /* those of the two that the chunk's data are made of */
     uint8_t *chunk;
     size_t chunk_room; /* of its data */
     size_t chunk_bytes;
