@@ -37,6 +37,14 @@ package final class SmallDisk: Sendable {
         }
     }
 
+    /// Gives back a part of what `fill` took.
+    package func empty(kilobytes: Int) throws {
+        var information = stat()
+        guard stat(filler, &information) == 0,
+            truncate(filler, max(0, information.st_size - kilobytes * 1024)) == 0
+        else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    }
+
     /// Gives back what `fill` took.
     package func empty() { unlink(filler) }
 }

@@ -148,6 +148,7 @@ package final class Scheduler: Sendable {
     package func stop(within seconds: Double, progress: () -> Void) {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
+        statusKeeper.finishNothing(after: Clock.nanoseconds + UInt64(min(seconds, 10) * 1e9))
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
             if DispatchTime.now() >= deadline {

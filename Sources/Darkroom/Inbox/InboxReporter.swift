@@ -36,7 +36,7 @@ struct InboxReporter {
     mutating func note(_ event: InboxEvent) {
         switch event {
         case .moved(let name), .closed(let name): begun.remove(name)
-        case .made, .changed, .overflow, .lost: break
+        case .made, .changed, .overflow, .lost, .stationLost: break
         }
     }
 

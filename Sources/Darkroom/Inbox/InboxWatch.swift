@@ -18,12 +18,14 @@ package enum InboxEvent: Sendable, Equatable {
     case overflow
     /// The folder was removed, renamed or unmounted; the watch is dead.
     case lost
+    /// Another of the spool's folders was removed or renamed.
+    case stationLost(FileName)
 
     /// The file that it is about.
     var name: FileName? {
         switch self {
         case .moved(let name), .closed(let name), .made(let name), .changed(let name): name
-        case .overflow, .lost: nil
+        case .overflow, .lost, .stationLost: nil
         }
     }
 }
@@ -161,7 +163,8 @@ final class InotifyDescriptor: Sendable {
     }
 
     private func parentEvent(mask: UInt32, name: FileName) -> InboxEvent? {
-        name.bytes.isEmpty || name == folder ? .lost : nil
+        if name.bytes.isEmpty || name == folder { return .lost }
+        return Spool.stations.contains(name) ? .stationLost(name) : nil
     }
 
     static func event(mask: UInt32, name: FileName) -> InboxEvent? {

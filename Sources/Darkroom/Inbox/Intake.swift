@@ -159,6 +159,12 @@ package final class Intake: @unchecked Sendable {
             case .overflow:
                 log.eventsLost(inbox?.path ?? "inbox")
                 mustScan = true
+            case .stationLost(let name):
+                // What is open leads into a folder that nobody sees any more. A new start makes another.
+                return onLoss(
+                    FileError(
+                        "use: it was removed or renamed", spool.root.path(of: name),
+                        .noSuchFileOrDirectory))
             case .lost:
                 reopen()
                 return

@@ -238,6 +238,13 @@ extension Intake {
             // In a folder with the sticky bit only its owner may. It is not to act again.
             controls.keep(request)
             refuse(name, "\(Self.dealtWith); \(error.message)")
+            guard error.fault != nil else { return }
+            // It is the disk's fault, and passes.
+            scheduler.storage.troubled(error)
+            queue.asyncAfter(deadline: .now() + 5) { [weak self] in
+                guard let self, !isStopped else { return }
+                consume(request)
+            }
         }
     }
 

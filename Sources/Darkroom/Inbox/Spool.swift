@@ -25,6 +25,9 @@ import SystemPackage
 /// `Publisher` and `StatusKeeper` do the rest. `Retention` makes finished entries expired, where they are to
 /// be removed at all.
 package final class Spool: Sendable {
+    /// The folders that are open as long as the daemon runs.
+    static let stations: [FileName] = ["active", "outbox"]
+
     package let root: Directory
     /// Where submitters may write before they rename into the inbox. Darkroom leaves it alone.
     package let tmp: Directory
@@ -108,6 +111,11 @@ package final class Spool: Sendable {
     /// file's text says who holds it, for whoever comes second.
     private static func lock(_ root: Directory) throws(SpoolError) -> Descriptor {
         let path = root.path(of: "lock")
+        // The folder itself is locked too: `lock` may be removed by someone who takes it for stale. Where folders
+        // cannot be locked, on some network file systems, the file alone has to do.
+        if flock(root.number, LOCK_EX | LOCK_NB) != 0, Errno(rawValue: errno) == .wouldBlock {
+            throw .locked(spool: root.path, holder: holder(root))
+        }
         let number = openat(root.number, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard number >= 0 else { throw .file(FileError("open", path, Errno(rawValue: errno))) }
         let lock = Descriptor(owning: number)

@@ -66,8 +66,10 @@ package struct Reopening {
         guard images.contains(where: { $0.status.state == .new }) else { return .nothingToDo }
         var next = status
         next.note(steering)
+        let (retries, isTooMany) = (status.retries ?? 0).addingReportingOverflow(1)
+        guard !isTooMany else { return .unusable("its status.json counts \(retries) retries") }
         let record = Reopened(
-            of: finished, retries: (status.retries ?? 0) + 1, steering: next.steering ?? [])
+            of: finished, retries: retries, steering: next.steering ?? [])
         try build(
             id, manifest: bytes, format,
             [.reopened(record)] + images.map { .ended(index: $0.index, $0.status) })

@@ -41,6 +41,8 @@ final class StatusKeeper: Sendable {
         var tick = 0
         /// Batches that have ended and whose last status the disk has refused.
         var ending: [Ending] = []
+        /// When the daemon that stops finishes nothing any more, in nanoseconds.
+        var end: UInt64?
         /// Held batches whose status the disk has not taken yet.
         var parking: [Ending] = []
 
@@ -224,9 +226,16 @@ final class StatusKeeper: Sendable {
         state.withLock { $0.ending.isEmpty ? nil : $0.ending.removeFirst() }
     }
 
+    /// The daemon stops: what has not been finished by then is, after the next start. Many batches may be about
+    /// to end at once, and a stop does not wait for them all.
+    func finishNothing(after time: UInt64) {
+        state.withLock { $0.end = time }
+    }
+
     /// Returns whether the disk took it.
     private func finish(_ ending: Ending) -> Bool {
         let (key, source) = (ending.key, ending.source)
+        if let end = state.withLock(\.end), Clock.nanoseconds > end { return true }
         guard let snapshot = source.snapshot(of: key) else { return true }
         let folders = snapshot.folders
         let format = ManifestFormat(fileName: snapshot.status.manifest.file) ?? .json

@@ -50,7 +50,7 @@ private struct ImagesFilter {
         let path = folder.path(of: BatchFile.status)
         var filter = ImagesFilter()
         var splitter = LineSplitter()
-        while filter.kept.count <= capacity {
+        while filter.kept.count + splitter.begun.count <= capacity {
             let part = try file.readAll(upTo: Descriptor.piece - 1, path: path)
             if part.isEmpty {
                 filter.take(splitter.begun[...])
