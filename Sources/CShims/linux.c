@@ -21,6 +21,11 @@ int darkroom_start_writing(int fd)
     return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
+int darkroom_sync_file_system(int fd)
+{
+    return syncfs(fd);
+}
+
 int darkroom_keep_room(int fd, int64_t bytes)
 {
     return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);

@@ -25,6 +25,9 @@ int darkroom_open_folder(const char *path);
 /* sync_file_range(2) with SYNC_FILE_RANGE_WRITE over the whole file. */
 int darkroom_start_writing(int fd);
 
+/* syncfs(2): waits until the file system of an open descriptor has all on the disk that it was given. */
+int darkroom_sync_file_system(int fd);
+
 /* fallocate(2) with FALLOC_FL_KEEP_SIZE: gives the file blocks for its first `bytes` and leaves its size
  * as it is. */
 int darkroom_keep_room(int fd, int64_t bytes);

@@ -41,6 +41,9 @@ package final class Publisher: Sendable {
             self.unrecorded = unrecorded
         }
 
+        /// Whether it has an output that is not known to be on the disk.
+        fileprivate var awaitsSync: Bool { status.state == .filtered && isUndecided }
+
         fileprivate var record: JournalRecord { .ended(index: index, status) }
     }
 
@@ -92,11 +95,16 @@ package final class Publisher: Sendable {
     /// What has been handed in and is not dealt with yet.
     var pendingCount: Int { pending.withLock { $0.count } }
     private let durably: Bool
+    private let groupSync: GroupSync?
     private let storage: StorageGuard
     private let log: EventLog
 
-    package init(durably: Bool, storage: StorageGuard, log: EventLog) {
+    /// - Parameter groupSync: waits for several outputs at once; nil to ask for each by itself.
+    init(
+        durably: Bool, storage: StorageGuard, log: EventLog, groupSync: GroupSync? = GroupSync()
+    ) {
         self.durably = durably
+        self.groupSync = groupSync
         self.storage = storage
         self.log = log
     }
@@ -305,7 +313,7 @@ package final class Publisher: Sendable {
     /// All of the group's outputs go on their way to the disk before the first is waited for.
     private func startWriting(_ items: [Item], in active: Directory) {
         guard durably, items.count > 1 else { return }
-        for item in items where item.status.state == .filtered && item.isUndecided {
+        for item in items where item.awaitsSync {
             // A file that cannot be opened is told of when it is synced.
             try? active.open(BatchFile.output(item.index)).startWriting()
         }
@@ -315,11 +323,16 @@ package final class Publisher: Sendable {
     /// space are made again, and leave the group. Throws where nothing can be said of them for now.
     private func sync(_ items: inout [Item], in active: Directory) throws(FileError) {
         guard durably else { return }
+        if items.count(where: \.awaitsSync) > 1, let groupSync,
+            groupSync.sync(items[0].folders.spool.active)
+        {
+            return
+        }
         var unwritten: [Int] = []
         defer { for index in unwritten.reversed() { items.remove(at: index) } }
         for index in items.indices {
             heartbeat.step()
-            guard items[index].status.state == .filtered, items[index].isUndecided else { continue }
+            guard items[index].awaitsSync else { continue }
             let name = BatchFile.output(items[index].index)
             do {
                 try active.open(name).sync(path: active.path(of: name))
@@ -407,17 +420,5 @@ extension Publisher: StorageClient {
     func storageChanged() {
         guard storage.mayWork, kept.withLock({ !$0.groups.isEmpty }) else { return }
         queue.async { [self] in retryKept() }
-    }
-}
-
-extension ImageStatus {
-    /// Makes a filtered image one whose output could not be published.
-    mutating func fail(_ error: FileError) {
-        guard state == .filtered else { return }
-        state = .failed
-        output = nil
-        // What it says of the machine has been told to those who wait for that.
-        self.error = Failure(
-            code: error.code, message: error.message, isTransient: error.isTransient)
     }
 }

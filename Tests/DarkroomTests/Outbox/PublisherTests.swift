@@ -16,7 +16,8 @@ import Testing
     init() throws {
         let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         storage = StorageGuard(log: log)
-        publisher = Publisher(durably: true, storage: storage, log: log)
+        // Files that refuse a sync are told apart only where each is asked for by itself.
+        publisher = Publisher(durably: true, storage: storage, log: log, groupSync: nil)
         storage.add(publisher)
         scratch = try ScratchDirectory()
         spool = try Spool(path: scratch.path)

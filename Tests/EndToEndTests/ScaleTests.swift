@@ -1,0 +1,70 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// Memory and open files stay bounded, however much is dropped.
+@Suite(.fewAtATime) struct ScaleTests {
+    /// A figure of /proc/PID/status, in bytes.
+    private func memory(of daemon: DaemonProcess, _ key: String) throws -> Int {
+        let status = try String(
+            contentsOfFile: "/proc/\(daemon.identifier)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("\(key):") })
+        return try #require(line.split(separator: " ").compactMap { Int($0) }.first) << 10
+    }
+
+    /// Local pictures that are not there: everything but the filters is as with those that are.
+    private func missing(_ count: Int) -> [(name: String, source: String)] {
+        (0..<count).map { ("image-\($0)", "picture-\($0).png") }
+    }
+
+    /// A kill in the middle and the start after it take no more than the work itself.
+    @Test func aLargeManifestTakesLittleMemoryForEachImage() async throws {
+        let count = 10_000
+        let bench = try Bench(pictures: 1)
+        let settings = ["sources.roots": bench.documents.path, "durability": "process"]
+        var daemon = try await bench.run(settings)
+        let idle = try memory(of: daemon, "VmHWM")
+        try bench.drop("large", images: missing(count))
+        let journal = bench.spool.root.appending(path: "active/large/journal").path
+        try await daemon.waitUntil("a part to be done") { _ in
+            let size = try? FileManager.default.attributesOfItem(atPath: journal)[.size] as? Int
+            return size ?? 0 > count * 50
+        }
+        let first = try memory(of: daemon, "VmHWM")
+        try await daemon.killAtOnce()
+        daemon = try await bench.run(settings)
+        let status = try await bench.spool.finish("large", daemon, within: .seconds(240))
+        #expect(status.counts.failed == count)
+        for peak in [first, try memory(of: daemon, "VmHWM")] { #expect(peak - idle < count * 3072) }
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func manyManifestsTakeLittleMemoryAndFewFiles() async throws {
+        let count = 2000
+        let bench = try Bench(pictures: 1)
+        try bench.spool.makeFolders()
+        for index in 0..<count {
+            try bench.drop("m\(index)", images: [("only", "picture-\(index).png")])
+        }
+        let daemon = try await bench.run([
+            "sources.roots": bench.documents.path, "durability": "process",
+        ])
+        let idle = try memory(of: daemon, "VmHWM")
+        var files = 0
+        try await eventually("all to be answered", within: .seconds(240)) {
+            let open = try FileManager.default.contentsOfDirectory(
+                atPath: "/proc/\(daemon.identifier)/fd")
+            files = max(files, open.count)
+            let rest = bench.spool.list("inbox") + bench.spool.list("active")
+            return rest.isEmpty ? true : nil
+        }
+        #expect(files < 200)
+        #expect(try memory(of: daemon, "VmHWM") - idle < 32 << 20)
+        #expect(bench.spool.list("outbox").count == count)
+        for index in 0..<count {
+            #expect(try bench.spool.status(of: "m\(index)")?.counts.failed == 1)
+        }
+        #expect(try await daemon.stop() == .exited(0))
+    }
+}
