@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures Darkroom beside libvips, ImageMagick and libpng: bash Tests/bench.sh [--pictures FOLDER] [--large]
 # Measures what durability full costs against process: bash Tests/bench.sh durability
+# Or its compressions alone beside libpng: bash Tests/bench.sh compression [PICTURE.png]...
 #
 # Installs what is missing, builds a release, and prints a table for each job: medians, ratios, bytes
 # and peak memory. bash Tests/bench.sh --help has the options. A quiet machine gives steadier figures;
@@ -12,11 +13,19 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 { missing_build_packages; missing_benchmark_packages; } | install_packages || exit 1
 require_swift || exit 1
+clang=$(dirname "$(command -v swift)")/clang
+[ -x "$clang" ] || clang=cc
+if [ "${1:-}" = compression ]; then
+    shift
+    mkdir -p .build/benchmark
+    "$clang" -std=gnu11 -Wall -Wextra -O2 -ISources/CDeflate/include -ISources/CPixels/include \
+        -o .build/benchmark/compression Tests/Benchmark/compression.c Sources/CDeflate/*.c \
+        Sources/CPixels/*.c -lpng16 -lz -ldeflate -lm || exit 1
+    exec .build/benchmark/compression "$@"
+fi
 swift build -c release --product darkroomd --quiet || exit 1
 swift build -c release --product benchmark --quiet || exit 1
 products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
 [ "${1:-}" = durability ] && exec "$products/benchmark" "$@"
-clang=$(dirname "$(command -v swift)")/clang
-[ -x "$clang" ] || clang=cc
 "$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1
 exec "$products/benchmark" compare "$@"

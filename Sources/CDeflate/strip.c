@@ -77,16 +77,18 @@ darkroom_strip *darkroom_strip_new(
 
 size_t darkroom_strip_memory(size_t row_bytes, size_t rows, darkroom_effort effort)
 {
-    const size_t bytes = (row_bytes + 1) * rows;
+    const size_t bytes = (row_bytes + 1) * rows, seam = seam_rows(row_bytes);
+    const size_t lines = bytes + seam * (row_bytes + 1) + DARKROOM_PNG_OVERHANG;
     const size_t room = ZLIB_HEAD + darkroom_deflate_room(bytes) + STREAM_END;
-    const size_t pixels = (row_bytes + DARKROOM_PNG_MARGIN) * (rows + 1) + DARKROOM_PNG_OVERHANG;
-    const size_t filtered = bytes + DARKROOM_PNG_OVERHANG;
+    const size_t pixels
+        = (row_bytes + DARKROOM_PNG_MARGIN) * (seam + 1 + rows) + DARKROOM_PNG_OVERHANG;
     const size_t chunk = CHUNK_HEAD + room + CHUNK_TAIL;
     /* libdeflate does not say what its compressors take. Version 1.14: 0.2 MB at level 1, 0.7 at 2 to 9 and
      * 9 from 10 on. zlib's walker takes 50 KB. */
     const size_t compressors = effort == DARKROOM_DEFLATE_SMALL ? 10u << 20 : 1u << 20;
-    return sizeof(darkroom_strip) + pixels + filtered + chunk + darkroom_deflate_scratch(bytes)
-        + bytes + room + darkroom_deflate_pixels_scratch() + compressors;
+    /* The lines filtered and not, and a chunk with the trial of another one. */
+    return sizeof(darkroom_strip) + pixels + 2 * lines + chunk + room + darkroom_deflate_scratch(bytes)
+        + darkroom_deflate_pixels_scratch() + darkroom_deflate_search_scratch() + compressors;
 }
 
 void darkroom_strip_free(darkroom_strip *strip)

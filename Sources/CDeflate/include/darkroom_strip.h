@@ -2,7 +2,8 @@
  * Strips of a PNG's rows: filtered, compressed and checksummed, each by itself.
  *
  * The compressed strips of a picture, one after the other, are one zlib stream: each ends on a
- * byte's boundary, and none refers to bytes of another. So they may be encoded at the same time.
+ * byte's boundary. They may be encoded at the same time: where rows repeat, a strip refers to the end
+ * of the one above, but it has a copy of these rows, and makes the same lines of them.
  * A strip belongs to one thread at a time. All its memory is reused by the next strip it holds.
  */
 #ifndef DARKROOM_STRIP_H
@@ -15,7 +16,7 @@ typedef struct darkroom_strip darkroom_strip;
 
 /* How much time bytes are worth. */
 typedef enum {
-    /* Huffman codes and runs; matches are looked for, briefly, only in drawings. */
+    /* Huffman codes and runs; matches are looked for, briefly, in drawings, gradients and patterns. */
     DARKROOM_DEFLATE_FAST = 0,
     /* Huffman codes and runs for photographs; matches where an estimate says that they pay. */
     DARKROOM_DEFLATE_BALANCED = 1,
@@ -41,8 +42,9 @@ void darkroom_strip_free(darkroom_strip *strip);
 /* What a strip of so many rows takes in memory at most, the compressors it may come to need included. */
 size_t darkroom_strip_memory(size_t row_bytes, size_t rows, darkroom_effort effort);
 
-/* Empties the strip and makes it the one below `previous`, whose last row is copied; the first one
- * where that is NULL. `previous` may be in the midst of its encoding, or the strip itself. */
+/* Empties the strip and makes it the one below `previous`, whose last row is copied, or more of them
+ * where rows repeat; the first one where that is NULL. `previous` may be in the midst of its encoding,
+ * or the strip itself. */
 void darkroom_strip_begin(darkroom_strip *strip, const darkroom_strip *previous);
 
 /* Copies as many of `count` rows as there is room for; returns how many. The rows follow each other

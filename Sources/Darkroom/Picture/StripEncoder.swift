@@ -5,7 +5,8 @@ import CDeflate
 ///
 /// The thread that owns the encoder fills strips. Helpers, one for each core that can be borrowed,
 /// encode them; where they cannot follow, or there are none, the owner does it too. What a strip
-/// becomes depends on its rows alone, so neither cores nor timing change a byte.
+/// becomes depends on its rows and those right above it alone, so neither cores nor timing change a
+/// byte.
 ///
 /// It belongs to one thread at a time, like a stage, and must be closed in the end.
 final class StripEncoder {
