@@ -338,45 +338,6 @@ package final class Scheduler: Sendable {
         operations.withLock { $0[work] = nil }
         advance(change)
     }
-
-    private func filter(_ key: BatchKey, _ image: Int) {
-        let work = Work.filter(key, image: image)
-        guard mayBegin(work) else { return deferred(work) { $0.filterDeferred(key, image) } }
-        guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
-            endedUndecided(work)
-            return ended(work) { $0.filterNotBegun(key, image) }
-        }
-        statusKeeper.changed(key, self)
-        heartbeat.began()
-        defer { heartbeat.ended() }
-        let begin = Clock.nanoseconds
-        var postponed: Int?
-        let result = develop(job) { [self] bytes throws(PictureError) in
-            let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
-            if answer == .later { postponed = bytes }
-            try answer.admit(bytes)
-        }
-        if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
-            if postponed != nil { endedUndecided(work) }
-            guard let bytes = postponed else {
-                return ended(work) { $0.filterDeferred(key, image) }
-            }
-            // What it waits for may be with one that waits for the disk, and is to be tried in its place.
-            endedUndecided(work)
-            return ended(work) { $0.filterPostponed(key, image, bytes: bytes) }
-        }
-        if case .failure(let failure) = result, failure.fault != nil {
-            refused(work, failure, batch: job.folders.id)
-            if job.cancellation.isSet {
-                let cancelled = Failure(PictureError(.cancelled, "the batch was cancelled"))
-                return ended(work) { $0.filterEnded(key, image, result: .failure(cancelled)) }
-            }
-            if failure.fault == .full { giveBackSource(of: image, key, job.folders) }
-            return ended(work) { $0.filterDeferred(key, image) }
-        }
-        log.metrics.ended(.filtering, since: begin)
-        ended(work) { $0.filterEnded(key, image, result: result) }
-    }
 }
 
 extension Scheduler: StatusSource {

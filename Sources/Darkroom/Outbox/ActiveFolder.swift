@@ -17,7 +17,7 @@ struct ActiveFolder {
             let isFolder = information.st_mode & S_IFMT == S_IFDIR
             if !isFolder {
                 foreign.append((name, "it is no folder, and not Darkroom's"))
-            } else if name.bytes.starts(with: ".retry-".utf8) {
+            } else if name.bytes.starts(with: Reopening.prefix.utf8) {
                 unfinished.append(name)
             } else if Expired.isOne(name) || name == Spool.controls {
                 // The housekeeper removes what has expired, which may be large; the intake looks after controls.

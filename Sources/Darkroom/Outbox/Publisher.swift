@@ -320,7 +320,7 @@ package final class Publisher: Sendable {
     }
 
     /// Waits until the outputs are on the disk. Those that cannot get there fail; those for which there was no
-    /// space are made again, and leave the group. Throws where nothing can be said of them for now.
+    /// space are made again, and leave the group. Throws where that cannot be told yet.
     private func sync(_ items: inout [Item], in active: Directory) throws(FileError) {
         guard durably else { return }
         if items.count(where: \.awaitsSync) > 1, let groupSync,

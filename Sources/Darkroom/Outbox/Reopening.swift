@@ -131,13 +131,6 @@ extension ImageStatus {
 }
 
 extension Spool {
-    /// Removes what a batch that was not quite taken up again has left.
-    func removeHalfReopened() throws(FileError) {
-        for name in try active.names() where name.text.hasPrefix(Reopening.prefix) {
-            try active.removeTree(name)
-        }
-    }
-
     /// Whether a user may steer every batch: root, the spool's owner, or whoever runs the daemon.
     package func isPrivileged(_ uid: UInt32) -> Bool {
         uid == 0 || uid == owner || uid == geteuid()
