@@ -164,12 +164,10 @@ struct Examination: Sendable {
         return nil
     }
 
-    /// Whether a name that has just been made is that of a file being written, whose closing will be told.
-    /// A further link to a file that was complete before is not, nor is a folder, a symbolic link or a fifo.
-    static func willBeClosed(_ name: FileName, in inbox: Directory?) -> Bool {
-        // One that cannot be looked at now is found by its closing or by a scan.
-        guard let information = try? inbox?.information(of: name) else { return true }
-        return information.st_mode & S_IFMT == S_IFREG && information.st_nlink == 1
+    /// Whether a file that has just been made is being written, so that its closing will be told. A further
+    /// link to a file that was complete before is not, nor is a folder, a symbolic link or a fifo.
+    static func willBeClosed(_ information: stat) -> Bool {
+        information.st_mode & S_IFMT == S_IFREG && information.st_nlink == 1
     }
 }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 
 /// Watches the inbox and takes manifests out of it: the first station.
@@ -152,7 +153,7 @@ package final class Intake: @unchecked Sendable {
             reporter.note(event)
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .made(let name) where Examination.willBeClosed(name, in: inbox):
+            case .made(let name) where willBeClosed(name):
                 reporter.began(name)
             case .closed(let name), .changed(let name), .made(let name):
                 arrived(name, isWhole: false)
@@ -289,6 +290,22 @@ package final class Intake: @unchecked Sendable {
         claim(candidates, examination, inbox)
     }
 
+    /// Whether a name that has just been made is that of a file being written, whose closing will be told.
+    private func willBeClosed(_ name: FileName) -> Bool {
+        // One that cannot be looked at now is found by its closing or by a scan.
+        look(at: name).map(Examination.willBeClosed) ?? true
+    }
+
+    /// nil where there is no such file, or where it cannot be looked at, which is told.
+    private func look(at name: FileName) -> stat? {
+        do {
+            return try inbox?.information(of: name)
+        } catch {
+            _ = note(.unreadable(error), name)
+            return nil
+        }
+    }
+
     /// Remembers why a file is not taken, or gives it to be taken.
     private func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
         if case .settling = verdict {} else { settling.forget(name) }
@@ -347,8 +364,7 @@ package final class Intake: @unchecked Sendable {
 
     func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
         // One that cannot be looked at now goes on settling, and is looked at again.
-        guard settling.contains(name), let information = try? inbox?.information(of: name)
-        else { return false }
+        guard settling.contains(name), let information = look(at: name) else { return false }
         return settling.hasSettled(name, FileIdentity(information), for: seconds)
     }
 
