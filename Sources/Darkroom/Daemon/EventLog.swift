@@ -184,8 +184,8 @@ package struct EventLog: Sendable {
             let causes = crashes.all.map(\.rawValue).joined(separator: ", ")
             say(
                 .warning, .imageSuspected,
-                "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)); it"
-                    + " is tried again, alone",
+                "\(batch.status.id): \(name) was being filtered when darkroomd died"
+                    + " (\(crashes.all.count) times so far: \(causes)); it is tried again, alone",
                 [
                     Field.batch: .string(batch.status.id), Field.image: .string(name),
                     Field.error: .string(crashes.all.last?.rawValue ?? ""),
@@ -296,6 +296,7 @@ package struct EventLog: Sendable {
 
     /// The first word about trouble with the spool's disk; others follow while it lasts, but seldom.
     package func storageWaits(_ failure: Failure, batch: String?) {
+        metrics.storageFailures.add(1)
         say(
             .critical, .storageWaits,
             "\(failure.message); nothing new begins until that has passed, which is tried again and "
@@ -316,6 +317,7 @@ package struct EventLog: Sendable {
     }
 
     package func storageLost(_ failure: Failure, batch: String?) {
+        metrics.storageFailures.add(1)
         say(
             .critical, .storageLost,
             "\(failure.message); the disk may have lost data, so no manifest is taken and no image begun "

@@ -159,6 +159,7 @@ package final class Intake: @unchecked Sendable {
                 arrived(name, isWhole: false)
             case .overflow:
                 log.eventsLost(inbox?.path ?? "inbox")
+                reporter.forgetBegun()
                 mustScan = true
             case .stationLost(let name):
                 // What is open leads into a folder that nobody sees any more. A new start makes another.
@@ -201,7 +202,8 @@ package final class Intake: @unchecked Sendable {
                 if let reason = Examination.reasonToIgnore(name) {
                     refuse(name, reason)
                 } else if let information = try inbox.information(of: name) {
-                    found.append((name, FileIdentity(information)))
+                    let identity = FileIdentity(information)
+                    if !isBeingWritten(name, identity) { found.append((name, identity)) }
                 }
             }
             found.sort { $0.1.isOlder(than: $1.1, $0.0.bytes, $1.0.bytes) }
@@ -288,6 +290,12 @@ package final class Intake: @unchecked Sendable {
             if isBlocked || isStopped { return arrivals.leave() }
         }
         claim(candidates, examination, inbox)
+    }
+
+    /// Whether a file is open to its writer, so that its closing will be told. One that nobody has changed for an
+    /// hour is looked at all the same: some were made by a call that opens nothing.
+    func isBeingWritten(_ name: FileName, _ identity: FileIdentity) -> Bool {
+        watch != nil && reporter.begun.contains(name) && identity.age < 3600
     }
 
     /// Whether a name that has just been made is that of a file being written, whose closing will be told.

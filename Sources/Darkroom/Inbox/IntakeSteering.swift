@@ -138,7 +138,12 @@ extension Intake {
     private func claimManifest(
         of request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) -> Bool {
-        for name in request.file.manifestNames where try inbox.exists(name) {
+        for name in request.file.manifestNames {
+            guard let information = try inbox.information(of: name) else { continue }
+            if isBeingWritten(name, FileIdentity(information)) {
+                wait(request, "the writer of its manifest \(name.text) has not closed it")
+                return true
+            }
             let isWhole = arrivals.isWhole(name) || hasSettled(name, examination.settle)
             switch examination.examine(name, in: inbox, isWhole: isWhole) {
             case .gone, .ignored, .control: continue
