@@ -242,7 +242,7 @@ struct Board {
         places[batch.level.index] += 1
         batch.markStarted(now: now)
         if convict(index, of: batch, &effects) { return }
-        batch.status.images[index].attempts += 1
+        batch.status.images[index].countAttempt()
         let source = batch.sourceOfImage[index]
         guard source >= 0 else {
             batch.live[index] = Batch.Live(phase: .queuedFilter, since: now)
