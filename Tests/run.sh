@@ -110,7 +110,7 @@ join_beside() {
     wait "${beside[$name]}"
     unset "beside[$name]"
     cat "$LOGS/beside-$name.said"
-    read -r -a counts <"$LOGS/beside-$name.counts" || counts=(0 1 0)
+    { read -r -a counts <"$LOGS/beside-$name.counts"; } 2>/dev/null || counts=(0 1 0)
     passed=$((passed + counts[0]))
     failed=$((failed + counts[1]))
     skipped=$((skipped + counts[2]))
