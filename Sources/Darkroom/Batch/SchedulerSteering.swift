@@ -61,14 +61,14 @@ extension Scheduler {
     /// does not take it, it is tried again.
     func amendStatus(_ folders: BatchFolders, _ isHeld: Bool, _ steering: [Steering]) {
         do {
-            guard var status = Status(decoding: try folders.outbox().read(BatchFile.status)),
-                !status.state.isFinal
-            else { return }
-            status.steering = steering
-            status.waiting = nil
-            status.state =
-                isHeld ? .held : status.times.started == nil ? .pending : .processing
-            try folders.writeStatus(status, durably: false)
+            try folders.amendStatus { status in
+                guard !status.state.isFinal else { return false }
+                status.steering = steering
+                status.waiting = nil
+                status.state =
+                    isHeld ? .held : status.times.started == nil ? .pending : .processing
+                return true
+            }
         } catch  where error.fault != nil {
             storage.troubled(error, batch: folders.id)
             preparation.asyncAfter(deadline: .now() + 5) { [self] in

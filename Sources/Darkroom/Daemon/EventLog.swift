@@ -142,6 +142,12 @@ package struct EventLog: Sendable {
         say(.notice, .notTaken, "inbox/\(name) is not taken: \(reason)")
     }
 
+    /// The sum of many of which not each was told.
+    func notTaken(more count: Int) {
+        let files = count == 1 ? "1 more file in inbox/ is" : "\(count) more files in inbox/ are"
+        say(.notice, .notTaken, "\(files) not taken; inbox.json says why")
+    }
+
     // MARK: Batches
 
     package func claimed(_ status: Status) {

@@ -19,8 +19,6 @@ import Synchronization
 package final class Intake: @unchecked Sendable {
     // @unchecked: every stored variable but the atomic ones is touched on `queue` only.
 
-    /// Names remembered as refused, so that a reason is told once.
-    private static let refusedCapacity = 65_536
     /// Bytes of manifests held between reading and claiming, above which a group is cut short.
     private static let groupBytes = 4 << 20
 
@@ -38,7 +36,9 @@ package final class Intake: @unchecked Sendable {
     var arrivals = Arrivals()
     var settling = SettlingFiles()
     var controls = Controls()
-    var refused: [FileName: String] = [:]
+    var refused: [FileName: NotTaken] = [:]
+    /// How many of those have been told of lately.
+    var notices = NoticeAllowance()
     /// What the spool has refused; nothing more is claimed until it takes it.
     var refusals = IntakeRefusals()
     private var mustScan = false
@@ -112,6 +112,7 @@ package final class Intake: @unchecked Sendable {
         stopped.store(true, ordering: .releasing)
         queue.sync {
             report()
+            tellRest()
             watch = nil
         }
     }
@@ -325,7 +326,7 @@ package final class Intake: @unchecked Sendable {
         case .unreadable(let error) where error.fault != nil:
             scheduler.storage.troubled(error)
         case .unreadable(let error):
-            refuse(name, error.message)
+            refuse(name, .unreadable(error))
             recheckLater()
         case .settling(let identity):
             settling.note(name, identity)
@@ -333,14 +334,6 @@ package final class Intake: @unchecked Sendable {
             return candidate
         }
         return nil
-    }
-
-    func refuse(_ name: FileName, _ reason: String) {
-        guard refused[name] != reason else { return }
-        guard refused.count < Self.refusedCapacity else { return }
-        refused[name] = reason
-        // Names that say "not yet" are the rule for submitters, and nothing to talk about.
-        if !reason.hasPrefix("its name") { log.notTaken(name.text, because: reason) }
     }
 
     func claim(
@@ -356,7 +349,7 @@ package final class Intake: @unchecked Sendable {
             refused[candidate.name] = nil
         }
         for (name, error) in outcome.refused {
-            refuse(name, error.message)
+            refuse(name, .unreadable(error))
             recheckLater()
         }
         refusals.unrecovered += outcome.stranded

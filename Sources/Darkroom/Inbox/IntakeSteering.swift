@@ -45,7 +45,7 @@ extension Intake {
             refuse(name, reason)
         case .unreadable(let error):
             controls.forget(file)
-            refuse(name, error.message)
+            refuse(name, .unreadable(error))
             recheckLater()
         case .gone, .settling, .ready:
             controls.forget(file)
@@ -66,7 +66,7 @@ extension Intake {
         do throws(FileError) {
             try look(for: request, examination, inbox)
         } catch {
-            wait(request, error.message)
+            wait(request, .look(error))
         }
     }
 
@@ -115,7 +115,7 @@ extension Intake {
     ) throws(FileError) {
         let file = request.file
         for id in file.ids where try spool.active.exists(FileName(id)) {
-            return wait(request, "the batch \(id) could not be resumed, or not be answered, yet")
+            return wait(request, .batch(id))
         }
         if file.action == .retry {
             for id in file.ids where try spool.outbox.exists(FileName(id)) {
@@ -150,13 +150,13 @@ extension Intake {
             case .settling(let identity):
                 settling.note(name, identity)
                 setTimer(examination.settle)
-                wait(request, "its manifest \(name.text) may not be complete yet")
+                wait(request, .settling(name))
             case .unreadable(let error):
-                wait(request, "its manifest cannot be read: \(error.message)")
+                wait(request, .unreadable(error))
             case .ready where request.file.action == .retry:
                 dismiss(request, "its manifest has not been taken yet")
             case .ready where isBlocked:
-                wait(request, "the spool does not let its manifest be taken now")
+                wait(request, .spool)
             case .ready(let candidate):
                 wait(request, nil)
                 settling.forget(name)
@@ -205,7 +205,7 @@ extension Intake {
                 }
             dismiss(request, "the batch \(state) already")
         case .isCancelled: dismiss(request, "the batch is being cancelled")
-        case .isEnding: wait(request, "the batch is just ending")
+        case .isEnding: wait(request, .end)
         case .isInWork: dismiss(request, "the batch is still in work")
         case .unknown: dismiss(request, "there is no such batch")
         case .refused(let owner):
@@ -219,9 +219,9 @@ extension Intake {
         consume(request)
     }
 
-    private func wait(_ request: ControlRequest, _ reason: String?) {
+    private func wait(_ request: ControlRequest, _ reason: NotTaken.Wait?) {
         _ = controls.wait(request.file)
-        if let reason { refuse(request.file.name, reason) }
+        if let reason { refuse(request.file.name, .waits(reason)) }
     }
 
     /// Removes a control file, unless another has taken its name.
@@ -242,7 +242,7 @@ extension Intake {
         } catch {
             // In a folder with the sticky bit only its owner may. It is not to act again.
             controls.keep(request)
-            refuse(name, "\(Self.dealtWith); \(error.message)")
+            refuse(name, .hasActed(error))
             guard error.fault != nil else { return }
             // It is the disk's fault, and passes.
             scheduler.storage.troubled(error)
