@@ -25,6 +25,11 @@ extension Scheduler {
         return outcomes
     }
 
+    /// Whether a batch of one of these IDs is here to be steered.
+    func knows(_ ids: [String]) -> Bool {
+        board.withLock { board in ids.contains { board.keys[FileName($0)] != nil } }
+    }
+
     /// Has a control act on the batch of this ID.
     ///
     /// - Parameter recorded: called where it acts, when a restart would remember it.

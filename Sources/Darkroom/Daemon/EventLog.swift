@@ -190,8 +190,8 @@ package struct EventLog: Sendable {
             let causes = crashes.all.map(\.rawValue).joined(separator: ", ")
             say(
                 .warning, .imageSuspected,
-                "\(batch.status.id): \(name) was being filtered when darkroomd died"
-                    + " (\(crashes.all.count) times so far: \(causes)); it is tried again, alone",
+                "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)), the last"
+                    + " time or earlier; it is tried again, alone",
                 [
                     Field.batch: .string(batch.status.id), Field.image: .string(name),
                     Field.error: .string(crashes.all.last?.rawValue ?? ""),

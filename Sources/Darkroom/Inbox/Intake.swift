@@ -12,6 +12,7 @@ import Synchronization
 /// | `arrivals` | an event or a scan named it                       | it is examined                     |
 /// | `settling` | it may not be complete                            | it was left alone for the time     |
 /// | `refused`  | it is ignored or cannot be taken, and that was said | an event or a scan names it again |
+/// | `largeInHand` | it is a very large manifest: see `LargeManifests`  | it is claimed, or has been examined |
 /// | `controls` | it is a control file: see `Controls`              | it has acted, whatever waits       |
 /// | (inbox)    | too many batches wait, or more names than fit here| there is room: a scan finds it     |
 ///
@@ -37,6 +38,9 @@ package final class Intake: @unchecked Sendable {
     var settling = SettlingFiles()
     var controls = Controls()
     var refused: [FileName: NotTaken] = [:]
+    var largeInHand: Set<FileName> = []
+    /// Where those are taken.
+    let largeManifests = DispatchQueue(label: "darkroom.intake.large", qos: .userInitiated)
     /// How many of those have been told of lately.
     var notices = NoticeAllowance()
     /// What the spool has refused; nothing more is claimed until it takes it.
@@ -85,10 +89,18 @@ package final class Intake: @unchecked Sendable {
         scheduler.storage.add(self)
         queue.async { [self] in
             findControls()
-            for id in unfinished where !isStopped { recover(id, recovery) }
-            scan()
-            rescanLater()
+            recover(unfinished[...], recovery)
         }
+    }
+
+    /// One after the other, so that what happens meanwhile, a control file say, does not wait for all.
+    private func recover(_ ids: ArraySlice<String>, _ recovery: Recovery) {
+        guard let id = ids.first, !isStopped else {
+            scan()
+            return rescanLater()
+        }
+        recover(id, recovery)
+        queue.async { [weak self] in self?.recover(ids.dropFirst(), recovery) }
     }
 
     /// Looks at everything that is there, as after a resumption.
@@ -110,6 +122,7 @@ package final class Intake: @unchecked Sendable {
     /// Ends the intake; a manifest half taken is taken whole.
     package func stop() {
         stopped.store(true, ordering: .releasing)
+        largeManifests.sync {}
         queue.sync {
             report()
             tellRest()
@@ -219,8 +232,8 @@ package final class Intake: @unchecked Sendable {
 
     func arrived(_ name: FileName, isWhole: Bool) {
         if let file = ControlFile(name) {
-            controls.add(file)
-        } else if !arrivals.add(name, isWhole: isWhole) {
+            controls.add(file, isUrgent: scheduler.knows(file.ids))
+        } else if !largeInHand.contains(name), !arrivals.add(name, isWhole: isWhole) {
             mustScan = true
         }
     }
@@ -245,7 +258,7 @@ package final class Intake: @unchecked Sendable {
         if canTake { take(arrivals.takeGroup(), examination, inbox) }
         // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. A try
         // whether the spool takes writes again is one group.
-        if canTake, !refusals.isTrying { return drainSoon() }
+        if controls.hasNext || canTake && !refusals.isTrying { return drainSoon() }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked, !isStopped else { return }
         if scheduler.hasRoom {
@@ -278,6 +291,10 @@ package final class Intake: @unchecked Sendable {
         var bytes = 0
         for arrival in group {
             let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
+            if !refusals.isTrying, isLarge(arrival.name, in: inbox) {
+                takeLarge(arrival.name, isWhole: isWhole, examination, inbox)
+                continue
+            }
             let verdict = examination.examine(arrival.name, in: inbox, isWhole: isWhole)
             if let candidate = note(verdict, arrival.name) {
                 candidates.append(candidate)
@@ -316,7 +333,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     /// Remembers why a file is not taken, or gives it to be taken.
-    private func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
+    func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
         if case .settling = verdict {} else { settling.forget(name) }
         switch verdict {
         case .gone, .control:
@@ -344,6 +361,12 @@ package final class Intake: @unchecked Sendable {
             spool: spool, inbox: inbox, examination: examination,
             durably: scheduler.configuration.isDurable)
         let outcome = claim.take(candidates)
+        note(outcome, of: candidates)
+        answer(outcome.claimed)
+    }
+
+    /// Remembers what became of those that were to be claimed.
+    func note(_ outcome: Claim.Outcome, of candidates: [Candidate]) {
         let stillRefused = Set(outcome.refused.map(\.name))
         for candidate in candidates where !stillRefused.contains(candidate.name) {
             refused[candidate.name] = nil
@@ -358,7 +381,6 @@ package final class Intake: @unchecked Sendable {
             scheduler.storage.troubled(failure)
             arrivals.leave()
         }
-        answer(outcome.claimed)
     }
 
     // MARK: Time

@@ -106,6 +106,7 @@ extension Intake {
     private func judge(
         _ name: FileName, isBegun: Bool, _ obstacle: InboxReport.Obstacle?
     ) -> (reason: InboxReason, message: String)? {
+        if largeInHand.contains(name) { return nil }
         if let why = Examination.reasonToIgnore(name) ?? refused[name] {
             return (why.reason, why.words)
         }

@@ -25,10 +25,15 @@ extension Intake {
         }
     }
 
-    /// Deals with the control files that have arrived.
+    private static let controlsAtOnce = 16
+
+    /// Deals with the control files that have arrived, some of them if there are many.
     func steer(_ examination: Examination, _ inbox: Directory) {
-        while !isStopped, let name = controls.next() {
+        // In slices, so that one that has something to act on does not wait for thousands that have not.
+        var count = 0
+        while !isStopped, count < Self.controlsAtOnce, let name = controls.next() {
             examine(name, examination, inbox)
+            count += 1
         }
         setControlTimer(examination.settle)
     }
@@ -114,6 +119,9 @@ extension Intake {
         for request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) {
         let file = request.file
+        for name in file.manifestNames where largeInHand.contains(name) {
+            return wait(request, .taking(name))
+        }
         for id in file.ids where try spool.active.exists(FileName(id)) {
             return wait(request, .batch(id))
         }
@@ -141,7 +149,7 @@ extension Intake {
         for name in request.file.manifestNames {
             guard let information = try inbox.information(of: name) else { continue }
             if isBeingWritten(name, FileIdentity(information)) {
-                wait(request, "the writer of its manifest \(name.text) has not closed it")
+                wait(request, .writer(name))
                 return true
             }
             let isWhole = arrivals.isWhole(name) || hasSettled(name, examination.settle)

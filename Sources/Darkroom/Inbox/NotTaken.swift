@@ -29,6 +29,10 @@ enum NotTaken: Equatable, Sendable {
         case batch(String)
         /// A batch that is just ending.
         case end
+        /// A manifest of this name that is just being taken.
+        case taking(FileName)
+        /// The writer of a manifest of this name, who has it open.
+        case writer(FileName)
         /// A manifest of this name that may not be complete.
         case settling(FileName)
         case unreadable(FileError)
@@ -74,6 +78,8 @@ extension NotTaken.Wait {
         switch self {
         case .batch(let id): "the batch \(id) could not be resumed, or not be answered, yet"
         case .end: "the batch is just ending"
+        case .taking(let manifest): "its manifest \(manifest.text) is just being taken"
+        case .writer(let manifest): "the writer of its manifest \(manifest.text) has not closed it"
         case .settling(let manifest): "its manifest \(manifest.text) may not be complete yet"
         case .unreadable(let error): "its manifest cannot be read: \(error.message)"
         case .spool: "the spool does not let its manifest be taken now"
