@@ -90,7 +90,8 @@ struct DarkroomdCommand: ParsableCommand {
 
     func run() throws {
         if let selfTest {
-            let options = SelfTest.Options(spool: absolute(selfTest), kills: kills ?? 30, keeps: keep)
+            let options = SelfTest.Options(
+                spool: absolute(selfTest), kills: kills ?? 30, keeps: keep)
             let test = SelfTest(options, program: "/proc/self/exe")
             throw ArgumentParser.ExitCode(test.run())
         }

@@ -7,9 +7,9 @@ import Testing
     private static let batches = ["a", "b", "c"]
 
     private func item(_ name: String, _ priority: Priority = .normal) -> FilterTurns.Item {
-        let batch = Self.batches.firstIndex(of: String(name.prefix(1)))! + 1
+        let batch = (Self.batches.firstIndex(of: String(name.prefix(1))) ?? 0) + 1
         return FilterTurns.Item(
-            work: .filter(batch, image: Int(name.dropFirst())!), batch: batch,
+            work: .filter(batch, image: Int(name.dropFirst()) ?? 0), batch: batch,
             level: Level(priority, .default), priority: priority, quality: .default)
     }
 
