@@ -39,8 +39,9 @@ extension Scheduler {
             let name = BatchFile.source(job.slot)
             let file = try folder.openScratch(name)
             return .transfer(
-                TransferRequest(url: url, output: TransferOutput(file, name: folder.path(of: name)))
-            )
+                TransferRequest(
+                    url: url, output: TransferOutput(file, name: folder.path(of: name)),
+                    resume: job.partial))
         } catch {
             return .failed(
                 FetchError(
