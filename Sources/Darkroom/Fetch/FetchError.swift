@@ -5,6 +5,10 @@ package struct FetchError: CodedError, Equatable {
         case unsupportedScheme = "unsupported-scheme"
         /// The source is no URL and no path, or a URL with a part that cannot be.
         case badURL = "bad-url"
+        /// The host, or a redirect's, is not one that `downloads.allowHosts` and `denyHosts` let be asked.
+        case hostForbidden = "host-forbidden"
+        /// The host, or a redirect's, has an address that is not global unicast.
+        case addressForbidden = "address-forbidden"
         /// The host's name, or the proxy's, has no address.
         case resolveFailed = "resolve-failed"
         case connectFailed = "connect-failed"
@@ -26,10 +30,6 @@ package struct FetchError: CodedError, Equatable {
         case connectionLost = "connection-lost"
         /// The server, or something on the way, broke the connection off (TCP RST).
         case connectionReset = "connection-reset"
-        /// The host's address, or that of a redirect's host, is not one that may be fetched from.
-        case addressForbidden = "address-forbidden"
-        /// `downloads.denyHosts` or `downloads.allowHosts` keeps the host out, or a redirect's.
-        case hostForbidden = "host-forbidden"
         /// The head of the answer is longer than the limit.
         case headerTooLarge = "header-too-large"
         /// The answer is no HTTP, or contradicts itself or what was asked.
@@ -86,9 +86,9 @@ extension FetchError.Code {
         case .resolveFailed, .connectFailed, .timeout, .stalled, .truncated, .connectionLost,
             .connectionReset:
             true
-        case .lengthMismatch, .addressForbidden, .hostForbidden, .headerTooLarge, .badResponse,
-            .htmlPage, .unsupportedScheme, .badURL, .tlsFailed, .tooManyRedirects, .httpStatus, .tooLarge,
-            .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing, .sourceForbidden,
+        case .unsupportedScheme, .badURL, .hostForbidden, .addressForbidden, .tlsFailed,
+            .tooManyRedirects, .httpStatus, .headerTooLarge, .tooLarge, .lengthMismatch, .badResponse,
+            .htmlPage, .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing, .sourceForbidden,
             .sourceUnreadable, .notAFile, .cancelled, .transferFailed:
             false
         }

@@ -229,13 +229,14 @@ import Testing
         #expect(waiting.isEmpty && waits.hostCount == 0)
     }
 
-    @Test(arguments: [
-        ("http://h/a.png", "h:80"), ("HTTPS://H/a.png", "h:443"), ("http://h:8080/", "h:8080"),
-        ("http://h:?x", "h:80"), ("http://ann:pw@h/a@b", "h:80"), ("http://a@b@h", "h:80"),
-        ("http://[::1]/a", "[::1]:80"), ("https://[::1]:8443#a", "[::1]:8443"),
-        ("http:///a", nil), ("http:h", nil), ("ftp://h/a", nil), ("a/b.png", nil), ("", nil),
-        ("file:///a", nil), ("https:", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("http://h/a.png", "h:80"), ("HTTPS://H/a.png", "h:443"), ("http://h:8080/", "h:8080"),
+            ("http://h:?x", "h:80"), ("http://ann:pw@h/a@b", "h:80"), ("http://a@b@h", "h:80"),
+            ("http://[::1]/a", "[::1]:80"), ("https://[::1]:8443#a", "[::1]:8443"),
+            ("http:///a", nil), ("http:h", nil), ("ftp://h/a", nil), ("a/b.png", nil), ("", nil),
+            ("file:///a", nil), ("https:", nil),
+        ] as [(String, String?)])
     func tellsTheHost(source: String, host: String?) {
         #expect(HostWaits.host(of: source) == host)
     }
