@@ -186,17 +186,20 @@ package final class Scheduler: Sendable {
         _ change: (inout Board) -> [Effect]
     ) {
         var effects = board.withLock { board in
-            var effects = change(&board)
-            if gate.mayStart, storage.mayWork { effects += board.admit() }
-            return effects
+            change(&board) + admit(&board)
         }
         while !effects.isEmpty {
             var hasRoom = false
             for effect in effects where !perform(effect, recorded) { hasRoom = true }
-            effects = hasRoom && gate.mayStart ? board.withLock { $0.admit() } : []
+            effects = hasRoom ? board.withLock { admit(&$0) } : []
         }
         progressed()
         listeners.withLock { $0 }.room()
+    }
+
+    /// Gives out the places that are free, where anything may begin.
+    private func admit(_ board: inout Board) -> [Effect] {
+        gate.mayStart && storage.mayWork ? board.admit() : []
     }
 
     func progressed() { listeners.withLock { $0 }.progress() }
