@@ -50,8 +50,20 @@ package struct Configuration: Sendable, Equatable {
         package var stallTime = 0.0
         /// Bytes a second.
         package var stallRate = 0
+        /// Transfers of one host at once.
+        package var perHost = 0
+        package var backOff = BackOff()
         package var caFile: String?
         package var proxy: String?
+        package var maxHeaderBytes = 0
+        package var allowNetworks: [IPNetwork] = []
+        package var allowHosts: [HostPattern] = []
+        package var denyHosts: [HostPattern] = []
+        /// The file of `headers`, by the configuration or the service manager; nil for none.
+        package var headersFile: String?
+        package var headers = OriginHeaders()
+        /// Whether the file can be read by every user of the machine.
+        package var headersAreExposed = false
     }
 
     package init() {}
@@ -66,9 +78,20 @@ extension Configuration {
             limits: TransferLimits(
                 bytes: Int64(downloads.maxBytes), redirects: downloads.redirects,
                 connect: .seconds(downloads.connectTimeout), total: .seconds(downloads.timeout),
-                stall: .seconds(downloads.stallTime), stallBytesPerSecond: downloads.stallRate),
+                stall: .seconds(downloads.stallTime), stallBytesPerSecond: downloads.stallRate,
+                maxHeaderBytes: downloads.maxHeaderBytes),
             connections: downloadConcurrency, caFile: downloads.caFile, proxy: downloads.proxy,
+            rules: FetchRules(
+                addresses: AddressRules(allowNetworks: downloads.allowNetworks),
+                hosts: HostRules(allow: downloads.allowHosts, deny: downloads.denyHosts),
+                headers: downloads.headers),
             userAgent: TransferSettings.userAgent(version: Daemon.version))
+    }
+
+    /// How many downloads of one host may be in the queue. Where the queue itself has no more places than that,
+    /// as many as like: they begin more quickly from there.
+    var hostLimit: Int {
+        downloads.perHost >= downloadConcurrency ? .max : downloads.perHost
     }
 
     var localSources: LocalSources {

@@ -22,6 +22,7 @@ package enum Event: String, Sendable, CaseIterable {
     case uploadsRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e065"
     case metricsFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e066"
     case reportFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e067"
+    case headersExposed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e070"
     case batchClaimed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e010"
     case batchRejected = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e011"
     case batchResumed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e012"
@@ -42,6 +43,8 @@ package enum Event: String, Sendable, CaseIterable {
     case storageLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e034"
     case batchRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e035"
     case imageSuspected = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e050"
+    case downloadRetried = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e074"
+    case hostPaused = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e075"
 }
 
 /// What Darkroom has to say, one method a kind of event, so that the words and fields of an event are the
@@ -92,6 +95,13 @@ package struct EventLog: Sendable {
 
     package func rootMissing(_ root: String) {
         say(.warning, .configured, "The source root \(root) is not a folder that can be opened")
+    }
+
+    package func headersExposed(_ path: String) {
+        say(
+            .warning, .headersExposed,
+            "\(path), which has the secrets of downloads.headers, can be read by every user of this machine"
+        )
     }
 
     package func reloadRefused(_ reason: String) {

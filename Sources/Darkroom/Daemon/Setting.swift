@@ -9,16 +9,21 @@ package struct Setting: Sendable {
     /// What it does and in which unit, one sentence.
     package let help: String
     let apply: @Sendable (_ text: String, inout Configuration) throws(SettingError) -> Void
+    private let isURL: Bool
 
     init(
-        _ key: String, _ standard: String, _ help: String,
+        _ key: String, _ standard: String, _ help: String, isURL: Bool = false,
         apply: @escaping @Sendable (String, inout Configuration) throws(SettingError) -> Void
     ) {
         self.key = key
         self.standard = standard
         self.help = help
+        self.isURL = isURL
         self.apply = apply
     }
+
+    /// Its text as it may be printed: a URL without the password it may have.
+    package func shown(_ text: String) -> String { isURL ? RedactedURL.text(text) : text }
 
     /// The environment variable that overrides it: `downloads.maxBytes` is DARKROOM_DOWNLOADS_MAX_BYTES.
     package var variable: String {
@@ -98,6 +103,9 @@ extension Setting {
             \.maximumWaiting),
         integer(
             "downloads.concurrency", "16", 1...1024, "transfers at once", \.downloadConcurrency),
+        integer(
+            "downloads.perHost", "6", 1...1024, "transfers of one host at once",
+            \.downloads.perHost),
         bytes(
             "downloads.maxBytes", "256MiB", 1...(1 << 40),
             "the largest picture that is fetched or read",
@@ -119,10 +127,47 @@ extension Setting {
             "downloads.stallRate", "1KiB", 0...(1 << 40),
             "bytes a second below which a transfer stalls",
             \.downloads.stallRate),
-        text(
-            "downloads.caFile", "a file of CA certificates instead of the system's",
-            \.downloads.caFile),
-        text("downloads.proxy", "the URL of a proxy", \.downloads.proxy),
+        integer(
+            "downloads.retries", "4", 0...100,
+            "how often a download that failed is tried again, where that can help",
+            \.downloads.backOff.retries),
+        seconds(
+            "downloads.retryDelay", "1s", 0...3600,
+            "how long the first of these waits may be; each further one may be twice as long",
+            \.downloads.backOff.delay),
+        seconds(
+            "downloads.retryDelayMax", "60s", 0...86400, "how long any of these waits may be",
+            \.downloads.backOff.longestDelay),
+        seconds(
+            "downloads.retryAfterMax", "10min", 0...86400,
+            "how long a server may ask to wait; one that asks for more is not asked again",
+            \.downloads.backOff.longestRetryAfter),
+        caFile("downloads.caFile", "a file of CA certificates instead of the system's"),
+        proxy(
+            "downloads.proxy",
+            "the URL of a proxy; it resolves names, so that only addresses in URLs are judged here"),
+        bytes(
+            "downloads.maxHeaderBytes", "64KiB", 1024...(1 << 24),
+            "the largest header of a response", \.downloads.maxHeaderBytes),
+        networks(
+            "downloads.allowNetworks",
+            "networks that may be connected to although they are not of global addresses",
+            \.downloads.allowNetworks),
+        hosts(
+            "downloads.allowHosts", "the hosts that may be asked, and no others; none means any",
+            \.downloads.allowHosts),
+        hosts(
+            "downloads.denyHosts", "hosts that may not be asked, whatever allows them",
+            \.downloads.denyHosts),
+        Setting(
+            "downloads.headers", "",
+            "a file of request headers for single origins; empty for the credential headers, if there is one"
+        ) { text, configuration throws(SettingError) in
+            guard text.isEmpty || text.hasPrefix("/") else {
+                throw SettingError(expected: "an absolute path")
+            }
+            configuration.downloads.headersFile = text.isEmpty ? nil : text
+        },
         integer(
             "filters.concurrency", "0", 0...1024,
             "pictures filtered at once; 0 means as many as there are cores", \.filterConcurrency),
@@ -230,14 +275,6 @@ extension Setting {
         }
     }
 
-    private static func text(
-        _ key: String, _ help: String, _ path: WritableKeyPath<Configuration, String?> & Sendable
-    ) -> Setting {
-        Setting(key, "", help + "; empty for none") { text, configuration throws(SettingError) in
-            configuration[keyPath: path] = text.isEmpty ? nil : text
-        }
-    }
-
     private static func choice<Choice>(
         _ key: String, _ standard: String, _ help: String,
         _ path: WritableKeyPath<Configuration, Choice> & Sendable
@@ -260,7 +297,7 @@ extension Setting {
     }
 
     /// A YAML list of strings, or one string, which stands for a list of itself.
-    private static func list(_ text: String) throws(SettingError) -> [String] {
+    static func list(_ text: String) throws(SettingError) -> [String] {
         do {
             return try ConfigurationFile.strings(yaml: text)
         } catch {

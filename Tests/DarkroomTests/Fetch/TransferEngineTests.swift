@@ -14,7 +14,7 @@ import Testing
         let report = try await fixture.fetch("\(origin.baseURL)/0.png").get()
         #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
         #expect(report.bytes == Int64(DocumentRoot.content(0).count))
-        #expect(report.head == Array(DocumentRoot.content(0).prefix(512)))
+        #expect(report.prefix == Array(DocumentRoot.content(0).prefix(512)))
         #expect(report.status.code == 200)
         #expect(report.contentType == "image/png")
         #expect(report.redirects == 0)
@@ -143,7 +143,7 @@ import Testing
             let message =
                 "\(origin.baseURL)/\(name)?…: the server answered with an HTML page, not a picture "
                 + "(Content-Type text/html)"
-            #expect(throws: FetchError(.notAPicture, message)) { try report.pictureKind() }
+            #expect(throws: FetchError(.htmlPage, message)) { try report.pictureKind() }
         }
     }
 
@@ -199,7 +199,8 @@ import Testing
         let origin = try NginxOrigin(documentRoot: root.scratch.path)
         let fixture = try EngineFixture(limits: TransferLimits(bytes: 1))
         #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure?.kind == .tooLarge)
-        fixture.engine.update(TransferSettings(connections: 1, userAgent: "another"))
+        fixture.engine.update(
+            TransferSettings(connections: 1, rules: .loopback, userAgent: "another"))
         #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure == nil)
         origin.stop()
         #expect(try origin.requests().last?.userAgent == "another")
