@@ -6,13 +6,7 @@
 ///
 /// A value without threads; the scheduler holds it under a lock.
 struct FilterTurns {
-    struct Item: Sendable {
-        let work: Work
-        let batch: BatchKey
-        let level: Level
-        let priority: Priority
-        let quality: QualityOfServiceName
-    }
+    typealias Item = StorageWaits.Item
 
     /// How many the queue is to hold: enough that no thread of it finds it empty.
     var width: Int
@@ -27,15 +21,15 @@ struct FilterTurns {
         self.width = width
     }
 
-    /// Takes in a filter that is ready. One that comes `atOnce` waits for nobody: it has been granted memory, which
-    /// others wait for.
+    /// Takes in a filter that is ready, and gives those that go into the queue now. One that comes `atOnce` waits
+    /// for nobody: it has been granted memory that others wait for, or is tried to see whether the disk works.
     mutating func add(_ item: Item, atOnce: Bool) -> [Item] {
-        guard !atOnce else {
+        guard !atOnce, case .filter(let batch, _) = item.work else {
             inQueue.insert(item.work)
             return [item]
         }
-        if waiting[item.batch] == nil { rotation[item.level.index].append(item.batch) }
-        waiting[item.batch, default: []].append(item)
+        if waiting[batch] == nil { rotation[Level(item.priority, item.quality).index].append(batch) }
+        waiting[batch, default: []].append(item)
         waitingCount += 1
         return take()
     }

@@ -21,6 +21,8 @@ package final class Scheduler: Sendable {
     let waits = Mutex(StorageWaits())
     /// Which downloads may be in the queue.
     let hosts: Mutex<HostWaits>
+    /// Which filters may be in the queue.
+    let turns: Mutex<FilterTurns>
     let board: Mutex<Board>
     private let settings: Mutex<Darkroom.Configuration>
     private let operations = Mutex<[Work: Operation]>([:])
@@ -51,6 +53,7 @@ package final class Scheduler: Sendable {
         self.engine = engine
         board = Mutex(Board(configuration))
         hosts = Mutex(HostWaits(limit: configuration.hostLimit))
+        turns = Mutex(FilterTurns(width: configuration.filtersQueued))
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: configuration.isDurable, storage: storage, log: log)
@@ -87,6 +90,7 @@ package final class Scheduler: Sendable {
             board.window = configuration.window
             board.backOff = configuration.downloads.backOff
         }
+        turns.withLock { $0.width = configuration.filtersQueued }
         setHostLimit(configuration.hostLimit)
     }
 
@@ -117,7 +121,8 @@ package final class Scheduler: Sendable {
     /// How many operations the queues hold, those that run included, and images that wait to be published.
     var queueLengths: [(name: String, length: Int)] {
         [
-            ("downloads", downloads.operationCount), ("filters", filters.operationCount),
+            ("downloads", downloads.operationCount),
+            ("filters", filters.operationCount + turns.withLock(\.waitingCount)),
             ("publisher", publisher.pendingCount),
         ]
     }
@@ -220,6 +225,7 @@ package final class Scheduler: Sendable {
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
             waits.withLock { $0.remove(work) }
             leaveHost(work, waiting: true)
+            turns.withLock { $0.remove(work) }.forEach(start)
             endedUndecided(work)
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
@@ -319,8 +325,18 @@ package final class Scheduler: Sendable {
             return true
         }
         guard enterHost(item) else { return false }
-        start(item)
+        if case .filter(let key, let image) = work {
+            takeTurn(item, key, image)
+        } else {
+            start(item)
+        }
         return true
+    }
+
+    private func takeTurn(_ item: FilterTurns.Item, _ key: BatchKey, _ image: Int) {
+        let isGranted = board.withLock { $0.memory.holds($0.ticket(key, image)) }
+        let atOnce = isGranted || !storage.mayWork
+        turns.withLock { $0.add(item, atOnce: atOnce) }.forEach(start)
     }
 
     /// Puts an operation into its queue for work that nothing keeps from it.
@@ -368,6 +384,7 @@ package final class Scheduler: Sendable {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
         leaveHost(work)
+        turns.withLock { $0.ended(work) }.forEach(start)
         advance(change)
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
@@ -377,6 +394,7 @@ package final class Scheduler: Sendable {
     func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
         leaveHost(work)
+        turns.withLock { $0.ended(work) }.forEach(start)
         advance(change)
     }
 }

@@ -310,10 +310,10 @@ package final class Intake: @unchecked Sendable {
         claim(candidates, examination, inbox)
     }
 
-    /// Whether a file is open to its writer, so that its closing will be told. One that nobody has changed for an
-    /// hour is looked at all the same: some were made by a call that opens nothing.
+    /// Whether a file is open to its writer, so that its closing will be told. One that nobody has changed for half
+    /// a minute is looked at all the same: it may have been linked here, which nobody closes.
     func isBeingWritten(_ name: FileName, _ identity: FileIdentity) -> Bool {
-        watch != nil && reporter.begun.contains(name) && identity.age < 3600
+        watch != nil && reporter.begun.contains(name) && identity.age < 30
     }
 
     /// Whether a name that has just been made is that of a file being written, whose closing will be told.

@@ -9,8 +9,8 @@ import Testing
     private func item(_ name: String, _ priority: Priority = .normal) -> FilterTurns.Item {
         let batch = (Self.batches.firstIndex(of: String(name.prefix(1))) ?? 0) + 1
         return FilterTurns.Item(
-            work: .filter(batch, image: Int(name.dropFirst()) ?? 0), batch: batch,
-            level: Level(priority, .default), priority: priority, quality: .default)
+            work: .filter(batch, image: Int(name.dropFirst()) ?? 0), priority: priority,
+            quality: .default)
     }
 
     private func names(_ items: [FilterTurns.Item]) -> [String] { items.map { name($0.work) } }
