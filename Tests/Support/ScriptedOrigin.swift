@@ -46,12 +46,15 @@ package final class ScriptedOrigin: Sendable {
     private let threads = DispatchGroup()
 
     /// `answer` is called on a thread of the connection's own.
+    ///
+    /// - Parameter port: where it listens; 0 for wherever there is room.
     package init(
-        address: String = "127.0.0.1", _ answer: @escaping @Sendable (Request) -> Reply
+        address: String = "127.0.0.1", port: UInt16 = 0,
+        _ answer: @escaping @Sendable (Request) -> Reply
     ) throws {
         self.answer = answer
         self.address = address
-        (listener, port) = try LoopbackSocket.listen(address: address)
+        (listener, self.port) = try LoopbackSocket.listen(address: address, port: port)
         threads.enter()
         Thread.detachNewThread { [self] in accept() }
     }

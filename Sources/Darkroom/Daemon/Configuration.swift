@@ -50,6 +50,9 @@ package struct Configuration: Sendable, Equatable {
         package var stallTime = 0.0
         /// Bytes a second.
         package var stallRate = 0
+        /// Transfers of one host at once.
+        package var perHost = 0
+        package var backOff = BackOff()
         package var caFile: String?
         package var proxy: String?
         package var maxHeaderBytes = 0
@@ -83,6 +86,12 @@ extension Configuration {
                 hosts: HostRules(allow: downloads.allowHosts, deny: downloads.denyHosts),
                 headers: downloads.headers),
             userAgent: TransferSettings.userAgent(version: Daemon.version))
+    }
+
+    /// How many downloads of one host may be in the queue. Where the queue itself has no more places than that,
+    /// as many as like: they begin more quickly from there.
+    var hostLimit: Int {
+        downloads.perHost >= downloadConcurrency ? .max : downloads.perHost
     }
 
     var localSources: LocalSources {
