@@ -263,13 +263,14 @@ run_under_sanitizer() {
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
 
 # Each C file of Tests/fuzz is a program that throws made-up inputs at the C parts, built for the
-# purpose with the sanitizers. An input that breaks one is left in .build/fuzz, as is all that it has
-# learned (corpus/), from where the next run goes on. There are as many at a time as there are processors.
+# purpose with the sanitizers; the Swift file does so to what reads response heads and hosts. An input
+# that breaks one is left in .build/fuzz, as is all that it has learned (corpus/), from where the next
+# run goes on. There are as many at a time as there are processors.
 part_fuzz() {
     local work=.build/fuzz names=() group name before=$failed
     build_fuzz
-    for name in Tests/fuzz/*.c; do
-        name=$(basename "$name" .c)
+    for name in Tests/fuzz/*.{c,swift}; do
+        name=$(basename "${name%.*}")
         [ ! -x "$work/$name" ] || names+=("$name")
     done
     while [ ${#names[@]} -gt 0 ]; do
@@ -282,17 +283,20 @@ part_fuzz() {
 
 # Runs some at once.
 fuzz() {
-    local name process
+    local name process dictionary
     local -A processes=()
     for name in "$@"; do
         mkdir -p "$work/corpus/$name"
-        "$work/$name" -max_total_time="${FUZZ_SECONDS:-30}" -max_len=20000 -timeout=20 \
+        dictionary=()
+        [ ! -e "Tests/fuzz/$name.dict" ] || dictionary=(-dict="Tests/fuzz/$name.dict")
+        # Swift's own report of a crash would wait for the process that libFuzzer has stopped.
+        SWIFT_BACKTRACE=enable=no "$work/$name" "${dictionary[@]}" -max_total_time="${FUZZ_SECONDS:-30}" -max_len=20000 -timeout=20 \
             -artifact_prefix="$work/$name-" "$work/corpus/$name" >"$LOGS/fuzz-$name.log" 2>&1 &
         processes[$name]=$!
     done
     for name in "$@"; do
         wait "${processes[$name]}"
-        judge "fuzz-$name" "Tests/fuzz/$name.c" $? &&
+        judge "fuzz-$name" "Tests/fuzz/$name" $? &&
             say fuzz "$name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) .*/\1 inputs in \2 s/p' \
                 "$LOGS/fuzz-$name.log")"
     done
@@ -314,7 +318,19 @@ build_fuzz() {
         build fuzz "$source" clang_of_swift "${flags[@]}" -fsanitize=fuzzer,address,undefined \
             "$source" "$work"/objects/*.o -o "$work/$name" -lpng16 -lz -ljpeg -ldeflate
     done
+    rm -f "$work/heads"
+    build fuzz Tests/fuzz/heads.swift fuzz_heads "$work/heads"
     touch "$LOGS/built-fuzz"
+}
+
+# The Swift files that need nothing but each other, so that the sanitizer sees them alone.
+fuzz_heads() {
+    local fetch=Sources/Darkroom/Fetch
+    swiftc -swift-version 6 -warnings-as-errors -package-name darkroom -parse-as-library -O \
+        -use-ld=lld -sanitize=fuzzer,address -module-name heads \
+        $fetch/{HTTPDate,HTTPField,HTTPStatus,EntityTag,ContentRange,RetryAfter,CacheControl}.swift \
+        $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules}.swift \
+        $fetch/{URLAuthority,RedactedURL}.swift Tests/fuzz/heads.swift -o "$1"
 }
 
 fuzz_objects() {
