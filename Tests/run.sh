@@ -177,7 +177,7 @@ run_under_sanitizer() {
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
 
 # Each C file of Tests/fuzz is a program that throws made-up inputs at the C parts, built for the
-# purpose with the sanitizers. An input that breaks one is left in .build/fuzz, as is all that it has
+# purpose with the sanitizers; its Swift file does so to what reads response heads and hosts. An input that breaks one is left in .build/fuzz, as is all that it has
 # learned (corpus/), from where the next run goes on.
 part_fuzz() {
     local work=.build/fuzz source name before=$failed
@@ -192,13 +192,35 @@ part_fuzz() {
         build fuzz "$source" clang_of_swift "${flags[@]}" -fsanitize=fuzzer,address,undefined \
             "$source" "$work"/objects/*.o -o "$work/$name" -lpng16 -lz -ljpeg -ldeflate ||
             continue
-        mkdir -p "$work/corpus/$name"
-        check "fuzz-$name" "$source" "$work/$name" -max_total_time="${FUZZ_SECONDS:-30}" \
-            -max_len=20000 -timeout=20 -artifact_prefix="$work/$name-" "$work/corpus/$name" &&
-            say fuzz "$name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) .*/\1 inputs in \2 s/p' \
-                "$LOGS/fuzz-$name.log")"
+        fuzz "$source" "$name" -max_len=20000
     done
+    if build fuzz Tests/fuzz/heads.swift fuzz_heads "$work/heads"; then
+        fuzz Tests/fuzz/heads.swift heads -max_len=2000 -dict=Tests/fuzz/heads.dict
+    fi
     [ "$failed" -ne "$before" ] || say fuzz "nothing was found"
+}
+
+# fuzz SOURCE NAME [OPTION]...: runs one of the programs.
+fuzz() {
+    local source=$1 name=$2
+    shift 2
+    mkdir -p "$work/corpus/$name"
+    # Swift's own report of a crash would wait for the process that libFuzzer has stopped.
+    check "fuzz-$name" "$source" env SWIFT_BACKTRACE=enable=no "$work/$name" \
+        -max_total_time="${FUZZ_SECONDS:-30}" -timeout=20 -artifact_prefix="$work/$name-" "$@" \
+        "$work/corpus/$name" &&
+        say fuzz "$name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) .*/\1 inputs in \2 s/p' \
+            "$LOGS/fuzz-$name.log")"
+}
+
+# The Swift files that need nothing but each other, so that the sanitizer sees them alone.
+fuzz_heads() {
+    local fetch=Sources/Darkroom/Fetch
+    swiftc -swift-version 6 -warnings-as-errors -package-name darkroom -parse-as-library -O \
+        -use-ld=lld -sanitize=fuzzer,address -module-name heads \
+        $fetch/{HTTPDate,HTTPField,HTTPStatus,EntityTag,ContentRange,RetryAfter,CacheControl}.swift \
+        $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules}.swift \
+        $fetch/{URLAuthority,RedactedURL}.swift Tests/fuzz/heads.swift -o "$1"
 }
 
 fuzz_objects() {
