@@ -28,7 +28,9 @@ struct FilterTurns {
             inQueue.insert(item.work)
             return [item]
         }
-        if waiting[batch] == nil { rotation[Level(item.priority, item.quality).index].append(batch) }
+        if waiting[batch] == nil {
+            rotation[Level(item.priority, item.quality).index].append(batch)
+        }
         waiting[batch, default: []].append(item)
         waitingCount += 1
         return take()
