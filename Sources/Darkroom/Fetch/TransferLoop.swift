@@ -196,14 +196,16 @@ final class TransferLoop {
     // MARK: What is told
 
     private static func report(_ transfer: Transfer) -> Result<TransferReport, FetchError> {
-        guard let head = transfer.reader.head, transfer.plan != nil else {
+        guard let head = transfer.reader.head, let plan = transfer.plan,
+            plan.isKept || plan == .notModified
+        else {
             return .failure(FetchError(.badResponse, "\(transfer.place): no answer"))
         }
         return .success(
             TransferReport(
                 request: transfer.request, effectiveURL: transfer.hop.shown,
                 target: transfer.hop.target, response: head,
-                isNotModified: transfer.plan == .notModified, bytes: transfer.body.bytes,
+                isNotModified: plan == .notModified, bytes: transfer.body.bytes,
                 prefix: transfer.body.prefix, crc32: transfer.body.crc32,
                 resumedFrom: transfer.body.resumedFrom, redirects: transfer.redirects,
                 elapsed: ContinuousClock.now - transfer.started,

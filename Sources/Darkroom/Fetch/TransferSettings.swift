@@ -39,7 +39,9 @@ package struct TransferSettings: Sendable, Equatable {
     /// Certificates to trust, PEM, in place of the system's.
     package var caFile: String?
     /// As libcurl's `CURLOPT_PROXY`: `http://proxy:3128`. With none, connections are direct, whatever
-    /// `http_proxy` and its like say: what a download passes is said in the configuration alone.
+    /// `http_proxy` and its like say: what a download passes is said in the configuration alone. A proxy may
+    /// have any address, and it resolves the names: only the addresses that URLs themselves name, and hosts,
+    /// are judged before it is asked.
     package var proxy: String?
     /// What may be fetched, from whom, and with which headers of its own.
     package var rules: FetchRules

@@ -194,11 +194,13 @@ import Testing
                 try fixture.request("\(origin.baseURL)/\(name)", output: name),
                 completion: outcomes.add)
         }
-        #expect(await outcomes.wait(for: 20).compactMap(\.failure) == [])
+        #expect(await outcomes.wait(for: 20).compactMap(\.failure?.message) == [])
         for (index, name) in root.names.enumerated() {
             let content = try Data(contentsOf: fixture.scratch.url.appending(path: name))
             #expect(content == DocumentRoot.content(index))
         }
+        // A handle whose last transfer spoke HTTP/2 serves for the next.
+        #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure == nil)
         origin.stop()
         #expect(Set(try origin.requests().map(\.connection)).count == 1)
     }
