@@ -5,6 +5,10 @@ package struct FetchError: CodedError, Equatable {
         case unsupportedScheme = "unsupported-scheme"
         /// The source is no URL and no path, or a URL with a part that cannot be.
         case badURL = "bad-url"
+        /// The host, or a redirect's, is not one that `downloads.allowHosts` and `denyHosts` let be asked.
+        case hostForbidden = "host-forbidden"
+        /// The host, or a redirect's, has an address that is not global unicast.
+        case addressForbidden = "address-forbidden"
         /// The host's name, or the proxy's, has no address.
         case resolveFailed = "resolve-failed"
         case connectFailed = "connect-failed"
@@ -65,7 +69,8 @@ extension FetchError.Code {
     package var isTransient: Bool {
         switch self {
         case .resolveFailed, .connectFailed, .timeout, .stalled, .truncated, .connectionLost: true
-        case .unsupportedScheme, .badURL, .tlsFailed, .tooManyRedirects, .httpStatus, .tooLarge,
+        case .unsupportedScheme, .badURL, .hostForbidden, .addressForbidden, .tlsFailed,
+            .tooManyRedirects, .httpStatus, .tooLarge,
             .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing, .sourceForbidden,
             .sourceUnreadable, .notAFile, .cancelled, .transferFailed:
             false

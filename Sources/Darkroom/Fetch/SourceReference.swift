@@ -93,6 +93,8 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
     /// The whole URL, secrets included: for libcurl only.
     package let text: String
     package let shown: RedactedURL
+    /// `http` or `https`.
+    package let scheme: String
 
     package var description: String { shown.description }
     package var debugDescription: String { shown.description }
@@ -101,25 +103,27 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
     /// browsers do with what a user types; in a host's name they are left to libcurl's IDN.
     package init(_ source: String) throws(FetchError) {
         shown = RedactedURL(source)
-        let scheme = RedactedURL.scheme(of: source) ?? ""
-        guard ["http", "https"].contains(scheme.lowercased()) else {
+        let written = RedactedURL.scheme(of: source) ?? ""
+        scheme = written.lowercased()
+        guard ["http", "https"].contains(scheme) else {
             throw FetchError(.unsupportedScheme, "\(shown): the scheme is not http or https")
-        }
-        // libcurl would also take one slash or three; then its idea of the host differs from ours.
-        let rest = source.utf8.dropFirst(scheme.utf8.count + 1)
-        guard rest.starts(with: "//".utf8) else {
-            throw FetchError(.badURL, "\(shown): //, a host and a path follow the scheme")
-        }
-        let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
-        let host = authority.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
-        guard let name = host.last, !name.isEmpty, name.first != UInt8(ascii: ":") else {
-            throw FetchError(.badURL, "\(shown): the URL has no host")
         }
         guard source.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw FetchError(.badURL, "\(shown): the URL has a control character in it")
         }
+        // libcurl would also take one slash or three; then its idea of the host differs from ours.
+        let rest = source.utf8.dropFirst(written.utf8.count + 1)
+        guard rest.starts(with: "//".utf8) else {
+            throw FetchError(.badURL, "\(shown): //, a host and a path follow the scheme")
+        }
+        let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
+        do throws(URLAuthority.Problem) {
+            _ = try URLAuthority(String(Substring(authority)))
+        } catch {
+            throw FetchError(.badURL, "\(shown): \(error.message)")
+        }
         text =
-            scheme + "://" + String(Substring(authority))
+            written + "://" + String(Substring(authority))
             + Self.encode(rest.dropFirst(2 + authority.count))
     }
 

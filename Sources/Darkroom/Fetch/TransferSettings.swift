@@ -13,11 +13,13 @@ package struct TransferLimits: Sendable, Equatable {
     /// How long fewer than `stallBytesPerSecond` may arrive; libcurl counts in whole seconds.
     package var stall: Duration
     package var stallBytesPerSecond: Int
+    /// Of a response's status line and header fields, those of a 1xx before it included.
+    package var maxHeaderBytes: Int
 
     package init(
         bytes: Int64 = 256 << 20, redirects: Int = 5, connect: Duration = .seconds(5),
         total: Duration = .seconds(300), stall: Duration = .seconds(30),
-        stallBytesPerSecond: Int = 1024
+        stallBytesPerSecond: Int = 1024, maxHeaderBytes: Int = 64 << 10
     ) {
         self.bytes = bytes
         self.redirects = redirects
@@ -25,6 +27,7 @@ package struct TransferLimits: Sendable, Equatable {
         self.total = total
         self.stall = stall
         self.stallBytesPerSecond = stallBytesPerSecond
+        self.maxHeaderBytes = maxHeaderBytes
     }
 }
 
@@ -38,16 +41,19 @@ package struct TransferSettings: Sendable, Equatable {
     /// As libcurl's `CURLOPT_PROXY`: `http://proxy:3128`. With none, connections are direct, whatever
     /// `http_proxy` and its like say: what a download passes is said in the configuration alone.
     package var proxy: String?
+    /// What may be fetched, from whom, and with which headers of its own.
+    package var rules: FetchRules
     package var userAgent: String
 
     package init(
         limits: TransferLimits = TransferLimits(), connections: Int = 16, caFile: String? = nil,
-        proxy: String? = nil, userAgent: String
+        proxy: String? = nil, rules: FetchRules = FetchRules(), userAgent: String
     ) {
         self.limits = limits
         self.connections = connections
         self.caFile = caFile
         self.proxy = proxy
+        self.rules = rules
         self.userAgent = userAgent
     }
 

@@ -1,0 +1,28 @@
+/// When a server wants to be asked again (RFC 9110, 10.2.3).
+package enum RetryAfter: Sendable, Hashable {
+    case seconds(Int)
+    case date(HTTPDate)
+
+    /// A number of seconds or a date; nil for anything else.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count <= 80 else { return nil }
+        let value = HTTPField.trimmed(Array(bytes)[...])
+        if let seconds = HTTPField.seconds(value) {
+            self = .seconds(seconds)
+        } else if let date = HTTPDate(value) {
+            self = .date(date)
+        } else {
+            return nil
+        }
+    }
+
+    /// Seconds from `now`, itself in seconds since 1970; 0 for a date that has passed.
+    package func delay(now: Double) -> Double {
+        switch self {
+        case .seconds(let seconds): Double(seconds)
+        case .date(let date): max(0, Double(date.secondsSince1970) - now)
+        }
+    }
+
+    package func delay(now: HTTPDate = .now) -> Double { delay(now: Double(now.secondsSince1970)) }
+}
