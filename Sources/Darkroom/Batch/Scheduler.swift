@@ -19,6 +19,9 @@ package final class Scheduler: Sendable {
     /// Whether the spool takes writes.
     let storage: StorageGuard
     let waits = Mutex(StorageWaits())
+    /// nil where nothing is kept; then each source is fetched for itself.
+    let cache: CacheStore?
+    let flights = Mutex(Flights())
     let board: Mutex<Board>
     private let settings: Mutex<Darkroom.Configuration>
     private let operations = Mutex<[Work: Operation]>([:])
@@ -40,9 +43,11 @@ package final class Scheduler: Sendable {
     }
 
     package init(
-        spool: Spool, configuration: Darkroom.Configuration, engine: TransferEngine, log: EventLog
+        spool: Spool, configuration: Darkroom.Configuration, engine: TransferEngine, log: EventLog,
+        cache: CacheStore? = nil
     ) {
         self.spool = spool
+        self.cache = cache
         self.log = log
         self.engine = engine
         board = Mutex(Board(configuration))
@@ -69,6 +74,7 @@ package final class Scheduler: Sendable {
     /// Takes over a reloaded configuration: the queues' widths at once, the rest with the next operation.
     package func update(_ configuration: Darkroom.Configuration) {
         settings.withLock { $0 = configuration }
+        cache?.setLimit(configuration.cacheBytes)
         setWidths(configuration)
         advance { $0.setMemory(limit: configuration.memory, width: configuration.filterWidth) }
         statusKeeper.setInterval(configuration.statusInterval)

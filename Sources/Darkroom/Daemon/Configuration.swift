@@ -24,6 +24,10 @@ package struct Configuration: Sendable, Equatable {
     package var maximumWaiting = 0
     package var downloadConcurrency = 0
     package var downloads = Downloads()
+    /// Where fetched sources are kept; nil for the place that is used where none is named.
+    package var cacheFolder: String?
+    /// 0 for no cache.
+    package var cacheBytes = 0
     package var filterConcurrency = 0
     package var pictureLimits = PictureLimits()
     /// Bytes; 0 for half of what there is.

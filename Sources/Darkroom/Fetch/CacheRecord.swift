@@ -10,10 +10,10 @@ package struct CacheRecord: Sendable, Equatable, Codable {
     /// How old it was by then.
     package var age: Int
     package var freshness: Freshness
-    /// The key of the URL that answered, where redirects have led to it. Such an answer is never fresh, for
-    /// nothing says how long the redirects hold; and it is confirmed only by the same URL, for another one's
-    /// validators may be the same by chance.
-    package var answeredBy: String?
+    /// Names the URL that answered, where redirects have led to it (`TransferReport.target`). Such an answer is
+    /// never fresh, for nothing says how long the redirects hold; and it is confirmed only by the same URL, for
+    /// another one's validators may be the same by chance.
+    package var target: String?
     /// What the request called itself, where the answer depends on such fields (`Vary`).
     package var variant: String?
 
@@ -40,10 +40,7 @@ package struct CacheRecord: Sendable, Equatable, Codable {
     /// For how long it is fresh, from its making by the origin on; nil where it does not say. Nothing is guessed
     /// (RFC 9111, section 4.2.2): an answer that does not say is asked for again each time.
     var lifetime: Int? {
-        if freshness.isAskedAgain || answeredBy != nil { return nil }
-        if let lifetime = freshness.lifetime { return lifetime }
-        guard let expires = freshness.expires else { return nil }
-        return expires.clampedDifference(freshness.date ?? received)
+        target == nil ? freshness.lifetime(since: received) : nil
     }
 
     /// Whether it may be used without asking (RFC 9111, section 4.2). Where the clock has gone back behind its
@@ -69,7 +66,7 @@ package struct CacheRecord: Sendable, Equatable, Codable {
 
 extension Int {
     /// The difference, or what comes nearest to it: these numbers are a server's.
-    fileprivate func clampedDifference(_ other: Int) -> Int {
+    func clampedDifference(_ other: Int) -> Int {
         let (difference, isOverflow) = subtractingReportingOverflow(other)
         return isOverflow ? (self < other ? .min : .max) : difference
     }
