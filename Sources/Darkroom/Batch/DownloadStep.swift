@@ -126,7 +126,7 @@ extension Scheduler {
     private func examineLocal(_ text: String) throws -> Int {
         guard case .local(let path) = try SourceReference(text) else { return 0 }
         let file = try configuration.localSources.open(path)
-        var head = [UInt8](repeating: 0, count: TransferReport.headLength)
+        var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
         let count = try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
         if let refusal = PictureKind(prefix: head.prefix(count)).refusal(of: RedactedURL.text(text))
         {

@@ -2,14 +2,14 @@ extension TransferReport {
     /// What arrived, if it is a picture of a kind that can be read; told from the body's first bytes,
     /// for a Content-Type promises much and a web server answers many a missing picture with a page.
     package func pictureKind() throws(FetchError) -> PictureKind {
-        let kind = PictureKind(prefix: head)
+        let kind = PictureKind(prefix: prefix)
         if kind.isReadable { return kind }
         let answer = "\(shownURL): the server answered with \(kind.words)"
         let type = contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
         if kind.isPicture {
             throw FetchError(.unsupportedFormat, "\(answer)\(type); \(PictureKind.rule)")
         }
-        throw FetchError(.notAPicture, answer + type)
+        throw FetchError(kind == .html ? .htmlPage : .notAPicture, answer + type)
     }
 
     /// The URL asked for and, if it is another, the one that answered.

@@ -1,4 +1,5 @@
 import CCurl
+import CDeflate
 import Glibc
 import SystemPackage
 
@@ -19,7 +20,8 @@ final class EasyHandle {
         let completion: TransferEngine.Completion
         let started = ContinuousClock.now
         var bytes: Int64 = 0
-        var head: [UInt8] = []
+        var prefix: [UInt8] = []
+        var crc32: UInt32 = 0
         /// Why a callback ended the transfer; libcurl itself knows only that one did.
         var failure: FetchError?
         /// Why this machine had no socket for a connection, which libcurl reports as a server that does not
@@ -94,9 +96,11 @@ final class EasyHandle {
         guard transfer.bytes <= limit else {
             return fail(.tooLarge, "is larger than the limit of \(limit) bytes")
         }
-        if transfer.head.count < TransferReport.headLength {
-            self.transfer?.head += piece.prefix(TransferReport.headLength - transfer.head.count)
+        if transfer.prefix.count < TransferReport.prefixLength {
+            self.transfer?.prefix += piece.prefix(TransferReport.prefixLength - transfer.prefix.count)
         }
+        self.transfer?.crc32 = darkroom_crc32(
+            transfer.crc32, piece.baseAddress?.assumingMemoryBound(to: UInt8.self), piece.count)
         do throws(Errno) {
             try Self.writeAll(piece, to: transfer.request.output.descriptor.number)
             return true

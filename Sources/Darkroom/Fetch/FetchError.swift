@@ -24,8 +24,18 @@ package struct FetchError: CodedError, Equatable {
         case tooLarge = "too-large"
         /// The body ended before the length the server had promised, or before its last chunk.
         case truncated = "truncated"
-        /// The connection ended without an answer, or was reset in the middle of it.
+        /// The body goes on after the length the server had promised.
+        case lengthMismatch = "length-mismatch"
+        /// The connection ended without an answer, or in the middle of one in another way than those above.
         case connectionLost = "connection-lost"
+        /// The server, or something on the way, broke the connection off (TCP RST).
+        case connectionReset = "connection-reset"
+        /// The head of the answer is longer than the limit.
+        case headerTooLarge = "header-too-large"
+        /// The answer is no HTTP, or contradicts itself or what was asked.
+        case badResponse = "bad-response"
+        /// What arrived is a page for a browser.
+        case htmlPage = "html-page"
         /// What arrived does not begin like a picture; the message says what it looks like.
         case notAPicture = "not-a-picture"
         /// What arrived is a picture of a kind this version does not read.
@@ -49,6 +59,11 @@ package struct FetchError: CodedError, Equatable {
     package var message: String
     package var isTransient: Bool
     package var fault: StorageFault?
+    /// How long the server asks to be left alone, in seconds: its Retry-After with a status of 408, 413, 429
+    /// or 503.
+    package var retryAfter: Double?
+    /// What has arrived, where another try may ask for the rest.
+    package var partial: PartialBody?
 
     package var code: String { kind.rawValue }
 
@@ -68,10 +83,12 @@ extension FetchError.Code {
     /// an HTTP status is decided by its number (`HTTPStatus.isTransient`).
     package var isTransient: Bool {
         switch self {
-        case .resolveFailed, .connectFailed, .timeout, .stalled, .truncated, .connectionLost: true
+        case .resolveFailed, .connectFailed, .timeout, .stalled, .truncated, .connectionLost,
+            .connectionReset:
+            true
         case .unsupportedScheme, .badURL, .hostForbidden, .addressForbidden, .tlsFailed,
-            .tooManyRedirects, .httpStatus, .tooLarge,
-            .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing, .sourceForbidden,
+            .tooManyRedirects, .httpStatus, .headerTooLarge, .tooLarge, .lengthMismatch, .badResponse,
+            .htmlPage, .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing, .sourceForbidden,
             .sourceUnreadable, .notAFile, .cancelled, .transferFailed:
             false
         }

@@ -155,7 +155,7 @@ final class TransferLoop {
                     ?? transfer.request.url.shown,
                 status: HTTPStatus(darkroom_curl_get_long(curl, CURLINFO_RESPONSE_CODE)),
                 contentType: type.map { String(cString: $0) }, bytes: transfer.bytes,
-                head: transfer.head,
+                prefix: transfer.prefix, crc32: transfer.crc32, resumedFrom: 0,
                 redirects: darkroom_curl_get_long(curl, CURLINFO_REDIRECT_COUNT),
                 elapsed: ContinuousClock.now - transfer.started,
                 reusedConnection: darkroom_curl_get_long(curl, CURLINFO_NUM_CONNECTS) == 0))

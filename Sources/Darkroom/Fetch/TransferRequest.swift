@@ -9,15 +9,44 @@ package struct TransferID: Sendable, Hashable {
 package struct TransferRequest: Sendable {
     package var url: RemoteURL
     package var output: TransferOutput
+    /// What an earlier try has left in the output, to be continued. Where the server does not go along, the
+    /// body is fetched anew from its first byte.
+    package var resume: PartialBody?
 
-    package init(url: RemoteURL, output: TransferOutput) {
+    package init(url: RemoteURL, output: TransferOutput, resume: PartialBody? = nil) {
         self.url = url
         self.output = output
+        self.resume = resume
     }
 }
 
-/// The file a transfer writes to, from the descriptor's position on. Kept open by whoever holds on
-/// to it: the transfer while it runs, its report afterwards.
+/// The first bytes of a body that a broken transfer has left in its output.
+package struct PartialBody: Sendable, Equatable {
+    /// How many there are, from the body's first one on.
+    package var bytes: Int64
+    /// What the server must still hold for true, for If-Range: a strong entity tag, or a modification date
+    /// that RFC 9110, section 8.8.2.2 counts as strong.
+    package var validator: String
+    /// Of these bytes.
+    package var crc32: UInt32
+    /// The length of the whole body, where the server has told it.
+    package var total: Int64?
+    /// Which URL they came from, as `TransferReport.target` names it; nil is the URL that was asked for.
+    package var target: String?
+
+    package init(
+        bytes: Int64, validator: String, crc32: UInt32, total: Int64? = nil, target: String? = nil
+    ) {
+        self.bytes = bytes
+        self.validator = validator
+        self.crc32 = crc32
+        self.total = total
+        self.target = target
+    }
+}
+
+/// The file a transfer writes to, from the file's first byte on. Kept open by whoever holds on to it: the
+/// transfer while it runs, its report afterwards.
 package final class TransferOutput: Sendable {
     package let descriptor: Descriptor
     /// How messages name the file.
@@ -51,8 +80,12 @@ package struct TransferReport: Sendable {
     package var contentType: String?
     /// The body's length.
     package var bytes: Int64
-    /// The body's first bytes: `headLength` of them, or all of a shorter body.
-    package var head: [UInt8]
+    /// The body's first bytes: `prefixLength` of them, or all of a shorter body.
+    package var prefix: [UInt8]
+    /// Of the whole body (CRC-32 as PNG and gzip have it), also of one that was continued.
+    package var crc32: UInt32
+    /// How many bytes of the body were there already, left by an earlier try.
+    package var resumedFrom: Int64
     package var redirects: Int
     /// From the start in the engine to the last byte.
     package var elapsed: Duration
@@ -60,5 +93,5 @@ package struct TransferReport: Sendable {
     package var reusedConnection: Bool
 
     /// How much of each body is kept in memory to tell what it is.
-    package static let headLength = 512
+    package static let prefixLength = 512
 }

@@ -14,7 +14,7 @@ import Testing
         let report = try await fixture.fetch("\(origin.baseURL)/0.png").get()
         #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
         #expect(report.bytes == Int64(DocumentRoot.content(0).count))
-        #expect(report.head == Array(DocumentRoot.content(0).prefix(512)))
+        #expect(report.prefix == Array(DocumentRoot.content(0).prefix(512)))
         #expect(report.status.code == 200)
         #expect(report.contentType == "image/png")
         #expect(report.redirects == 0)
@@ -143,7 +143,7 @@ import Testing
             let message =
                 "\(origin.baseURL)/\(name)?…: the server answered with an HTML page, not a picture "
                 + "(Content-Type text/html)"
-            #expect(throws: FetchError(.notAPicture, message)) { try report.pictureKind() }
+            #expect(throws: FetchError(.htmlPage, message)) { try report.pictureKind() }
         }
     }
 

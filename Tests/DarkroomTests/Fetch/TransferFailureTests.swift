@@ -50,7 +50,7 @@ import Testing
         let message =
             "\(origin.url(.wildType)): the server answered with an HTML page, not a picture "
             + "(Content-Type text/[31mhtml)"
-        #expect(throws: FetchError(.notAPicture, message)) { try report.pictureKind() }
+        #expect(throws: FetchError(.htmlPage, message)) { try report.pictureKind() }
     }
 
     @Test(arguments: [MisbehavingOrigin.Behaviour.stalled, .silent])
