@@ -34,14 +34,19 @@ package struct PreparedBatch: Sendable {
 /// | phase           | state shown   | waits for                         | left by                       |
 /// |-----------------|---------------|-----------------------------------|-------------------------------|
 /// | (not admitted)  | `new`         | its blockers, then a place        | `admitNext`                   |
-/// | queuedDownload  | `new`         | the downloads queue               | `downloadBegan`               |
+/// | queuedDownload  | `new`, *      | the downloads queue               | `downloadBegan`               |
+/// | waitingDownload | `new`, *      | a place of its host, or the moment of its next try | `downloadBegan`, `retryDue` |
 /// | downloading     | `downloading` | the source's transfer             | `downloadEnded`               |
 /// | queuedFilter    | `downloaded`  | the filters queue, or memory      | `filterBegan`                 |
 /// | filtering       | `filtering`   | its own operation                 | `filterEnded`                 |
 /// | recording       | as before     | the publisher: file, journal      | `imageEnded`                  |
 /// | (ended)         | `filtered`, `failed` or `cancelled` | –           | –                             |
+///
+/// \* `downloading` once its source has been tried.
 final class Batch {
-    enum Phase { case queuedDownload, downloading, queuedFilter, filtering, recording }
+    enum Phase {
+        case queuedDownload, waitingDownload, downloading, queuedFilter, filtering, recording
+    }
 
     /// An admitted image.
     struct Live {
@@ -52,7 +57,11 @@ final class Batch {
 
     /// A source, which several images may share.
     struct Source {
-        enum Phase: Equatable { case idle, queued, running, ready, failed(Failure) }
+        enum Phase: Equatable {
+            case idle, queued, running, ready, failed(Failure)
+            /// Until its next try; with the number of the wait, for one that was given up may still end.
+            case retrying(Int)
+        }
 
         let text: String
         var phase = Phase.idle
@@ -60,8 +69,13 @@ final class Batch {
         var waiters: [Int] = []
         /// Images that need it and have not ended.
         var users = 0
-        /// The number of the scratch file it is fetched into, from its beginning until no image needs it.
+        /// The number of the scratch file it is fetched into, from its beginning until no image needs it; between
+        /// two tries only where what has arrived is gone on with.
         var slot: Int?
+        /// From the first try until no image needs it.
+        var tries: Tries?
+        /// Whether it is queued, but waits for its host outside the queue.
+        var waitsForHost = false
     }
 
     let key: BatchKey
@@ -83,6 +97,10 @@ final class Batch {
     var unblocked: [Int] = []
     /// Images before it have been looked at.
     private var cursor = 0
+    /// The sources that wait for their next try.
+    var retrying: Set<Int> = []
+    /// The images of phase `waitingDownload` that the board has counted.
+    var countedWaiting = 0
     /// Images that could be taken, but that a process died with.
     private var suspects: [Int] = []
     private var freeSlots: [Int] = []

@@ -48,9 +48,11 @@ struct Board {
     var waitingBatches: [BatchKey: Waiting] = [:]
     /// Those of them that are held.
     var heldKeys: Set<BatchKey> = []
-    private var rotation = [Rotation](repeating: Rotation(), count: Level.count)
+    var rotation = [Rotation](repeating: Rotation(), count: Level.count)
     /// Admitted images of each level.
     var places = [Int](repeating: 0, count: Level.count)
+    /// Of them, those that wait for their host or their next try.
+    var waitingPlaces = [Int](repeating: 0, count: Level.count)
     /// By ID. Strings would not do: two spellings of an é are equal to them, and two folders.
     private(set) var keys: [FileName: BatchKey] = [:]
     /// Of the batches that are not large.
@@ -62,6 +64,12 @@ struct Board {
     private(set) var batchesEnded = 0
     /// What the images in work have and wait for.
     var memory = MemoryLedger()
+    /// When a download that failed is tried again.
+    var backOff = BackOff()
+    /// Where the jitter comes from.
+    var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    /// How often a download was made to wait for its next try.
+    var lastRetry = 0
 
     init(
         window: Int, saturation: Int, placesPerLevel: Int = 512, imageBudget: Int = 262_144,
@@ -106,7 +114,7 @@ struct Board {
     }
 
     /// Begins to work on waiting batches while there is room, the highest level first.
-    private mutating func activate(_ effects: inout [Effect]) {
+    mutating func activate(_ effects: inout [Effect]) {
         for level in waiting.indices.reversed() where !waiting[level].isEmpty {
             var passed: [BatchKey] = []
             var looked = 0
@@ -202,89 +210,6 @@ struct Board {
         parkIfIdle(batch, &effects)
     }
 
-    // MARK: Giving out places
-
-    /// Fills the free places.
-    mutating func admit() -> [Effect] {
-        var effects: [Effect] = []
-        activate(&effects)
-        for level in rotation.indices.reversed() {
-            while hasPlace(Level(index: level)), let key = rotation[level].next() {
-                guard let batch = batches[key] else { continue }
-                batch.isInRotation = false
-                guard !batch.isHeld, mayAdmit(batch), let index = batch.takeNext() else { continue }
-                admit(index, of: batch, &effects)
-                rotate(batch)
-            }
-        }
-        return effects
-    }
-
-    /// What only waits for the disk does not keep others from being worked on, lest the processors wait for it too:
-    /// the slower the disk is, the more images share a wait.
-    private func mayAdmit(_ batch: Batch) -> Bool {
-        batch.live.workingCount < window && batch.live.count < window * 4
-    }
-
-    private func hasPlace(_ level: Level) -> Bool {
-        places[level.index] < placesPerLevel && places[level.above].reduce(0, +) < saturation
-    }
-
-    mutating func rotate(_ batch: Batch) {
-        guard !batch.isInRotation, !batch.isFinishing, !batch.isHeld, !batch.cancellation.isSet
-        else { return }
-        batch.isInRotation = true
-        rotation[batch.level.index].append(batch.key)
-    }
-
-    private mutating func admit(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
-        let now = Clock.nanoseconds
-        places[batch.level.index] += 1
-        batch.markStarted(now: now)
-        if convict(index, of: batch, &effects) { return }
-        batch.status.images[index].attempts += 1
-        let source = batch.sourceOfImage[index]
-        guard source >= 0 else {
-            batch.live[index] = Batch.Live(phase: .queuedFilter, since: now)
-            batch.status.images[index].milliseconds.waited = batch.millisecondsSinceStart(now)
-            enqueueFilter(index, of: batch, &effects)
-            return
-        }
-        switch batch.sources[source].phase {
-        case .ready:
-            batch.live[index] = Batch.Live(phase: .queuedFilter, since: now)
-            batch.status.images[index].milliseconds.waited = batch.millisecondsSinceStart(now)
-            batch.setState(.downloaded, of: index)
-            enqueueFilter(index, of: batch, &effects)
-        case .failed(let failure):
-            batch.live[index] = Batch.Live(phase: .recording, since: now)
-            fail(index, of: batch, failure, at: .download, &effects)
-        case .running:
-            batch.live[index] = Batch.Live(phase: .downloading, since: now)
-            batch.sources[source].waiters.append(index)
-            batch.setState(.downloading, of: index)
-        case .queued:
-            batch.live[index] = Batch.Live(phase: .queuedDownload, since: now)
-            batch.sources[source].waiters.append(index)
-        case .idle:
-            batch.live[index] = Batch.Live(phase: .queuedDownload, since: now)
-            batch.sources[source].waiters.append(index)
-            batch.sources[source].phase = .queued
-            effects.append(
-                .enqueue(
-                    .download(batch.key, source: source), batch.manifest.priority,
-                    batch.manifest.qualityOfService))
-        }
-        effects.append(.statusChanged(batch.key))
-    }
-
-    private func enqueueFilter(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
-        effects.append(
-            .enqueue(
-                .filter(batch.key, image: index), batch.manifest.priority,
-                batch.manifest.qualityOfService))
-    }
-
     // MARK: Ends
 
     /// Has an image's failure recorded; it ends when that is done.
@@ -317,11 +242,15 @@ struct Board {
     /// Frees what an ended image held.
     mutating func end(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
         if batch.live.remove(index) { places[batch.level.index] -= 1 }
+        countWaiting(batch)
         giveBackMemory(batch.key, index, &effects)
         let source = batch.sourceOfImage[index]
         if source >= 0 {
             batch.sources[source].users -= 1
-            if batch.sources[source].users == 0 { batch.releaseSlot(of: source) }
+            if batch.sources[source].users == 0 {
+                batch.releaseSlot(of: source)
+                batch.sources[source].tries = nil
+            }
         }
         effects.append(.statusChanged(batch.key))
     }

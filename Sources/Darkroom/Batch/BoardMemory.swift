@@ -14,6 +14,7 @@ enum MemoryAnswer: Equatable, Sendable {
 extension Board {
     init(_ configuration: Configuration) {
         self.init(window: configuration.window, saturation: configuration.saturation)
+        backOff = configuration.downloads.backOff
         _ = memory.setLimits(bytes: configuration.memory, width: configuration.filterWidth)
     }
 

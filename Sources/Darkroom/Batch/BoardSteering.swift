@@ -145,7 +145,7 @@ extension Board {
 
     /// Takes back the places of images of which nothing has begun.
     private mutating func takeBackQueued(_ batch: Batch, _ effects: inout [Effect]) {
-        for source in batch.sources.indices where batch.sources[source].phase == .queued {
+        for source in batch.sources.indices where batch.sources[source].phase.isToBegin {
             effects.append(.cancel(.download(batch.key, source: source)))
             takeBack(source: source, of: batch)
         }
@@ -157,20 +157,23 @@ extension Board {
         }
     }
 
-    /// Takes back the places of the images that wait for a source whose download has not begun.
+    /// Takes back the places of the images that wait for a source whose download has not begun, or has failed
+    /// and is to be tried again: that begins anew then.
     mutating func takeBack(source: Int, of batch: Batch) {
-        batch.sources[source].phase = .idle
+        let hasBegun = (batch.sources[source].tries?.count ?? 0) > 0
         let waiters = batch.sources[source].waiters
-        batch.sources[source].waiters = []
+        batch.forgetTries(of: source)
         for index in waiters.reversed() where batch.live[index] != nil {
-            takeBack(index, of: batch)
+            takeBack(index, of: batch, hasBegun: hasBegun)
         }
+        countWaiting(batch)
     }
 
-    private mutating func takeBack(_ index: Int, of batch: Batch) {
+    private mutating func takeBack(_ index: Int, of batch: Batch, hasBegun: Bool = false) {
         batch.live[index] = nil
         places[batch.level.index] -= 1
-        batch.status.images[index].attempts -= 1
+        if !hasBegun { batch.status.images[index].attempts -= 1 }
+        batch.status.images[index].download?.retryAt = nil
         batch.setState(.new, of: index)
         batch.unblocked.append(index)
     }
@@ -211,7 +214,7 @@ extension Board {
         for index in batch.manifest.images.indices {
             guard !batch.status.images[index].state.isFinal else { continue }
             switch batch.live[index]?.phase {
-            case nil, .queuedDownload, .queuedFilter:
+            case nil, .queuedDownload, .waitingDownload, .queuedFilter:
                 batch.setState(.cancelled, of: index)
                 end(index, of: batch, &effects)
             case .filtering, .recording:
@@ -222,8 +225,8 @@ extension Board {
                     .cancel(.download(batch.key, source: batch.sourceOfImage[index])))
             }
         }
-        for source in batch.sources.indices where batch.sources[source].phase == .queued {
-            batch.sources[source].phase = .idle
+        for source in batch.sources.indices where batch.sources[source].phase.isToBegin {
+            batch.forgetTries(of: source)
             effects.append(.cancel(.download(batch.key, source: source)))
         }
     }

@@ -6,6 +6,8 @@ struct DownloadJob: Sendable {
     let text: String
     /// The first of the images that wait for it, for the journal.
     let image: String
+    /// What is in the scratch file already, of an earlier try.
+    let partial: PartialBody?
     let cancellation: CancellationFlag
 }
 
@@ -33,89 +35,9 @@ struct FilterJob: Sendable {
     let cancellation: CancellationFlag
 }
 
-/// How an operation begins and ends. The scheduler's operations call these, each first asking whether its
+/// How a filter begins and ends. The scheduler's operations call these, each first asking whether its
 /// work is still wanted.
 extension Board {
-    // MARK: Downloads
-
-    /// What the manifest says of a source.
-    func sourceText(_ key: BatchKey, _ index: Int) -> String? {
-        batches[key]?.sources[index].text
-    }
-
-    /// Begins a download; nil where it is not wanted any more.
-    func downloadBegan(_ key: BatchKey, _ index: Int) -> DownloadJob? {
-        guard let batch = batches[key], batch.sources[index].phase == .queued else { return nil }
-        let now = Clock.nanoseconds
-        batch.sources[index].phase = .running
-        for image in batch.sources[index].waiters where batch.live[image] != nil {
-            batch.live[image] = Batch.Live(phase: .downloading, since: now)
-            batch.status.images[image].milliseconds.waited = batch.millisecondsSinceStart(now)
-            batch.setState(.downloading, of: image)
-        }
-        return DownloadJob(
-            folders: batch.folders, slot: batch.sources[index].slot ?? batch.takeSlot(for: index),
-            text: batch.sources[index].text,
-            image: batch.sources[index].waiters.first.map { batch.manifest.images[$0].name } ?? "",
-            cancellation: batch.cancellation)
-    }
-
-    /// What is to happen to a download that was not allowed to begin or was ended by the daemon's stop: it
-    /// waits in the queue again.
-    mutating func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
-        guard let batch = batches[key] else { return [] }
-        if batch.cancellation.isSet {
-            return downloadEnded(
-                key, index, failure: Failure(FetchError(.cancelled, "the batch was cancelled")))
-        }
-        batch.sources[index].phase = .queued
-        batch.releaseSlot(of: index)
-        if batch.isHeld {
-            var effects: [Effect] = [.statusChanged(key)]
-            takeBack(source: index, of: batch)
-            parkIfIdle(batch, &effects)
-            return effects
-        }
-        for image in batch.sources[index].waiters where batch.live[image] != nil {
-            batch.live[image]?.phase = .queuedDownload
-            batch.setState(.new, of: image)
-        }
-        return [
-            .enqueue(
-                .download(key, source: index), batch.manifest.priority,
-                batch.manifest.qualityOfService)
-        ]
-    }
-
-    /// A download has ended: its images go on to the filters, or fail with it.
-    func downloadEnded(_ key: BatchKey, _ index: Int, failure: Failure?) -> [Effect] {
-        guard let batch = batches[key] else { return [] }
-        let now = Clock.nanoseconds
-        let waiters = batch.sources[index].waiters
-        batch.sources[index].waiters = []
-        batch.sources[index].phase = failure.map { .failed($0) } ?? .ready
-        if failure != nil || batch.sources[index].users == 0 { batch.releaseSlot(of: index) }
-        var effects: [Effect] = [.statusChanged(key)]
-        for image in waiters {
-            guard let live = batch.live[image] else { continue }
-            batch.status.images[image].milliseconds.downloading = Int(
-                (now - live.since) / 1_000_000)
-            if let failure {
-                fail(image, of: batch, failure, at: .download, &effects)
-            } else {
-                batch.live[image] = Batch.Live(phase: .queuedFilter, since: now)
-                batch.setState(.downloaded, of: image)
-                effects.append(
-                    .enqueue(
-                        .filter(key, image: image), batch.manifest.priority,
-                        batch.manifest.qualityOfService))
-            }
-        }
-        return effects
-    }
-
-    // MARK: Filters
-
     /// Begins to filter an image; nil where that is not wanted any more, or there is no memory for it,
     /// which is for `filterNotBegun` to deal with.
     mutating func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {

@@ -14,6 +14,8 @@ extension Board {
         var memoryLimit = 0
         /// Images that wait for memory.
         var imagesWaitingForMemory = 0
+        /// Downloads that wait for their next try.
+        var retrying = 0
     }
 
     var summary: Summary {
@@ -29,6 +31,7 @@ extension Board {
                 summary.batchesHeld += 1
             }
             summary.images.add(batch.status.counts)
+            summary.retrying += batch.retrying.count
         }
         return summary
     }

@@ -26,8 +26,9 @@ extension Scheduler {
     private func beginTransfer(
         _ key: BatchKey, _ source: Int, _ url: RemoteURL, _ begun: BegunDownload
     ) -> TransferOperation.Preparation {
-        guard mayBegin(.download(key, source: source)) else { return .deferred }
-        guard let job = downloadBegan(key, source) else {
+        let work = Work.download(key, source: source)
+        guard hostAllows(work), mayBegin(work) else { return .deferred }
+        guard let job = downloadBegan(key, source, isTransfer: true) else {
             endedUndecided(.download(key, source: source))
             ended(.download(key, source: source)) { _ in [] }
             return .unwanted
@@ -66,18 +67,34 @@ extension Scheduler {
                 log.downloaded(
                     job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
             }
-            ended(work) { $0.downloadEnded(key, source, failure: failure) }
+            let note = DownloadNote(bytes: Int(report.bytes))
+            ended(work, key, source, failure.map { .failed($0) } ?? .ready(note))
         case .failed(let error):
             if error.kind == .cancelled, !job.cancellation.isSet {
                 ended(work) { $0.downloadDeferred(key, source) }
             } else if error.fault != nil {
                 putBack(work, Failure(error), job)
             } else {
-                ended(work) { $0.downloadEnded(key, source, failure: Failure(error)) }
+                let failure = Failure(error)
+                if let seconds = error.retryAfter {
+                    pauseHost(of: job.text, for: seconds, because: failure)
+                }
+                ended(
+                    work, key, source,
+                    .failed(failure, retryAfter: error.retryAfter, partial: error.partial))
             }
         case .deferred, .unwanted:
             ended(work) { $0.downloadDeferred(key, source) }
         }
+    }
+
+    private func ended(
+        _ work: Work, _ key: BatchKey, _ source: Int, _ result: DownloadResult
+    ) {
+        if case .failed(let failure, _, _) = result, !failure.isCancellation {
+            log.metrics.downloadFailed(failure.code)
+        }
+        ended(work) { $0.downloadEnded(key, source, result: result) }
     }
 
     /// The spool has no room for the source, or this machine no socket: it is fetched again when it has.
@@ -105,7 +122,7 @@ extension Scheduler {
     private func examineLocal(_ key: BatchKey, _ source: Int) {
         let work = Work.download(key, source: source)
         guard mayBegin(work) else { return deferred(work) { $0.downloadDeferred(key, source) } }
-        guard let job = downloadBegan(key, source) else {
+        guard let job = downloadBegan(key, source, isTransfer: false) else {
             endedUndecided(work)
             return ended(work) { _ in [] }
         }
@@ -113,11 +130,11 @@ extension Scheduler {
         do {
             let bytes = try examineLocal(job.text)
             log.downloaded(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
-            ended(work) { $0.downloadEnded(key, source, failure: nil) }
+            ended(work, key, source, .ready(DownloadNote()))
         } catch {
             let failure = Failure(erasing: error)
             if failure.fault != nil { return putBack(work, failure, job) }
-            ended(work) { $0.downloadEnded(key, source, failure: failure) }
+            ended(work, key, source, .failed(failure))
         }
     }
 

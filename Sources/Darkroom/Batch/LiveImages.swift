@@ -1,22 +1,30 @@
-/// The admitted images of a batch, by their index, and how many of them only wait for the publisher.
+/// The admitted images of a batch, by their index, and how many of them only wait: for the publisher, or for a
+/// download that may not begin yet.
 struct LiveImages {
     private var images: [Int: Batch.Live] = [:]
     /// Those in the phase `recording`.
     private(set) var recordingCount = 0
+    /// Those in the phase `waitingDownload`.
+    private(set) var waitingCount = 0
 
     var count: Int { images.count }
     var isEmpty: Bool { images.isEmpty }
-    /// Those that wait for a transfer or a filter, or have one.
-    var workingCount: Int { count - recordingCount }
+    /// Those that are in a queue for a transfer or a filter, or have one.
+    var workingCount: Int { count - recordingCount - waitingCount }
     var indices: some Sequence<Int> { images.keys }
 
     subscript(index: Int) -> Batch.Live? {
         get { images[index] }
         set {
-            if images[index]?.phase == .recording { recordingCount -= 1 }
-            if newValue?.phase == .recording { recordingCount += 1 }
+            count(images[index]?.phase, -1)
+            count(newValue?.phase, 1)
             images[index] = newValue
         }
+    }
+
+    private mutating func count(_ phase: Batch.Phase?, _ change: Int) {
+        if phase == .recording { recordingCount += change }
+        if phase == .waitingDownload { waitingCount += change }
     }
 
     /// Lets go of an image; false where it was not admitted.

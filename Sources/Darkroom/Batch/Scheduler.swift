@@ -22,6 +22,8 @@ package final class Scheduler: Sendable {
     /// nil where nothing is kept; then each source is fetched for itself.
     let cache: CacheStore?
     let flights = Mutex(Flights())
+    /// Which downloads may be in the queue.
+    let hosts: Mutex<HostWaits>
     let board: Mutex<Board>
     private let settings: Mutex<Darkroom.Configuration>
     private let operations = Mutex<[Work: Operation]>([:])
@@ -33,6 +35,8 @@ package final class Scheduler: Sendable {
     let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
     /// Where transfers that have ended are dealt with.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
+    /// Where next tries and the ends of hosts' pauses come due.
+    let alarms = DispatchQueue(label: "darkroom.alarms", qos: .userInitiated)
     private let running = DispatchGroup()
     /// Who wants to know when a batch is let go of, and when anything has moved.
     private let listeners = Mutex<Listeners>(Listeners())
@@ -51,6 +55,7 @@ package final class Scheduler: Sendable {
         self.log = log
         self.engine = engine
         board = Mutex(Board(configuration))
+        hosts = Mutex(HostWaits(limit: configuration.hostLimit))
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: configuration.isDurable, storage: storage, log: log)
@@ -86,7 +91,9 @@ package final class Scheduler: Sendable {
         board.withLock { board in
             board.saturation = configuration.saturation
             board.window = configuration.window
+            board.backOff = configuration.downloads.backOff
         }
+        setHostLimit(configuration.hostLimit)
     }
 
     // MARK: Batches
@@ -184,12 +191,16 @@ package final class Scheduler: Sendable {
         recorded: @escaping @Sendable (Steering) -> Void = { _ in },
         _ change: (inout Board) -> [Effect]
     ) {
-        let effects = board.withLock { board in
+        var effects = board.withLock { board in
             var effects = change(&board)
             if gate.mayStart, storage.mayWork { effects += board.admit() }
             return effects
         }
-        for effect in effects { perform(effect, recorded) }
+        while !effects.isEmpty {
+            var hasRoom = false
+            for effect in effects where !perform(effect, recorded) { hasRoom = true }
+            effects = hasRoom && gate.mayStart ? board.withLock { $0.admit() } : []
+        }
         progressed()
         listeners.withLock { $0 }.room()
     }
@@ -198,14 +209,20 @@ package final class Scheduler: Sendable {
 
     func statusChanged(_ key: BatchKey) { statusKeeper.changed(key, self) }
 
-    private func perform(_ effect: Effect, _ recorded: @escaping @Sendable (Steering) -> Void) {
+    /// False where what it is about waits outside the queues, so that others may have its place.
+    private func perform(
+        _ effect: Effect, _ recorded: @escaping @Sendable (Steering) -> Void
+    ) -> Bool {
         switch effect {
         case .enqueue(let work, let priority, let quality):
-            enqueue(work, priority, quality)
+            return enqueue(work, priority, quality)
+        case .enqueueLater(let work, _, _, let retry):
+            enqueueLater(work, retry)
         case .cancel(let work):
             // One that has not begun is never heard of again, so it is let go of here.
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
             waits.withLock { $0.remove(work) }
+            leaveHost(work, waiting: true)
             endedUndecided(work)
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
@@ -215,7 +232,7 @@ package final class Scheduler: Sendable {
             preparation.async { [self] in amendStatus(folders, isHeld, steering) }
         case .park(let key):
             // After what is still to be journaled of it, for it will be read from there.
-            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { return }
+            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
             publisher.afterwards(of: FileName(folders.id)) { [self] in
                 statusKeeper.park(key, self)
             }
@@ -230,12 +247,13 @@ package final class Scheduler: Sendable {
         case .statusChanged(let key):
             statusChanged(key)
         case .finish(let key):
-            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { return }
+            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
             // After what is still to be journaled of it, a cancellation say.
             publisher.afterwards(of: FileName(folders.id)) { [self] in
                 statusKeeper.finish(key, self)
             }
         }
+        return true
     }
 
     private func record(
@@ -293,22 +311,40 @@ package final class Scheduler: Sendable {
 
     // MARK: Operations
 
-    func enqueue(_ work: Work, _ priority: Priority, _ quality: QualityOfServiceName) {
-        guard storageAllows(work) else { return waitForStorage(work, priority, quality) }
+    /// Puts an operation for the work into its queue. False where it waits for its host outside the queue.
+    @discardableResult
+    func enqueue(
+        _ work: Work, _ priority: Priority, _ quality: QualityOfServiceName
+    ) -> Bool {
+        let item = StorageWaits.Item(work: work, priority: priority, quality: quality)
+        guard storageAllows(work) else {
+            waitForStorage(work, priority, quality)
+            return true
+        }
+        guard enterHost(item) else { return false }
+        start(item)
+        return true
+    }
+
+    /// Puts an operation into its queue for work that nothing keeps from it.
+    func start(_ item: StorageWaits.Item) {
+        let work = item.work
         let operation: Operation
         let queue: OperationQueue
         switch work {
         case .download(let key, let source):
             queue = downloads
-            guard let text = board.withLock({ $0.sourceText(key, source) }) else { return }
+            guard let text = board.withLock({ $0.sourceText(key, source) }) else {
+                return leaveHost(work)
+            }
             operation = downloadOperation(key, source, text)
         case .filter(let key, let image):
             queue = filters
             operation = BlockOperation { [self] in filter(key, image) }
         }
         operation.name = work.name
-        operation.queuePriority = priority.queuePriority
-        operation.qualityOfService = quality.qualityOfService
+        operation.queuePriority = item.priority.queuePriority
+        operation.qualityOfService = item.quality.qualityOfService
         operations.withLock { $0[work] = operation }
         queue.addOperation(operation)
     }
@@ -323,8 +359,8 @@ package final class Scheduler: Sendable {
     }
 
     /// Begins a download; nil where it is not wanted any more.
-    func downloadBegan(_ key: BatchKey, _ source: Int) -> DownloadJob? {
-        let job = board.withLock { $0.downloadBegan(key, source) }
+    func downloadBegan(_ key: BatchKey, _ source: Int, isTransfer: Bool) -> DownloadJob? {
+        let job = board.withLock { $0.downloadBegan(key, source, isTransfer: isTransfer) }
         if job != nil { statusKeeper.changed(key, self) }
         FaultPoint.downloadBegan.pass()
         return job
@@ -334,6 +370,7 @@ package final class Scheduler: Sendable {
     func ended(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
+        leaveHost(work)
         advance(change)
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
@@ -342,6 +379,7 @@ package final class Scheduler: Sendable {
     /// What was not allowed to begin goes back to the board.
     func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
+        leaveHost(work)
         advance(change)
     }
 }

@@ -190,9 +190,11 @@ extension Scheduler: StorageClient {
 }
 
 extension Board {
-    /// The scratch files of all batches that no source has, taken so that none is given to one.
+    /// The scratch files of all batches that no source has, taken so that none is given to one; first of all those
+    /// of downloads that were to be gone on with, which begin anew.
     func takeFreeSlots() -> [(key: BatchKey, folders: BatchFolders, slots: [Int])] {
         batches.values.compactMap { batch in
+            batch.forgetPartials()
             let slots = batch.takeFreeSlots()
             return slots.isEmpty ? nil : (batch.key, batch.folders, slots)
         }
@@ -223,6 +225,7 @@ extension Board {
             )
         else { return nil }
         batch.sources[source].phase = .queued
+        batch.sources[source].tries = nil
         batch.sources[source].waiters = [image]
         batch.live[image]?.phase = .queuedDownload
         batch.setState(.new, of: image)

@@ -46,6 +46,8 @@ struct Level: Equatable {
 package enum Effect: Sendable {
     /// Put an operation for this work into its queue.
     case enqueue(Work, Priority, QualityOfServiceName)
+    /// The same, after a while.
+    case enqueueLater(Work, Priority, QualityOfServiceName, Retry)
     /// Cancel the work's operation.
     case cancel(Work)
     /// Journal how an image ended, at which step, and publish its output if it has one.

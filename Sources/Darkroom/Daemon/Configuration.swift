@@ -54,6 +54,9 @@ package struct Configuration: Sendable, Equatable {
         package var stallTime = 0.0
         /// Bytes a second.
         package var stallRate = 0
+        /// Transfers of one host at once.
+        package var perHost = 0
+        package var backOff = BackOff()
         package var caFile: String?
         package var proxy: String?
     }
@@ -73,6 +76,12 @@ extension Configuration {
                 stall: .seconds(downloads.stallTime), stallBytesPerSecond: downloads.stallRate),
             connections: downloadConcurrency, caFile: downloads.caFile, proxy: downloads.proxy,
             userAgent: TransferSettings.userAgent(version: Daemon.version))
+    }
+
+    /// How many downloads of one host may be in the queue. Where the queue itself has no more places than that,
+    /// as many as like: they begin more quickly from there.
+    var hostLimit: Int {
+        downloads.perHost >= downloadConcurrency ? .max : downloads.perHost
     }
 
     var localSources: LocalSources {

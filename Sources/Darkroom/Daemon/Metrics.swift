@@ -21,6 +21,8 @@ package final class Metrics: Sendable {
     let accepted = Counter()
     let resumed = Counter()
     let downloadedBytes = Counter()
+    /// Downloads that are tried once more.
+    let retries = Counter()
     let writtenBytes = Counter()
     let overflows = Counter()
     let scanFound = Counter()
@@ -39,6 +41,7 @@ package final class Metrics: Sendable {
     private let images = ImageState.allCases.map { _ in Counter() }
     private let stages = Stage.allCases.map { _ in Histogram() }
     private let failures = Mutex<[String: Int]>([:])
+    private let downloadFailures = Mutex<[String: Int]>([:])
     private let inbox = Mutex<InboxSummary>(InboxSummary())
     private let uploads = Mutex<StaleUploads>(StaleUploads())
 
@@ -70,14 +73,17 @@ package final class Metrics: Sendable {
         guard image.state != .cancelled else { return }
         images(image.state).add(1)
         if let output = image.output { writtenBytes.add(output.bytes) }
-        if let code = image.error?.code { failed(code) }
+        if let code = image.error?.code { failures.withLock { Self.count(code, &$0) } }
     }
 
-    private func failed(_ code: String) {
-        failures.withLock { failures in
-            let isKnown = failures[code] != nil || failures.count < Self.failureCodes
-            failures[isKnown ? code : "other", default: 0] += 1
-        }
+    /// A try to download a source has failed, be it the last one or not.
+    func downloadFailed(_ code: String) {
+        downloadFailures.withLock { Self.count(code, &$0) }
+    }
+
+    private static func count(_ code: String, _ counts: inout [String: Int]) {
+        let isKnown = counts[code] != nil || counts.count < failureCodes
+        counts[isKnown ? code : "other", default: 0] += 1
     }
 
     /// A stage began at `begin`, by the monotonic clock, and has ended now.
@@ -106,6 +112,9 @@ package final class Metrics: Sendable {
     }
 
     var failuresByCode: [String: Int] { failures.withLock { $0 } }
+
+    /// Of tries to download.
+    var downloadFailuresByCode: [String: Int] { downloadFailures.withLock { $0 } }
     var inboxSummary: InboxSummary { inbox.withLock { $0 } }
     var staleUploads: StaleUploads { uploads.withLock { $0 } }
 }

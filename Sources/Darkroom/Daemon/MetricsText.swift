@@ -14,6 +14,8 @@ struct MetricsMoment: Sendable {
     var cache = (count: 0, bytes: 0)
     /// By the queues' names.
     var queues: [(name: String, length: Int)] = []
+    /// Downloads that wait for a place of their host.
+    var waitingForHost = 0
 }
 
 extension MetricsMoment {
@@ -23,7 +25,8 @@ extension MetricsMoment {
             spool: spool, version: Daemon.version, startTime: startTime,
             isPaused: scheduler.gate.isSuspended, summary: scheduler.summary,
             running: scheduler.runningCount, storage: scheduler.storage.report,
-            cache: scheduler.cache?.summary ?? (0, 0), queues: scheduler.queueLengths)
+            cache: scheduler.cache?.summary ?? (0, 0), queues: scheduler.queueLengths,
+            waitingForHost: scheduler.hosts.withLock { $0.waitingCount })
     }
 }
 
@@ -94,6 +97,15 @@ struct MetricsText {
         for (code, count) in metrics.failuresByCode.sorted(by: { $0.key < $1.key }) {
             sample("darkroom_image_failures_total", [("code", code)], count)
         }
+        counter(
+            "darkroom_download_retries_total", "Downloads that failed and are tried once more.",
+            metrics.retries)
+        family(
+            "darkroom_download_failures_total", .counter,
+            "Tries to download that failed, by the error's code.")
+        for (code, count) in metrics.downloadFailuresByCode.sorted(by: { $0.key < $1.key }) {
+            sample("darkroom_download_failures_total", [("code", code)], count)
+        }
         family("darkroom_batches", .gauge, "Claimed manifests that have not ended, by state.")
         sample("darkroom_batches", [("state", "waiting")], moment.summary.batchesWaiting)
         sample("darkroom_batches", [("state", "processing")], moment.summary.batchesInWork)
@@ -121,6 +133,11 @@ struct MetricsText {
         for queue in moment.queues {
             sample("darkroom_queue_length", [("queue", queue.name)], queue.length)
         }
+        family(
+            "darkroom_downloads_waiting", .gauge,
+            "Downloads outside the queue: until their host has room, or until their next try.")
+        sample("darkroom_downloads_waiting", [("for", "host")], moment.waitingForHost)
+        sample("darkroom_downloads_waiting", [("for", "retry")], moment.summary.retrying)
         family("darkroom_operations_running", .gauge, "Downloads and filters that run.")
         sample("darkroom_operations_running", [], moment.running)
         writeStages(metrics)

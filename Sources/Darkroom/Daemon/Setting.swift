@@ -98,6 +98,9 @@ extension Setting {
             \.maximumWaiting),
         integer(
             "downloads.concurrency", "16", 1...1024, "transfers at once", \.downloadConcurrency),
+        integer(
+            "downloads.perHost", "6", 1...1024, "transfers of one host at once",
+            \.downloads.perHost),
         bytes(
             "downloads.maxBytes", "256MiB", 1...(1 << 40),
             "the largest picture that is fetched or read",
@@ -119,6 +122,21 @@ extension Setting {
             "downloads.stallRate", "1KiB", 0...(1 << 40),
             "bytes a second below which a transfer stalls",
             \.downloads.stallRate),
+        integer(
+            "downloads.retries", "4", 0...100,
+            "how often a download that failed is tried again, where that can help",
+            \.downloads.backOff.retries),
+        seconds(
+            "downloads.retryDelay", "1s", 0...3600,
+            "how long the first of these waits may be; each further one may be twice as long",
+            \.downloads.backOff.delay),
+        seconds(
+            "downloads.retryDelayMax", "60s", 0...86400, "how long any of these waits may be",
+            \.downloads.backOff.longestDelay),
+        seconds(
+            "downloads.retryAfterMax", "10min", 0...86400,
+            "how long a server may ask to wait; one that asks for more is not asked again",
+            \.downloads.backOff.longestRetryAfter),
         text(
             "downloads.caFile", "a file of CA certificates instead of the system's",
             \.downloads.caFile),

@@ -198,6 +198,8 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     /// How often work on the image was begun.
     package var attempts: Int
     package var milliseconds: Milliseconds
+    /// What its source's download has come to; absent where nothing is fetched, or has not been begun.
+    package var download: Download?
     package var error: Failure?
     /// What the decoder remarked and let pass.
     package var warnings: [String]?
@@ -207,7 +209,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     package init(
         name: String, source: String? = nil, from: String? = nil, state: ImageState = .new,
         output: Output? = nil, attempts: Int = 0, milliseconds: Milliseconds = Milliseconds(),
-        error: Failure? = nil, warnings: [String]? = nil, metadata: [String: String]? = nil
+        download: Download? = nil, error: Failure? = nil, warnings: [String]? = nil, metadata: [String: String]? = nil
     ) {
         self.name = name
         self.source = source
@@ -216,6 +218,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         self.output = output
         self.attempts = attempts
         self.milliseconds = milliseconds
+        self.download = download
         self.error = error
         self.warnings = warnings
         self.metadata = metadata
@@ -247,6 +250,31 @@ package struct ImageStatus: Codable, Sendable, Equatable {
             self.height = height
             self.depth = depth
             self.channels = channels
+        }
+    }
+
+    /// The fetching of a source, which is the same for all images of that source.
+    package struct Download: Codable, Sendable, Equatable {
+        /// Tries, the one under way included.
+        package var attempts: Int
+        /// The length of what was fetched.
+        package var bytes: Int?
+        /// What the cache had to do with it: `hit`, `revalidated` or `stored`; absent where nothing.
+        package var cache: String?
+        /// Why the last try that failed did so, also when a later one went well.
+        package var lastError: Failure?
+        /// When it is tried again, RFC 3339; absent but between two tries.
+        package var retryAt: String?
+
+        package init(
+            attempts: Int, bytes: Int? = nil, cache: String? = nil, lastError: Failure? = nil,
+            retryAt: String? = nil
+        ) {
+            self.attempts = attempts
+            self.bytes = bytes
+            self.cache = cache
+            self.lastError = lastError
+            self.retryAt = retryAt
         }
     }
 

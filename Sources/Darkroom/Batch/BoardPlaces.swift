@@ -1,0 +1,95 @@
+/// Who is given the next free place.
+extension Board {
+    /// How many times as many images of a level as there are places may wait for their hosts or their next tries.
+    /// They take none of the places, and this bounds what comes back at once.
+    private static let waitingFactor = 8
+
+    /// Fills the free places.
+    mutating func admit() -> [Effect] {
+        var effects: [Effect] = []
+        activate(&effects)
+        for level in rotation.indices.reversed() {
+            while hasPlace(Level(index: level)), let key = rotation[level].next() {
+                guard let batch = batches[key] else { continue }
+                batch.isInRotation = false
+                guard !batch.isHeld, mayAdmit(batch), let index = batch.takeNext() else { continue }
+                admit(index, of: batch, &effects)
+                rotate(batch)
+            }
+        }
+        return effects
+    }
+
+    /// What only waits for the disk does not keep others from being worked on, lest the processors wait for it too:
+    /// the slower the disk is, the more images share a wait. Nor does what waits for its host or its next try.
+    private func mayAdmit(_ batch: Batch) -> Bool {
+        batch.live.workingCount < window && batch.live.count < window * 4
+    }
+
+    private func hasPlace(_ level: Level) -> Bool {
+        workingPlaces(level.index) < placesPerLevel
+            && waitingPlaces[level.index] < placesPerLevel * Self.waitingFactor
+            && level.above.reduce(0) { $0 + workingPlaces($1) } < saturation
+    }
+
+    private func workingPlaces(_ level: Int) -> Int { places[level] - waitingPlaces[level] }
+
+    /// Brings the count of images that wait for their host or their next try up to date. To be called when any
+    /// may have begun or ceased to.
+    mutating func countWaiting(_ batch: Batch) {
+        let count = batch.live.waitingCount
+        waitingPlaces[batch.level.index] += count - batch.countedWaiting
+        batch.countedWaiting = count
+    }
+
+    mutating func rotate(_ batch: Batch) {
+        guard !batch.isInRotation, !batch.isFinishing, !batch.isHeld, !batch.cancellation.isSet
+        else { return }
+        batch.isInRotation = true
+        rotation[batch.level.index].append(batch.key)
+    }
+
+    private mutating func admit(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
+        let now = Clock.nanoseconds
+        places[batch.level.index] += 1
+        batch.markStarted(now: now)
+        if convict(index, of: batch, &effects) { return }
+        batch.status.images[index].attempts += 1
+        let source = batch.sourceOfImage[index]
+        guard source >= 0 else {
+            batch.live[index] = Batch.Live(phase: .queuedFilter, since: now)
+            batch.status.images[index].milliseconds.waited = batch.millisecondsSinceStart(now)
+            enqueueFilter(index, of: batch, &effects)
+            return
+        }
+        batch.status.images[index].download = batch.sources[source].tries?.note
+        switch batch.sources[source].phase {
+        case .ready:
+            batch.live[index] = Batch.Live(phase: .queuedFilter, since: now)
+            batch.status.images[index].milliseconds.waited = batch.millisecondsSinceStart(now)
+            batch.setState(.downloaded, of: index)
+            enqueueFilter(index, of: batch, &effects)
+        case .failed(let failure):
+            batch.live[index] = Batch.Live(phase: .recording, since: now)
+            fail(index, of: batch, failure, at: .download, &effects)
+        case .running, .queued, .retrying:
+            join(index, source, of: batch, now: now)
+        case .idle:
+            batch.live[index] = Batch.Live(phase: .queuedDownload, since: now)
+            batch.sources[source].waiters.append(index)
+            batch.sources[source].phase = .queued
+            effects.append(
+                .enqueue(
+                    .download(batch.key, source: source), batch.manifest.priority,
+                    batch.manifest.qualityOfService))
+        }
+        effects.append(.statusChanged(batch.key))
+    }
+
+    func enqueueFilter(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
+        effects.append(
+            .enqueue(
+                .filter(batch.key, image: index), batch.manifest.priority,
+                batch.manifest.qualityOfService))
+    }
+}

@@ -1,0 +1,95 @@
+import Dispatch
+
+/// What comes before a download's operation: its host's permission, and the wait for its next try.
+extension Scheduler {
+    // MARK: Places
+
+    /// Whether a download may be put into the queue; if not it waits for its host. Work of other kinds may.
+    func enterHost(_ item: StorageWaits.Item) -> Bool {
+        guard case .download(let key, let source) = item.work,
+            let text = board.withLock({ $0.sourceText(key, source) }),
+            let host = HostWaits.host(of: text),
+            !hosts.withLock({ $0.enter(item, host: host, now: Clock.nanoseconds) })
+        else { return true }
+        board.withLock { $0.downloadWaitsForHost(key, source) }
+        // If the disk was to be tried with it, that may take longer than anything else.
+        endedUndecided(item.work)
+        return false
+    }
+
+    /// Whether a download whose turn in the queue has come may begin.
+    func hostAllows(_ work: Work) -> Bool {
+        hosts.withLock { $0.mayBegin(work, now: Clock.nanoseconds) }
+    }
+
+    /// Gives back the place that a download has at its host, if it has one, to others.
+    ///
+    /// - Parameter waiting: whether it is not to wait for one any more either.
+    func leaveHost(_ work: Work, waiting: Bool = false) {
+        let now = Clock.nanoseconds
+        start(
+            hosts.withLock { waiting ? $0.remove(work, now: now) : $0.leave(work, now: now) })
+    }
+
+    func setHostLimit(_ limit: Int) {
+        start(hosts.withLock { $0.setLimit(limit, now: Clock.nanoseconds) })
+    }
+
+    /// Puts those into the queue that have got places of their hosts.
+    private func start(_ items: [StorageWaits.Item]) {
+        var rest = items
+        var next = 0
+        while next < rest.count {
+            let item = rest[next]
+            next += 1
+            if storageAllows(item.work) {
+                start(item)
+            } else {
+                rest += hosts.withLock { $0.leave(item.work, now: Clock.nanoseconds) }
+                waitForStorage(item.work, item.priority, item.quality)
+            }
+        }
+    }
+
+    // MARK: Pauses
+
+    /// A server has asked to be left alone for so many seconds: nothing of its host begins meanwhile.
+    ///
+    /// - Parameter source: the URL that the answer was to.
+    func pauseHost(of source: String, for seconds: Double, because failure: Failure) {
+        guard failure.isTransient, seconds > 0, configuration.downloads.backOff.mayWait(seconds),
+            let host = HostWaits.host(of: source)
+        else { return }
+        let now = Clock.nanoseconds
+        let end = now + UInt64(seconds * 1e9)
+        let isNew = hosts.withLock { $0.pause(host, until: end, now: now) }
+        if isNew {
+            log.hostPaused(source, seconds: seconds, because: failure)
+            resumeHost(host, at: end)
+        }
+    }
+
+    private func resumeHost(_ host: String, at end: UInt64) {
+        let now = Clock.nanoseconds
+        let wait = Int(clamping: end > now ? end - now : 0)
+        alarms.asyncAfter(deadline: .now() + .nanoseconds(wait)) { [self] in
+            let (items, again) = hosts.withLock { $0.resume(host, now: Clock.nanoseconds) }
+            start(items)
+            // It has asked for more meanwhile.
+            if let again { resumeHost(host, at: again) }
+        }
+    }
+
+    // MARK: Next tries
+
+    /// Has a download that failed tried again; whether it is still wanted then, the board knows. It waits without
+    /// an operation, and whatever stops the daemon does not wait for it.
+    func enqueueLater(_ work: Work, _ retry: Retry) {
+        guard case .download(let key, let source) = work else { return }
+        log.retried(retry)
+        endedUndecided(work)
+        alarms.asyncAfter(deadline: .now() + retry.delay) { [self] in
+            advance { $0.retryDue(key, source, number: retry.number) }
+        }
+    }
+}
