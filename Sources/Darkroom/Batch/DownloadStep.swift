@@ -17,7 +17,7 @@ extension Scheduler {
             beginTransfer(key, source, url, begun)
         } completion: { [self] outcome in
             // Off the engine's thread, which every other transfer needs.
-            fetched.async { [self] in endTransfer(key, source, outcome, begun.job) }
+            fetched.async { [self] in endTransfer(key, source, outcome, begun) }
         }
     }
 
@@ -27,7 +27,9 @@ extension Scheduler {
         _ key: BatchKey, _ source: Int, _ url: RemoteURL, _ begun: BegunDownload
     ) -> TransferOperation.Preparation {
         let work = Work.download(key, source: source)
-        guard hostAllows(work), mayBegin(work) else { return .deferred }
+        guard hostAllows(work), beginFlight(work, url, begun), mayBegin(work) else {
+            return .deferred
+        }
         guard let job = downloadBegan(key, source, isTransfer: true) else {
             endedUndecided(.download(key, source: source))
             ended(.download(key, source: source)) { _ in [] }
@@ -37,10 +39,14 @@ extension Scheduler {
         do {
             let folder = try job.folders.active()
             let name = BatchFile.source(job.slot)
-            let file = try folder.openScratch(name)
-            return .transfer(
-                TransferRequest(url: url, output: TransferOutput(file, name: folder.path(of: name)))
-            )
+            let output = TransferOutput(try folder.openScratch(name), name: folder.path(of: name))
+            var request = TransferRequest(url: url, output: output)
+            guard try beginWithCache(work, job, &begun.use, &request) else {
+                // All is done: there is nothing left for the operation's end.
+                begun.job = nil
+                return .unwanted
+            }
+            return .transfer(request)
         } catch {
             return .failed(
                 FetchError(
@@ -50,25 +56,30 @@ extension Scheduler {
     }
 
     private func endTransfer(
-        _ key: BatchKey, _ source: Int, _ outcome: TransferOperation.Outcome, _ job: DownloadJob?
+        _ key: BatchKey, _ source: Int, _ outcome: TransferOperation.Outcome,
+        _ begun: BegunDownload
     ) {
         let work = Work.download(key, source: source)
-        guard let job else {
+        guard let job = begun.job else {
             // It did not begin: put off, or taken back by a cancellation that has dealt with its images.
             if case .deferred = outcome { deferred(work) { $0.downloadDeferred(key, source) } }
             return
         }
         switch outcome {
+        case .fetched(let report) where report.isNotModified:
+            endConfirmed(work, job, begun.use, report)
         case .fetched(let report):
             let failure = keep(report)
             if let failure, failure.fault != nil { return putBack(work, failure, job) }
-            if failure == nil {
-                log.metrics.downloadedBytes.add(Int(report.bytes))
-                log.downloaded(
-                    job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
+            guard failure == nil else {
+                return ended(work, key, source, failure.map { .failed($0) })
             }
-            let note = DownloadNote(bytes: Int(report.bytes))
-            ended(work, key, source, failure.map { .failed($0) } ?? .ready(note))
+            log.metrics.downloadedBytes.add(Int(report.bytes))
+            log.downloaded(
+                job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
+            let isKept = begun.use.map { keepForOthers(work, $0, report) } ?? false
+            let note = DownloadNote(bytes: Int(report.bytes), cache: isKept ? "stored" : nil)
+            ended(work, key, source, .ready(note), isShared: isKept)
         case .failed(let error):
             if error.kind == .cancelled, !job.cancellation.isSet {
                 ended(work) { $0.downloadDeferred(key, source) }

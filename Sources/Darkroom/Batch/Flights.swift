@@ -16,13 +16,7 @@
 /// for by everyone: another one would hardly be faster. A leader that lost the lead joins the others when its own
 /// turn comes, or leads again, if all is over by then.
 struct Flights: Sendable {
-    struct Item: Sendable, Equatable {
-        let work: Work
-        let priority: Priority
-        let quality: QualityOfServiceName
-
-        fileprivate var level: Int { Level(priority, quality).index }
-    }
+    typealias Item = StorageWaits.Item
 
     /// What a download does when its turn has come.
     enum Turn: Equatable {
@@ -167,4 +161,8 @@ struct Flights: Sendable {
         flight.hasBegun = false
         change.released.append(item)
     }
+}
+
+extension StorageWaits.Item {
+    fileprivate var level: Int { Level(priority, quality).index }
 }

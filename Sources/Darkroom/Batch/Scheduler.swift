@@ -223,6 +223,7 @@ package final class Scheduler: Sendable {
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
             waits.withLock { $0.remove(work) }
             leaveHost(work, waiting: true)
+            leaveFlight(work)
             endedUndecided(work)
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
@@ -311,12 +312,14 @@ package final class Scheduler: Sendable {
 
     // MARK: Operations
 
-    /// Puts an operation for the work into its queue. False where it waits for its host outside the queue.
+    /// Puts an operation for the work into its queue. False where it waits outside the queues, for its host or for
+    /// another download of the same URL.
     @discardableResult
     func enqueue(
         _ work: Work, _ priority: Priority, _ quality: QualityOfServiceName
     ) -> Bool {
         let item = StorageWaits.Item(work: work, priority: priority, quality: quality)
+        guard enterFlight(item) else { return false }
         guard storageAllows(work) else {
             waitForStorage(work, priority, quality)
             return true
@@ -335,6 +338,7 @@ package final class Scheduler: Sendable {
         case .download(let key, let source):
             queue = downloads
             guard let text = board.withLock({ $0.sourceText(key, source) }) else {
+                leaveFlight(work)
                 return leaveHost(work)
             }
             operation = downloadOperation(key, source, text)
@@ -367,11 +371,15 @@ package final class Scheduler: Sendable {
     }
 
     /// What began has ended; the board hears of it before the daemon may think that nothing runs.
-    func ended(_ work: Work, _ change: (inout Board) -> [Effect]) {
+    ///
+    /// - Parameter isShared: of a download, whether others can copy from the cache what it has fetched.
+    func ended(
+        _ work: Work, isShared: Bool = false, _ change: (inout Board) -> [Effect]
+    ) {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
         leaveHost(work)
-        advance(change)
+        advanceFlight(work, isShared: isShared, change)
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
     }
@@ -380,7 +388,7 @@ package final class Scheduler: Sendable {
     func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
         leaveHost(work)
-        advance(change)
+        advanceFlight(work, isShared: false, change)
     }
 }
 
