@@ -53,6 +53,36 @@ static inline CURLcode darkroom_curl_set_open_socket(CURL *handle, curl_opensock
     return result != CURLE_OK ? result : curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, user);
 }
 
+/* CURLOPT_CURLU: the URL, which libcurl keeps but does not own. */
+static inline CURLcode darkroom_curl_set_url(CURL *handle, CURLU *url)
+{
+    return curl_easy_setopt(handle, CURLOPT_CURLU, url);
+}
+
+/* CURLOPT_HEADERFUNCTION with its CURLOPT_HEADERDATA. */
+static inline CURLcode darkroom_curl_set_header(CURL *handle, curl_write_callback function,
+                                                void *user)
+{
+    CURLcode result = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, function);
+    return result != CURLE_OK ? result : curl_easy_setopt(handle, CURLOPT_HEADERDATA, user);
+}
+
+/* CURLOPT_DEBUGFUNCTION with its CURLOPT_DEBUGDATA. */
+static inline CURLcode darkroom_curl_set_debug(CURL *handle, curl_debug_callback function,
+                                               void *user)
+{
+    CURLcode result = curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, function);
+    return result != CURLE_OK ? result : curl_easy_setopt(handle, CURLOPT_DEBUGDATA, user);
+}
+
+/* CURLOPT_XFERINFOFUNCTION with its CURLOPT_XFERINFODATA. */
+static inline CURLcode darkroom_curl_set_progress(CURL *handle, curl_xferinfo_callback function,
+                                                  void *user)
+{
+    CURLcode result = curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, function);
+    return result != CURLE_OK ? result : curl_easy_setopt(handle, CURLOPT_XFERINFODATA, user);
+}
+
 /* What curl_easy_getinfo tells as a long; 0 where it tells nothing. */
 static inline long darkroom_curl_get_long(CURL *handle, CURLINFO info)
 {
@@ -85,6 +115,23 @@ static inline void *darkroom_curl_get_private(CURL *handle)
 static inline CURLMcode darkroom_curl_multi_set_long(CURLM *multi, CURLMoption option, long value)
 {
     return curl_multi_setopt(multi, option, value);
+}
+
+/* CURLMOPT_SOCKETFUNCTION with its CURLMOPT_SOCKETDATA. */
+static inline CURLMcode darkroom_curl_multi_set_socket(CURLM *multi, curl_socket_callback function,
+                                                       void *user)
+{
+    CURLMcode result = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, function);
+    return result != CURLM_OK ? result : curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, user);
+}
+
+/* CURLMOPT_TIMERFUNCTION with its CURLMOPT_TIMERDATA. */
+static inline CURLMcode darkroom_curl_multi_set_timer(CURLM *multi,
+                                                      curl_multi_timer_callback function,
+                                                      void *user)
+{
+    CURLMcode result = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, function);
+    return result != CURLM_OK ? result : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, user);
 }
 
 #endif

@@ -111,7 +111,7 @@ struct DarkroomdCommand: ParsableCommand {
 
     private func printConfiguration(_ loader: ConfigurationLoader) {
         for entry in loader.resolve().settings {
-            let text = entry.text.trimmingSuffix(while: \.isNewline)
+            let text = entry.setting.shown(entry.text).trimmingSuffix(while: \.isNewline)
             print("\(entry.setting.key): \(text.isEmpty ? "\"\"" : text)  # \(entry.origin)")
         }
     }

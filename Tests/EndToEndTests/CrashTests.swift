@@ -19,7 +19,8 @@ import Testing
     ) {
         // It may end before it is ready.
         let daemon = try DaemonProcess(
-            arguments: ["--spool", bench.spool.path], environment: environment)
+            arguments: DaemonProcess.arguments(spool: bench.spool.path),
+            environment: environment)
         let ending = try await daemon.waitForEnding()
         return (ending, daemon.outputText)
     }

@@ -63,7 +63,8 @@ import Testing
         }
         // Each daemon lives a little longer than the one before.
         for life in 0..<12 {
-            let daemon = try DaemonProcess(arguments: ["--spool", bench.spool.path])
+            let daemon = try DaemonProcess(
+                arguments: DaemonProcess.arguments(spool: bench.spool.path))
             try await Task.sleep(for: .milliseconds(20 + life * 25))
             try await daemon.killAtOnce()
         }

@@ -56,17 +56,24 @@ package final class DaemonProcess: Sendable {
         }
     }
 
-    /// Starts it on a spool and waits until it says READY=1.
+    /// A command line for a spool. The tests' origins are on this machine, which a daemon of its own accord
+    /// does not fetch from; unless `settings` has other networks for it, it is told to.
+    package static func arguments(spool: String, settings: [String: String] = [:]) -> [String] {
+        let all = ["downloads.allowNetworks": "[127.0.0.0/8]"].merging(settings) { $1 }
+        return all.sorted { $0.key < $1.key }.reduce(into: ["--spool", spool]) {
+            $0 += ["--set", "\($1.key)=\($1.value)"]
+        }
+    }
+
+    /// Starts it on a spool, with `arguments(spool:settings:)` and further ones, and waits until it says
+    /// READY=1.
     package static func run(
         spool: String, settings: [String: String] = [:], arguments: [String] = [],
         environment: [String: String] = [:], withInotify: Bool = true
     ) async throws -> DaemonProcess {
-        var all = ["--spool", spool]
-        for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
-            all += ["--set", "\(key)=\(value)"]
-        }
         let daemon = try DaemonProcess(
-            arguments: all + arguments, environment: environment, withInotify: withInotify)
+            arguments: Self.arguments(spool: spool, settings: settings) + arguments,
+            environment: environment, withInotify: withInotify)
         try await daemon.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
         return daemon
     }

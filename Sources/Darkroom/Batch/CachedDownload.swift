@@ -82,12 +82,9 @@ extension Scheduler {
         guard cache != nil else { return true }
         let key = cacheKey(of: url)
         let turn = changeFlights { $0.begin(work, key, &$1) }
-        let hasUser = (try? URLAuthority(url.authority))?.userInformation != nil
-        begun.use = CacheUse(
-            key: key,
-            policy: CachePolicy(
-                hasCredentials: hasUser || !headers(for: url).isEmpty,
-                userAgent: Self.userAgent), turn: turn)
+        let policy = CachePolicy(
+            hasCredentials: url.hasUser || !headers(for: url).isEmpty, userAgent: Self.userAgent)
+        begun.use = CacheUse(key: key, policy: policy, turn: turn)
         return turn != .waits
     }
 
@@ -122,7 +119,7 @@ extension Scheduler {
         let configuration = configuration
         // What must not be fetched any more is not taken from here either: the transfer says why.
         guard let host = Origin(url: url)?.host,
-            case .allowed = configuration.fetchRules.hosts.verdict(host),
+            configuration.fetchRules.refusal(host: host.description) == nil,
             let entry = cache?.find(use.key), use.policy.matches(entry.record),
             entry.length <= configuration.downloads.maxBytes
         else { return nil }
@@ -140,22 +137,22 @@ extension Scheduler {
 
     // MARK: After the transfer
 
-    /// The server has confirmed what is kept: copies it to the output. False where it is no use after all, and gone;
-    /// then all of it is to be fetched.
+    /// The server has confirmed what is kept: copies it to the output and gives its length. nil where it is no use
+    /// after all, and gone; then all of it is to be fetched.
     ///
     /// - Throws: what keeps the output from being written to.
-    func takeConfirmed(_ use: CacheUse, _ report: TransferReport) throws(FileError) -> Bool {
-        guard let cache, let entry = use.entry else { return false }
+    func takeConfirmed(_ use: CacheUse, _ report: TransferReport) throws(FileError) -> Int? {
+        guard let cache, let entry = use.entry else { return nil }
         let confirmation = use.policy.confirmation(
             of: entry.record, by: report.response, target: report.target,
             received: Int(time(nil)), delay: report.elapsed.wholeSecondsUp)
         if confirmation == .contradicts {
             cache.discard(use.key, because: "the server has confirmed another one")
-            return false
+            return nil
         }
         let output = report.request.output
         guard try cache.copyBody(of: entry, to: output.descriptor, path: output.name) else {
-            return false
+            return nil
         }
         try output.descriptor.truncate(to: entry.length, path: output.name)
         if case .keeps(let record) = confirmation {
@@ -164,7 +161,7 @@ extension Scheduler {
             cache.discard(use.key)
         }
         log.metrics.cacheRevalidations.add(1)
-        return true
+        return entry.length
     }
 
     /// Keeps a picture that was fetched, if it may be kept. Tells whether that was done.

@@ -100,12 +100,57 @@ extension Scheduler {
     }
 
     private func ended(
-        _ work: Work, _ key: BatchKey, _ source: Int, _ result: DownloadResult
+        _ work: Work, _ key: BatchKey, _ source: Int, _ result: DownloadResult,
+        isShared: Bool = false
     ) {
         if case .failed(let failure, _, _) = result, !failure.isCancellation {
             log.metrics.downloadFailed(failure.code)
         }
-        ended(work) { $0.downloadEnded(key, source, result: result) }
+        ended(work, isShared: isShared) { $0.downloadEnded(key, source, result: result) }
+    }
+
+    // MARK: With the cache
+
+    /// Has a download copy what is kept, and end, or asks for what is not. False where nothing is to be fetched by
+    /// it any more.
+    private func beginWithCache(
+        _ work: Work, _ job: DownloadJob, _ use: inout CacheUse?, _ request: inout TransferRequest
+    ) throws(FileError) -> Bool {
+        guard case .download(let key, let source) = work, var used = use else { return true }
+        let begin = Clock.nanoseconds
+        if let bytes = try takeFromCache(&used, &request) {
+            log.metrics.cacheHits.add(1)
+            log.copied(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
+            let note = DownloadNote(bytes: bytes, cache: "hit")
+            ended(work, key, source, .ready(note), isShared: true)
+            return false
+        }
+        guard joinFlight(work, &used) else {
+            ended(work) { $0.downloadDeferred(key, source) }
+            return false
+        }
+        use = used
+        return true
+    }
+
+    /// The server has answered that what is kept holds.
+    private func endConfirmed(
+        _ work: Work, _ job: DownloadJob, _ use: CacheUse?, _ report: TransferReport
+    ) {
+        guard case .download(let key, let source) = work else { return }
+        do {
+            guard let use, let bytes = try takeConfirmed(use, report) else {
+                // It has been removed, so that this time all of it is fetched.
+                return ended(work) { $0.downloadDeferred(key, source) }
+            }
+            log.copied(job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
+            let note = DownloadNote(bytes: bytes, cache: "revalidated")
+            ended(work, key, source, .ready(note), isShared: true)
+        } catch {
+            let failure = Failure(error)
+            if failure.fault != nil { return putBack(work, failure, job) }
+            ended(work, key, source, .failed(failure))
+        }
     }
 
     /// The spool has no room for the source, or this machine no socket: it is fetched again when it has.
@@ -165,12 +210,18 @@ extension Scheduler {
 }
 
 /// What a transfer's beginning leaves for its end.
-private final class BegunDownload: Sendable {
-    private let state = Mutex<DownloadJob?>(nil)
+final class BegunDownload: Sendable {
+    private let state = Mutex<(job: DownloadJob?, use: CacheUse?)>((nil, nil))
 
     var job: DownloadJob? {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
+        get { state.withLock { $0.job } }
+        set { state.withLock { $0.job = newValue } }
+    }
+
+    /// nil without a cache.
+    var use: CacheUse? {
+        get { state.withLock { $0.use } }
+        set { state.withLock { $0.use = newValue } }
     }
 }
 

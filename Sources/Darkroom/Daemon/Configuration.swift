@@ -59,6 +59,15 @@ package struct Configuration: Sendable, Equatable {
         package var backOff = BackOff()
         package var caFile: String?
         package var proxy: String?
+        package var maxHeaderBytes = 0
+        package var allowNetworks: [IPNetwork] = []
+        package var allowHosts: [HostPattern] = []
+        package var denyHosts: [HostPattern] = []
+        /// The file of `headers`, by the configuration or the service manager; nil for none.
+        package var headersFile: String?
+        package var headers = OriginHeaders()
+        /// Whether the file can be read by every user of the machine.
+        package var headersAreExposed = false
     }
 
     package init() {}
@@ -73,9 +82,18 @@ extension Configuration {
             limits: TransferLimits(
                 bytes: Int64(downloads.maxBytes), redirects: downloads.redirects,
                 connect: .seconds(downloads.connectTimeout), total: .seconds(downloads.timeout),
-                stall: .seconds(downloads.stallTime), stallBytesPerSecond: downloads.stallRate),
+                stall: .seconds(downloads.stallTime), stallBytesPerSecond: downloads.stallRate,
+                maxHeaderBytes: downloads.maxHeaderBytes),
             connections: downloadConcurrency, caFile: downloads.caFile, proxy: downloads.proxy,
-            userAgent: TransferSettings.userAgent(version: Daemon.version))
+            rules: fetchRules, userAgent: TransferSettings.userAgent(version: Daemon.version))
+    }
+
+    /// What may be fetched, from whom, and what is said to whom.
+    var fetchRules: FetchRules {
+        FetchRules(
+            addresses: AddressRules(allowNetworks: downloads.allowNetworks),
+            hosts: HostRules(allow: downloads.allowHosts, deny: downloads.denyHosts),
+            headers: downloads.headers)
     }
 
     /// How many downloads of one host may be in the queue. Where the queue itself has no more places than that,

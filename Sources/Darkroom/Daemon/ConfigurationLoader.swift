@@ -37,10 +37,11 @@ package struct ConfigurationLoader: Sendable {
             do {
                 try entry.setting.apply(entry.text, &configuration)
             } catch {
-                problems.append(
-                    "\(entry.origin): must be \(error.expected), not \(Self.inOneLine(entry.text))")
+                let text = Self.inOneLine(entry.setting.shown(entry.text))
+                problems.append("\(entry.origin): must be \(error.expected), not \(text)")
             }
         }
+        readHeaders(&configuration.downloads, &problems)
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
         return configuration
     }
@@ -86,6 +87,23 @@ package struct ConfigurationLoader: Sendable {
             problems.append("\(name): \(cause)")
             return ConfigurationFile(path: name, text: "")
         }
+    }
+
+    /// Reads the file of `downloads.headers`, or the service manager's credential of that name if it has given
+    /// one.
+    private func readHeaders(
+        _ downloads: inout Darkroom.Configuration.Downloads, _ problems: inout [String]
+    ) {
+        if downloads.headersFile == nil, let folder = environment["CREDENTIALS_DIRECTORY"] {
+            let credential = folder + "/headers"
+            guard FileManager.default.fileExists(atPath: credential) else { return }
+            downloads.headersFile = credential
+        }
+        guard let path = downloads.headersFile else { return }
+        let file = OriginHeadersFile(path: path)
+        downloads.headers = file.headers
+        downloads.headersAreExposed = file.isExposed
+        problems += file.problems
     }
 
     /// Variables that begin like ours and are none: a misspelt one would otherwise do nothing.

@@ -84,7 +84,7 @@ package final class Daemon: @unchecked Sendable {
             return fail(error)
         }
         log.configured(configuration.summary)
-        warnOfMissingRoots(configuration)
+        warn(of: configuration)
         log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
         startWatchdog()
         metricsFile.update(configuration.metricsTarget)
@@ -95,7 +95,11 @@ package final class Daemon: @unchecked Sendable {
     }
 
     /// A root may come later, a mount say, so that a missing one is no error; but it is no use either.
-    private func warnOfMissingRoots(_ configuration: Configuration) {
+    private func warn(of configuration: Configuration) {
+        if configuration.downloads.headersAreExposed, let path = configuration.downloads.headersFile
+        {
+            log.headersExposed(path)
+        }
         for root in configuration.sourceRoots where (try? Directory(path: root)) == nil {
             log.rootMissing(root)
         }
@@ -157,7 +161,7 @@ package final class Daemon: @unchecked Sendable {
             housekeeper.update()
             LogLevel.set(new.logLevel)
             log.configured("The configuration has been read again: \(new.summary)")
-            warnOfMissingRoots(new)
+            warn(of: new)
         } catch {
             log.reloadRefused(error.problems.joined(separator: "; "))
         }

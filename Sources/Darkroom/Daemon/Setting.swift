@@ -9,16 +9,21 @@ package struct Setting: Sendable {
     /// What it does and in which unit, one sentence.
     package let help: String
     let apply: @Sendable (_ text: String, inout Configuration) throws(SettingError) -> Void
+    private let isURL: Bool
 
     init(
-        _ key: String, _ standard: String, _ help: String,
+        _ key: String, _ standard: String, _ help: String, isURL: Bool = false,
         apply: @escaping @Sendable (String, inout Configuration) throws(SettingError) -> Void
     ) {
         self.key = key
         self.standard = standard
         self.help = help
+        self.isURL = isURL
         self.apply = apply
     }
+
+    /// Its text as it may be printed: a URL without the password it may have.
+    package func shown(_ text: String) -> String { isURL ? RedactedURL.text(text) : text }
 
     /// The environment variable that overrides it: `downloads.maxBytes` is DARKROOM_DOWNLOADS_MAX_BYTES.
     package var variable: String {
@@ -137,10 +142,32 @@ extension Setting {
             "downloads.retryAfterMax", "10min", 0...86400,
             "how long a server may ask to wait; one that asks for more is not asked again",
             \.downloads.backOff.longestRetryAfter),
-        text(
-            "downloads.caFile", "a file of CA certificates instead of the system's",
-            \.downloads.caFile),
-        text("downloads.proxy", "the URL of a proxy", \.downloads.proxy),
+        caFile("downloads.caFile", "a file of CA certificates instead of the system's"),
+        proxy(
+            "downloads.proxy",
+            "the URL of a proxy; it resolves names, so that only addresses in URLs are judged here"),
+        bytes(
+            "downloads.maxHeaderBytes", "64KiB", 1024...(1 << 24),
+            "the largest header of a response", \.downloads.maxHeaderBytes),
+        networks(
+            "downloads.allowNetworks",
+            "networks that may be connected to although they are not of global addresses",
+            \.downloads.allowNetworks),
+        hosts(
+            "downloads.allowHosts", "the hosts that may be asked, and no others; none means any",
+            \.downloads.allowHosts),
+        hosts(
+            "downloads.denyHosts", "hosts that may not be asked, whatever allows them",
+            \.downloads.denyHosts),
+        Setting(
+            "downloads.headers", "",
+            "a file of request headers for single origins; empty for the credential headers, if there is one"
+        ) { text, configuration throws(SettingError) in
+            guard text.isEmpty || text.hasPrefix("/") else {
+                throw SettingError(expected: "an absolute path")
+            }
+            configuration.downloads.headersFile = text.isEmpty ? nil : text
+        },
         Setting(
             "cache.folder", "",
             "where fetched sources are kept for further use; empty for what systemd gives (CacheDirectory=), or "
@@ -261,14 +288,6 @@ extension Setting {
         }
     }
 
-    private static func text(
-        _ key: String, _ help: String, _ path: WritableKeyPath<Configuration, String?> & Sendable
-    ) -> Setting {
-        Setting(key, "", help + "; empty for none") { text, configuration throws(SettingError) in
-            configuration[keyPath: path] = text.isEmpty ? nil : text
-        }
-    }
-
     private static func choice<Choice>(
         _ key: String, _ standard: String, _ help: String,
         _ path: WritableKeyPath<Configuration, Choice> & Sendable
@@ -291,7 +310,7 @@ extension Setting {
     }
 
     /// A YAML list of strings, or one string, which stands for a list of itself.
-    private static func list(_ text: String) throws(SettingError) -> [String] {
+    static func list(_ text: String) throws(SettingError) -> [String] {
         do {
             return try ConfigurationFile.strings(yaml: text)
         } catch {

@@ -74,3 +74,11 @@ package struct CacheKey: Sendable, Hashable {
         }
     }
 }
+
+extension RemoteURL {
+    /// Whether a user stands in it, with a password or without.
+    var hasUser: Bool {
+        let rest = text.utf8.dropFirst(scheme.utf8.count + "://".utf8.count)
+        return rest.prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
+    }
+}

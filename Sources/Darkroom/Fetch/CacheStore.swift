@@ -207,7 +207,7 @@ package final class CacheStore: Sendable {
         var head = entry.head
         head.record = record
         guard let block = head.encoded() else { return discard(head.key) }
-        do {
+        do throws(FileError) {
             try heads.withLock { _ throws(FileError) in
                 try folder.overwrite(block, of: head.key, inode: entry.inode)
             }
@@ -264,6 +264,8 @@ package final class CacheEntry: Sendable {
     fileprivate let file: Descriptor
 
     var record: CacheRecord { head.record }
+    /// The body's, in bytes.
+    var length: Int { head.bodyLength }
 
     fileprivate init(head: CacheHead, file: consuming Descriptor, inode: ino_t) {
         self.head = head
@@ -308,20 +310,11 @@ extension Descriptor {
     /// The file's first bytes, at most `count`.
     fileprivate func read(_ count: Int, path: String) throws(FileError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
         do throws(Errno) {
-            while done < count {
-                let read = try bytes.withUnsafeMutableBytes { buffer throws(Errno) in
-                    try retryingInterrupts {
-                        pread(number, buffer.baseAddress.map { $0 + done }, count - done, done)
-                    }
-                }
-                if read == 0 { break }
-                done += read
-            }
+            let read = try retryingInterrupts { pread(number, &bytes, count, 0) }
+            return Array(bytes[..<read])
         } catch {
             throw FileError("read", path, error)
         }
-        return Array(bytes[..<done])
     }
 }

@@ -1,33 +1,18 @@
 import CCurl
-import CDeflate
 import Glibc
 import SystemPackage
 
-/// A libcurl easy handle with the transfer it runs, used again for one transfer after another.
+/// A libcurl easy handle with the transfer it runs, used again for one request after another.
 ///
-/// Belongs to the engine's thread: its callbacks run there, within `curl_multi_perform`.
+/// Belongs to the engine's thread: its callbacks run there, within the multi handle's calls.
 final class EasyHandle {
     let curl: UnsafeMutableRawPointer
     /// nil between transfers.
     private(set) var transfer: Transfer?
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-
-    /// A transfer as it runs.
-    struct Transfer {
-        let id: TransferID
-        let request: TransferRequest
-        let limits: TransferLimits
-        let completion: TransferEngine.Completion
-        let started = ContinuousClock.now
-        var bytes: Int64 = 0
-        var prefix: [UInt8] = []
-        var crc32: UInt32 = 0
-        /// Why a callback ended the transfer; libcurl itself knows only that one did.
-        var failure: FetchError?
-        /// Why this machine had no socket for a connection, which libcurl reports as a server that does not
-        /// answer.
-        var socketFault: StorageFault?
-    }
+    /// The request's own fields. libcurl keeps pointers into it.
+    private var fields: UnsafeMutablePointer<curl_slist>?
+    private var overrides: UnsafeMutablePointer<curl_slist>?
 
     /// nil if there is no memory for it.
     init?() {
@@ -37,6 +22,8 @@ final class EasyHandle {
 
     deinit {
         curl_easy_cleanup(curl)
+        curl_slist_free_all(fields)
+        curl_slist_free_all(overrides)
         errorBuffer.deallocate()
     }
 
@@ -47,30 +34,24 @@ final class EasyHandle {
         }
     }
 
-    /// Sets the handle up for `transfer`. Throws what libcurl says of an option it does not take.
-    /// `headers` must outlive the transfer.
-    func begin(
-        _ transfer: Transfer, settings: TransferSettings,
-        headers: UnsafeMutablePointer<curl_slist>?
-    ) throws(FetchError) {
+    /// Sets the handle up for the transfer's present request. Throws what libcurl says of an option it does
+    /// not take.
+    func begin(_ transfer: Transfer) throws(FetchError) {
         self.transfer = transfer
         // Keeps connections, sessions and names: they belong to the multi handle.
         curl_easy_reset(curl)
         errorBuffer[0] = 0
-        let options = EasyOptions(curl: curl, shown: transfer.request.url.shown)
-        try options.set(CURLOPT_PRIVATE, pointer: Unmanaged.passUnretained(self).toOpaque())
+        let settings = transfer.settings
+        let options = EasyOptions(curl: curl, shown: transfer.hop.shown)
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        try options.set(CURLOPT_PRIVATE, pointer: user)
         try options.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
-        try options.setProtocols(settings, url: transfer.request.url.text)
+        try options.setRequest(transfer.hop, userAgent: settings.userAgent)
         try options.setConnection(settings)
-        try options.setLimits(settings.limits)
-        try options.set(CURLOPT_HTTPHEADER, list: headers)
-        try options.check(
-            darkroom_curl_set_open_socket(
-                curl, openSocket, Unmanaged.passUnretained(self).toOpaque()),
-            CURLOPT_OPENSOCKETFUNCTION)
-        try options.check(
-            darkroom_curl_set_write(curl, receive, Unmanaged.passUnretained(self).toOpaque()),
-            CURLOPT_WRITEFUNCTION)
+        try options.setLimits(settings.limits, timeLeft: transfer.timeLeft)
+        try set(transfer.fields.map(Self.line), in: &fields, CURLOPT_HTTPHEADER, options)
+        try set(settings.resolve, in: &overrides, CURLOPT_RESOLVE, options)
+        try options.setCallbacks(user)
     }
 
     /// Takes the transfer off the handle, which then is free for another.
@@ -82,91 +63,104 @@ final class EasyHandle {
     /// libcurl's words for what went wrong; empty if it has none.
     var errorText: String { String(cString: errorBuffer) }
 
-    /// Takes in a piece of a body. Returns whether the transfer goes on.
-    fileprivate func take(_ piece: UnsafeRawBufferPointer) -> Bool {
-        let status = HTTPStatus(darkroom_curl_get_long(curl, CURLINFO_RESPONSE_CODE))
-        transfer?.bytes += Int64(piece.count)
-        if !status.isWhole {
-            // An error's page is read to its end, within reason, so that the connection can be used
-            // again; the status decides what becomes of the transfer.
-            return (transfer?.bytes ?? 0) <= Self.errorPageLimit
-        }
-        guard let transfer else { return false }
-        let limit = transfer.limits.bytes
-        guard transfer.bytes <= limit else {
-            return fail(.tooLarge, "is larger than the limit of \(limit) bytes")
-        }
-        if transfer.prefix.count < TransferReport.prefixLength {
-            self.transfer?.prefix += piece.prefix(TransferReport.prefixLength - transfer.prefix.count)
-        }
-        self.transfer?.crc32 = darkroom_crc32(
-            transfer.crc32, piece.baseAddress?.assumingMemoryBound(to: UInt8.self), piece.count)
-        do throws(Errno) {
-            try Self.writeAll(piece, to: transfer.request.output.descriptor.number)
-            return true
-        } catch {
-            return fail(
-                .writeFailed, "cannot be written to \(transfer.request.output.name): \(error)",
-                error.storageFault)
-        }
-    }
-
-    private static let errorPageLimit: Int64 = 64 << 10
-
-    /// Notes why the transfer does not go on.
-    private func fail(
-        _ kind: FetchError.Code, _ words: String, _ fault: StorageFault? = nil
-    ) -> Bool {
-        guard let url = transfer?.request.url else { return false }
-        transfer?.failure = FetchError(kind, "\(url): the download \(words)", fault: fault)
-        return false
-    }
-
-    fileprivate func noSocket(_ error: Errno) {
-        transfer?.socketFault = error == .noBufferSpace ? .scarce : error.storageFault
-    }
-
-    private static func writeAll(
-        _ piece: UnsafeRawBufferPointer, to descriptor: CInt
-    ) throws(Errno) {
-        var rest = piece[...]
-        while !rest.isEmpty {
-            let buffer = UnsafeRawBufferPointer(rebasing: rest)
-            let written = try retryingInterrupts {
-                Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+    private func set(
+        _ lines: [String], in list: inout UnsafeMutablePointer<curl_slist>?, _ option: CURLoption,
+        _ options: EasyOptions
+    ) throws(FetchError) {
+        curl_slist_free_all(list)
+        list = nil
+        if lines.isEmpty { return }
+        for line in lines {
+            guard let longer = curl_slist_append(list, line) else {
+                throw FetchError(.transferFailed, "\(options.shown): out of memory", fault: .scarce)
             }
-            // Never of a file; and never a reason to hold up every other transfer.
-            if written == 0 { throw .ioError }
-            rest = rest.dropFirst(written)
+            list = longer
         }
+        try options.set(option, list: list)
+    }
+
+    /// As CURLOPT_HTTPHEADER takes it, where a name with nothing behind it means something else.
+    private static func line(_ field: (name: String, value: String)) -> String {
+        field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+    }
+
+    fileprivate func take(line: UnsafeRawBufferPointer) -> Bool {
+        switch transfer?.take(line: line) {
+        case .goOn: return true
+        case .watchBody:
+            watchBody()
+            return true
+        case .stop, nil: return false
+        }
+    }
+
+    /// Has libcurl tell from here on what comes over the wire. Only from here on: its words about the making
+    /// of a connection cost more than all of ours.
+    private func watchBody() {
+        guard let head = transfer?.reader.head else { return }
+        if head.contentLength != nil { _ = darkroom_curl_set_long(curl, CURLOPT_VERBOSE, 1) }
+        if head.contentEncoding != nil { _ = darkroom_curl_set_long(curl, CURLOPT_NOPROGRESS, 0) }
     }
 }
 
-/// libcurl's write callback; `user` is the `EasyHandle`, which outlives its transfer.
+extension EasyOptions {
+    /// `user` is the `EasyHandle`, which outlives its transfer.
+    fileprivate func setCallbacks(_ user: UnsafeMutableRawPointer) throws(FetchError) {
+        try check(
+            darkroom_curl_set_open_socket(curl, openSocket, user), CURLOPT_OPENSOCKETFUNCTION)
+        try check(darkroom_curl_set_header(curl, receiveLine, user), CURLOPT_HEADERFUNCTION)
+        try check(darkroom_curl_set_write(curl, receive, user), CURLOPT_WRITEFUNCTION)
+        try check(darkroom_curl_set_debug(curl, watchWire, user), CURLOPT_DEBUGFUNCTION)
+        try check(darkroom_curl_set_progress(curl, watchLength, user), CURLOPT_XFERINFOFUNCTION)
+    }
+}
+
+private func easyHandle(_ user: UnsafeMutableRawPointer?) -> EasyHandle? {
+    user.map { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// libcurl's write callback.
 private func receive(
     bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, user: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let user else { return Int(CURL_WRITEFUNC_ERROR) }
-    let handle = Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue()
     let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return handle.take(piece) ? piece.count : Int(CURL_WRITEFUNC_ERROR)
+    let goesOn = easyHandle(user)?.transfer?.take(piece) ?? false
+    return goesOn ? piece.count : Int(CURL_WRITEFUNC_ERROR)
 }
 
-/// libcurl's open-socket callback: as libcurl opens one, and closed in any program that is executed. `user`
-/// is the `EasyHandle`, which outlives its transfer.
-///
-/// It sees the resolved address of every connection, those of redirects included, before the connect:
-/// rules about addresses belong here, and return CURL_SOCKET_BAD for one that is refused.
+/// libcurl's header callback: one line at a time, its end included.
+private func receiveLine(
+    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, user: UnsafeMutableRawPointer?
+) -> Int {
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    let goesOn = easyHandle(user)?.take(line: line) ?? false
+    return goesOn ? line.count : Int(CURL_WRITEFUNC_ERROR)
+}
+
+/// libcurl's debug callback. It also gets what we send, credentials and all, and keeps nothing of it.
+private func watchWire(
+    curl: UnsafeMutableRawPointer?, kind: curl_infotype, bytes: UnsafeMutablePointer<CChar>?,
+    count: Int, user: UnsafeMutableRawPointer?
+) -> CInt {
+    if kind == CURLINFO_DATA_IN { easyHandle(user)?.transfer?.take(wire: count) }
+    return 0
+}
+
+/// libcurl's progress callback.
+private func watchLength(
+    user: UnsafeMutableRawPointer?, downloadLength: curl_off_t, downloaded: curl_off_t,
+    uploadLength: curl_off_t, uploaded: curl_off_t
+) -> CInt {
+    let goesOn = easyHandle(user)?.transfer?.mayGoOn(wireBytes: Int64(downloaded)) ?? false
+    return goesOn ? 0 : 1
+}
+
+/// libcurl's open-socket callback: every connection to be made passes here with its resolved address. The
+/// socket is closed in any program that is executed.
 private func openSocket(
     user: UnsafeMutableRawPointer?, purpose: curlsocktype,
     address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let address = address?.pointee else { return CURL_SOCKET_BAD }
-    let number = socket(
-        address.family, address.socktype | CInt(SOCK_CLOEXEC.rawValue), address.protocol)
-    if number < 0, let user {
-        let error = Errno(rawValue: errno)
-        Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue().noSocket(error)
-    }
-    return number
+    guard let address, let transfer = easyHandle(user)?.transfer else { return CURL_SOCKET_BAD }
+    return transfer.openSocket(SocketAddress(address))
 }

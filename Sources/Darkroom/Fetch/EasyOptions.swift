@@ -6,16 +6,26 @@ struct EasyOptions {
     let curl: UnsafeMutableRawPointer
     let shown: RedactedURL
 
-    /// What may be fetched, and how it is asked for.
-    func setProtocols(_ settings: TransferSettings, url: String) throws(FetchError) {
-        try set(CURLOPT_URL, string: url)
+    /// What is fetched, and how it is asked for. Redirects are followed by ourselves, each by the rules.
+    func setRequest(_ hop: Hop, userAgent: String) throws(FetchError) {
+        try check(darkroom_curl_set_url(curl, hop.url.handle), CURLOPT_CURLU)
         try set(CURLOPT_PROTOCOLS_STR, string: "http,https")
-        try set(CURLOPT_REDIR_PROTOCOLS_STR, string: "http,https")
-        try set(CURLOPT_FOLLOWLOCATION, long: 1)
-        try set(CURLOPT_MAXREDIRS, long: settings.limits.redirects)
-        try set(CURLOPT_HTTP_VERSION, long: CURL_HTTP_VERSION_2TLS)
-        try set(CURLOPT_USERAGENT, string: settings.userAgent)
+        try set(CURLOPT_FOLLOWLOCATION, long: 0)
+        // Without TLS nothing tells that a server speaks HTTP/2, and waiting for its first answer to know
+        // would hold up all other requests to it.
+        let isSecure = hop.origin.scheme == "https"
+        try set(
+            CURLOPT_HTTP_VERSION, long: isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+        // With TLS that is known after the handshake: rather one connection for all than one for each.
+        try set(CURLOPT_PIPEWAIT, long: isSecure ? 1 : 0)
+        try set(CURLOPT_USERAGENT, string: userAgent)
         try set(CURLOPT_NETRC, long: Int(CURL_NETRC_IGNORED.rawValue))
+        // Sent, and makes libcurl undo what a server applies all the same.
+        try set(CURLOPT_ACCEPT_ENCODING, string: "identity")
+        // Our fields are for the server and not for a proxy that is asked for a tunnel, and the proxy's
+        // answer to that is not the server's.
+        try set(CURLOPT_HEADEROPT, long: Int(CURLHEADER_SEPARATE))
+        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, long: 1)
     }
 
     /// How connections are made.
@@ -34,14 +44,14 @@ struct EasyOptions {
         try set(CURLOPT_NOPROXY, string: "")
     }
 
-    func setLimits(_ limits: TransferLimits) throws(FetchError) {
+    func setLimits(_ limits: TransferLimits, timeLeft: Duration) throws(FetchError) {
         // Ends a transfer whose announced length is too large; what is not announced is counted.
         try check(
             darkroom_curl_set_offset(curl, CURLOPT_MAXFILESIZE_LARGE, Int(limits.bytes)),
             CURLOPT_MAXFILESIZE_LARGE)
-        // 0 would mean libcurl's own default, or no limit.
+        // 0 would mean libcurl's own default, or no limit. All hops of a transfer share one total.
         try set(CURLOPT_CONNECTTIMEOUT_MS, long: max(1, limits.connect.milliseconds))
-        try set(CURLOPT_TIMEOUT_MS, long: max(1, limits.total.milliseconds))
+        try set(CURLOPT_TIMEOUT_MS, long: max(1, timeLeft.milliseconds))
         try set(CURLOPT_LOW_SPEED_LIMIT, long: limits.stallBytesPerSecond)
         try set(CURLOPT_LOW_SPEED_TIME, long: max(1, (limits.stall.milliseconds + 999) / 1000))
     }

@@ -1,6 +1,7 @@
 import CCurl
 import Glibc
 import Synchronization
+import SystemPackage
 
 /// Runs any number of downloads at once on one thread of its own, which makes every libcurl call but
 /// the one that wakes it up. The others speak to it through a mailbox.
@@ -15,7 +16,7 @@ package final class TransferEngine: Sendable {
     package typealias Completion = @Sendable (Result<TransferReport, FetchError>) -> Void
 
     private let mailbox = TransferMailbox()
-    private let multi: MultiHandle
+    private let wakeup: Wakeup
     private let thread: Mutex<pthread_t?>
 
     /// Starts the thread. SIGPIPE is ignored from here on, in the whole process: libcurl and OpenSSL
@@ -23,15 +24,19 @@ package final class TransferEngine: Sendable {
     package init(settings: TransferSettings) throws(FetchError) {
         _ = Self.libraryIsReady
         signal(SIGPIPE, SIG_IGN)
-        guard let multi = MultiHandle() else { throw Self.noEngine("libcurl has no memory") }
-        self.multi = multi
+        do throws(Errno) {
+            wakeup = try Wakeup()
+        } catch {
+            throw Self.noEngine("\(error)", error.storageFault)
+        }
+        // Made here, so that what it lacks is told at once; then only its thread uses it.
         let loop = Unmanaged.passRetained(
-            TransferLoop.Start(mailbox: mailbox, multi: multi, settings: settings))
+            try TransferLoop(mailbox: mailbox, wakeup: wakeup, settings: settings))
         var thread = pthread_t()
         let result = pthread_create(&thread, nil, runLoop, loop.toOpaque())
         guard result == 0 else {
             loop.release()
-            throw Self.noEngine(String(cString: strerror(result)))
+            throw Self.noEngine(String(cString: strerror(result)), Errno(rawValue: result).storageFault)
         }
         self.thread = Mutex(thread)
     }
@@ -46,7 +51,7 @@ package final class TransferEngine: Sendable {
     ) -> TransferID {
         let (id, isAccepted) = mailbox.start(request, completion: completion)
         if isAccepted {
-            multi.wake()
+            wakeup.wake()
         } else {
             completion(.failure(.cancelled(request.url)))
         }
@@ -56,19 +61,19 @@ package final class TransferEngine: Sendable {
     /// Ends a transfer, whose completion is then called with `cancelled`. Does nothing to one that has
     /// ended.
     package func cancel(_ id: TransferID) {
-        if mailbox.post(.cancel(id)) { multi.wake() }
+        if mailbox.post(.cancel(id)) { wakeup.wake() }
     }
 
     /// Takes other settings for the transfers that are started from now on.
     package func update(_ settings: TransferSettings) {
-        if mailbox.post(.update(settings)) { multi.wake() }
+        if mailbox.post(.update(settings)) { wakeup.wake() }
     }
 
     /// Cancels what is running, waits for the thread to end and closes all connections. Further calls
     /// do nothing.
     package func stop() {
         mailbox.close()
-        multi.wake()
+        wakeup.wake()
         guard let thread = thread.withLock({ $0.take() }) else { return }
         // A completion may have held the last reference, and this be the engine's own thread.
         if pthread_equal(thread, pthread_self()) != 0 {
@@ -83,10 +88,10 @@ package final class TransferEngine: Sendable {
     package var turns: UInt64 { mailbox.turns.load(ordering: .relaxed) }
 
     /// Has the thread go round once more, also when it has nothing to do.
-    package func nudge() { multi.wake() }
+    package func nudge() { wakeup.wake() }
 
-    private static func noEngine(_ cause: String) -> FetchError {
-        FetchError(.transferFailed, "the transfer engine cannot be started: \(cause)")
+    static func noEngine(_ cause: String, _ fault: StorageFault?) -> FetchError {
+        FetchError(.transferFailed, "the transfer engine cannot be started: \(cause)", fault: fault)
     }
 
     /// libcurl's global state, set up once and never torn down: other engines may be using it.
@@ -104,24 +109,14 @@ extension FetchError {
 /// The thread's main function.
 private func runLoop(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
-    let start = Unmanaged<TransferLoop.Start>.fromOpaque(argument).takeRetainedValue()
-    TransferLoop(start).run()
-    return nil
-}
-
-/// libcurl's multi handle.
-final class MultiHandle: @unchecked Sendable {
-    // Rule: after the engine's thread has started, only that thread uses `curl`, but for `wake()`,
-    // which libcurl allows from every thread. The engine joins its thread before it lets go of this.
-    let curl: UnsafeMutableRawPointer
-
-    init?() {
-        guard let curl = curl_multi_init() else { return nil }
-        self.curl = curl
+    // libidn2 takes names to be in the locale's encoding, and a daemon has the locale C. This one counts for
+    // the thread alone; without it, names in other letters are refused.
+    let locale = newlocale(CInt(LC_CTYPE_MASK), "C.UTF-8", nil)
+    let former = locale.map { uselocale($0) }
+    Unmanaged<TransferLoop>.fromOpaque(argument).takeRetainedValue().run()
+    if let locale, let former {
+        uselocale(former)
+        freelocale(locale)
     }
-
-    deinit { curl_multi_cleanup(curl) }
-
-    /// Ends the thread's sleep, the present or the next one.
-    func wake() { _ = curl_multi_wakeup(curl) }
+    return nil
 }

@@ -3,38 +3,45 @@ import Glibc
 import SystemPackage
 
 extension FetchError {
-    /// What a transfer that libcurl ended with `result` has failed of, or nil if it brought a body.
+    /// What a transfer whose request libcurl ended with `result` has failed of, or nil if it has not.
     ///
     /// The words of libcurl are taken over only where they cannot hold parts of the URL other than its
     /// host.
-    init?(_ transfer: EasyHandle.Transfer, result: CURLcode, handle: EasyHandle) {
-        if let failure = transfer.failure {
-            self = failure
-            return
+    init?(_ transfer: Transfer, result: CURLcode, handle: EasyHandle) {
+        guard let failure = Self.cause(transfer, result: result, handle: handle) else { return nil }
+        self = failure
+        if isTransient { partial = transfer.partial }
+    }
+
+    private static func cause(
+        _ transfer: Transfer, result: CURLcode, handle: EasyHandle
+    ) -> FetchError? {
+        if let failure = transfer.failure { return failure }
+        if let failure = ofStatus(transfer, result: result) { return failure }
+        if result == CURLE_OK {
+            guard transfer.isOverlong else { return nil }
+            return FetchError(
+                .lengthMismatch, "\(transfer.place): the body is longer than the server has promised")
         }
-        let status = HTTPStatus(darkroom_curl_get_long(handle.curl, CURLINFO_RESPONSE_CODE))
-        let place = Self.place(transfer.request, handle: handle)
-        if let failure = Self.ofStatus(status, result: result, place: place) {
-            self = failure
-            return
+        if result == CURLE_COULDNT_CONNECT, let refusal = transfer.decisiveRefusal {
+            return FetchError(refusal.code, "\(transfer.place): \(refusal.words)")
         }
-        if result == CURLE_OK { return nil }
-        let (kind, cause) = Self.kindAndCause(
-            result, transfer: transfer, words: handle.errorText, status: status)
+        if result == CURLE_OPERATION_TIMEDOUT, transfer.timeLeft <= .zero { return transfer.timeout }
+        let (kind, cause) = kindAndCause(result, transfer: transfer, handle: handle)
         let words =
             handle.errorText.isEmpty
             ? String(cString: curl_easy_strerror(result)) : handle.errorText
-        self.init(
-            kind, "\(place): " + (cause ?? words),
-            fault: Self.fault(result, kind, of: transfer))
+        return FetchError(
+            kind, "\(transfer.place): " + (cause ?? words),
+            fault: fault(result, kind, of: transfer))
     }
 
     /// Whether this machine is to blame and not the network. libcurl does not say that it found no file
     /// descriptor for the name's resolution or for reading its certificates, so we look whether there is one.
     private static func fault(
-        _ result: CURLcode, _ kind: Code, of transfer: EasyHandle.Transfer
+        _ result: CURLcode, _ kind: Code, of transfer: Transfer
     ) -> StorageFault? {
-        if result == CURLE_OUT_OF_MEMORY { return .scarce }
+        if result == CURLE_OUT_OF_MEMORY, kind == .transferFailed { return .scarce }
         switch kind {
         case .connectFailed, .timeout: return transfer.socketFault
         case .resolveFailed, .tlsFailed, .transferFailed: return descriptorFault()
@@ -52,41 +59,27 @@ extension FetchError {
         }
     }
 
-    /// The URL asked for and, after a redirect, the one that failed.
-    private static func place(_ request: TransferRequest, handle: EasyHandle) -> String {
-        guard darkroom_curl_get_long(handle.curl, CURLINFO_REDIRECT_COUNT) > 0,
-            let last = darkroom_curl_get_string(handle.curl, CURLINFO_EFFECTIVE_URL)
-        else { return "\(request.url)" }
-        return "\(request.url), redirected to \(RedactedURL(String(cString: last)))"
-    }
-
     /// A status that is no success decides before what became of the body behind it.
-    private static func ofStatus(
-        _ status: HTTPStatus, result: CURLcode, place: String
-    ) -> FetchError? {
-        // A redirect's status stays known while the next hop fails on its own; these come of a body.
-        let ofBody = [
-            CURLE_OK, CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED, CURLE_PARTIAL_FILE,
-        ]
-        guard ofBody.contains(result), status.code >= 200, !status.isWhole else { return nil }
-        return FetchError(
-            .httpStatus, "\(place): the server answered \(status)",
-            isTransient: status.isTransient)
+    private static func ofStatus(_ transfer: Transfer, result: CURLcode) -> FetchError? {
+        guard transfer.plan == .page, let head = transfer.reader.head else { return nil }
+        var error = FetchError(
+            .httpStatus, "\(transfer.place): the server answered \(head.status)",
+            isTransient: head.status.isTransient)
+        if [408, 413, 429, 503].contains(head.status.code) {
+            error.retryAfter = head.retryAfter?.delay()
+        }
+        return error
     }
 
     /// The kind of libcurl's failure, and words of ours where its own are not to be shown or say
     /// less.
     private static func kindAndCause(
-        _ result: CURLcode, transfer: EasyHandle.Transfer, words: String, status: HTTPStatus
+        _ result: CURLcode, transfer: Transfer, handle: EasyHandle
     ) -> (Code, String?) {
-        let limits = transfer.limits
+        let limits = transfer.settings.limits
+        let words = handle.errorText
         switch result {
         case CURLE_URL_MALFORMAT: return (.badURL, "libcurl finds no URL in it")
-        case CURLE_UNSUPPORTED_PROTOCOL:
-            // The request's own scheme has been checked, so it is a redirect's, or not HTTP at all.
-            return (300...399).contains(status.code)
-                ? (.unsupportedScheme, "the server redirects to a scheme other than http and https")
-                : (.transferFailed, nil)
         case CURLE_COULDNT_RESOLVE_HOST: return (.resolveFailed, "the host's name has no address")
         case CURLE_COULDNT_RESOLVE_PROXY:
             return (.resolveFailed, "the name of downloads.proxy has no address")
@@ -98,31 +91,60 @@ extension FetchError {
             CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT:
             return (.tlsFailed, nil)
         case CURLE_OPERATION_TIMEDOUT: return timeout(transfer, words: words)
-        case CURLE_TOO_MANY_REDIRECTS:
-            return (.tooManyRedirects, "more than \(limits.redirects) redirects")
         case CURLE_FILESIZE_EXCEEDED:
             return (
-                .tooLarge,
-                "the server announces more bytes than the limit of \(limits.bytes)"
+                .tooLarge, "the server announces more bytes than the limit of \(limits.bytes)"
             )
-        case CURLE_PARTIAL_FILE:
-            return (.truncated, "the body ends after \(transfer.bytes) bytes, before it is whole")
+        case CURLE_PARTIAL_FILE: return (.truncated, end(of: transfer))
         case CURLE_GOT_NOTHING: return (.connectionLost, "the server closed without an answer")
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+            return (.badResponse, "what the server answers is no HTTP")
+        case CURLE_BAD_CONTENT_ENCODING, CURLE_BAD_FUNCTION_ARGUMENT:
+            return (.badResponse, "the body's Content-Encoding is damaged")
+        case CURLE_OUT_OF_MEMORY where isWithinHead(transfer, handle):
+            // So it says of a line that is longer than it has room for.
+            return (.headerTooLarge, "a line of the answer's head is longer than libcurl takes")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
-            return (.connectionLost, nil)
+            return loss(transfer, words: words)
         default: return (.transferFailed, nil)
         }
     }
 
+    private static func end(of transfer: Transfer) -> String {
+        "the body ends after \(transfer.body.bytes) bytes, before it is whole"
+    }
+
+    /// Whether the request is out and its answer's head not yet in.
+    private static func isWithinHead(_ transfer: Transfer, _ handle: EasyHandle) -> Bool {
+        !transfer.reader.isWhole && darkroom_curl_get_long(handle.curl, CURLINFO_REQUEST_SIZE) > 0
+    }
+
+    /// libcurl has one code for all ways to lose a connection, and tells them apart in words only.
+    private static func loss(_ transfer: Transfer, words: String) -> (Code, String?) {
+        if words.contains("reset by peer") {
+            return (
+                .connectionReset,
+                "the connection was reset, after \(transfer.body.bytes) bytes of the body"
+            )
+        }
+        if words.hasPrefix("CONNECT tunnel failed") { return (.connectFailed, nil) }
+        // Its own limit, where ours is larger.
+        if words.hasPrefix("Too large response headers") { return (.headerTooLarge, nil) }
+        // TLS that ends without saying so may have been cut by anyone.
+        if words.contains("unexpected eof"), transfer.plan?.isKept == true {
+            return (.truncated, end(of: transfer))
+        }
+        return (.connectionLost, nil)
+    }
+
     /// libcurl has one code for three limits. Too few bytes it tells in words only.
-    private static func timeout(
-        _ transfer: EasyHandle.Transfer, words: String
-    ) -> (Code, String?) {
+    private static func timeout(_ transfer: Transfer, words: String) -> (Code, String?) {
+        let limits = transfer.settings.limits
         if words.hasPrefix("Operation too slow") {
             return (
                 .stalled,
-                "fewer than \(transfer.limits.stallBytesPerSecond) bytes a second for "
-                    + "\(transfer.limits.stall), after \(transfer.bytes) bytes"
+                "fewer than \(limits.stallBytesPerSecond) bytes a second for \(limits.stall), after "
+                    + "\(transfer.body.bytes) bytes"
             )
         }
         return (.timeout, nil)

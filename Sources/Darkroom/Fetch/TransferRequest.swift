@@ -12,11 +12,22 @@ package struct TransferRequest: Sendable {
     /// What an earlier try has left in the output, to be continued. Where the server does not go along, the
     /// body is fetched anew from its first byte.
     package var resume: PartialBody?
+    /// What the asker has already, and need not be sent if it has not changed. Where there is something to
+    /// resume, that counts.
+    package var validators: Validators?
+    /// Which URL the validators came from, as `TransferReport.target` names it; nil is the URL that is asked
+    /// for. They are told to no other, where they could mean another file.
+    package var target: String?
 
-    package init(url: RemoteURL, output: TransferOutput, resume: PartialBody? = nil) {
+    package init(
+        url: RemoteURL, output: TransferOutput, resume: PartialBody? = nil,
+        validators: Validators? = nil, target: String? = nil
+    ) {
         self.url = url
         self.output = output
         self.resume = resume
+        self.validators = validators
+        self.target = target
     }
 }
 
@@ -70,15 +81,22 @@ package final class TransferOutput: Sendable {
     }
 }
 
-/// A transfer that brought a whole body.
+/// A transfer that brought a whole body, or the word that the asker has it already.
 package struct TransferReport: Sendable {
     package var request: TransferRequest
     /// Where the body came from, after redirects.
     package var effectiveURL: RedactedURL
-    package var status: HTTPStatus
+    /// Names the URL that answered without telling it: nil for the URL that was asked for, after redirects
+    /// a digest.
+    package var target: String?
+    /// The final answer's head.
+    package var response: ResponseHead
+    /// Whether the server has confirmed the request's validators; then there is no body.
+    package var isNotModified: Bool
+    package var status: HTTPStatus { response.status }
     /// As the server sent it, parameters and all; not to be trusted, nor to be shown unread.
-    package var contentType: String?
-    /// The body's length.
+    package var contentType: String? { response.contentType }
+    /// The body's length, after a content coding was undone.
     package var bytes: Int64
     /// The body's first bytes: `prefixLength` of them, or all of a shorter body.
     package var prefix: [UInt8]

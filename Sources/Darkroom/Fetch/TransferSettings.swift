@@ -44,10 +44,14 @@ package struct TransferSettings: Sendable, Equatable {
     /// What may be fetched, from whom, and with which headers of its own.
     package var rules: FetchRules
     package var userAgent: String
+    /// Addresses for names, as libcurl's `CURLOPT_RESOLVE` has them: `name:port:address`. For tests alone, so
+    /// that a name of theirs takes the way of any other.
+    package var resolve: [String]
 
     package init(
         limits: TransferLimits = TransferLimits(), connections: Int = 16, caFile: String? = nil,
-        proxy: String? = nil, rules: FetchRules = FetchRules(), userAgent: String
+        proxy: String? = nil, rules: FetchRules = FetchRules(), userAgent: String,
+        resolve: [String] = []
     ) {
         self.limits = limits
         self.connections = connections
@@ -55,6 +59,14 @@ package struct TransferSettings: Sendable, Equatable {
         self.proxy = proxy
         self.rules = rules
         self.userAgent = userAgent
+        self.resolve = resolve
+    }
+
+    /// Whether a connection made with `other` settings may be used with these: whoever is at its other end has
+    /// been judged by the same rules.
+    func shareConnections(with other: TransferSettings) -> Bool {
+        rules.addresses == other.rules.addresses && resolve == other.resolve
+            && (proxy ?? "").isEmpty == (other.proxy ?? "").isEmpty
     }
 
     /// What Darkroom of this version calls itself, so that a server's operator can see who asks.

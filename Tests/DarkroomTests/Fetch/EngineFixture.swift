@@ -13,12 +13,13 @@ final class EngineFixture: Sendable {
     /// - Parameter limits: by default so patient that no test meets them because the machine is busy.
     init(
         limits: TransferLimits = .patient, connections: Int = 16, caFile: String? = nil,
-        proxy: String? = nil
+        proxy: String? = nil, rules: FetchRules = .loopback
     ) throws {
         scratch = try ScratchDirectory()
         engine = try TransferEngine(
             settings: TransferSettings(
                 limits: limits, connections: connections, caFile: caFile, proxy: proxy,
+                rules: rules,
                 userAgent: TransferSettings.userAgent(version: "test")))
     }
 
@@ -84,6 +85,14 @@ extension TransferOperation {
             engine: engine, url: request.url,
             prepare: { mayStart() ? .transfer(request) : .deferred }, completion: completion)
     }
+}
+
+extension FetchRules {
+    /// The default, but for this machine itself: where the tests' origins are.
+    static let loopback = FetchRules(
+        addresses: AddressRules(allowNetworks: [
+            IPNetwork(base: IPAddress(v4: 0x7F00_0000), prefix: 8)
+        ]))
 }
 
 extension TransferLimits {

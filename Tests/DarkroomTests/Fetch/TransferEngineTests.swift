@@ -199,7 +199,8 @@ import Testing
         let origin = try NginxOrigin(documentRoot: root.scratch.path)
         let fixture = try EngineFixture(limits: TransferLimits(bytes: 1))
         #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure?.kind == .tooLarge)
-        fixture.engine.update(TransferSettings(connections: 1, userAgent: "another"))
+        fixture.engine.update(
+            TransferSettings(connections: 1, rules: .loopback, userAgent: "another"))
         #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure == nil)
         origin.stop()
         #expect(try origin.requests().last?.userAgent == "another")
