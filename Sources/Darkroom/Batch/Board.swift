@@ -66,8 +66,8 @@ struct Board {
     var memory = MemoryLedger()
     /// When a download that failed is tried again.
     var backOff = BackOff()
-    /// Where the jitter comes from.
-    var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    /// Where the jitter of its waits comes from: a number from 0 to 1.
+    var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
     /// How often a download was made to wait for its next try.
     var lastRetry = 0
 

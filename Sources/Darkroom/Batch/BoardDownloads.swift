@@ -149,9 +149,8 @@ extension Board {
             return end(source: index, of: batch, failure: nil)
         case .failed(let failure, let retryAfter, let partial):
             if !failure.isCancellation { tries.note?.lastError = failure }
-            let jitter = Double.random(in: 0...1, using: &random)
             let verdict = backOff.verdict(
-                on: failure, retryAfter: retryAfter, tries: tries.count, jitter: jitter)
+                on: failure, retryAfter: retryAfter, tries: tries.count, jitter: jitter())
             if case .again(let delay) = verdict, batch.sources[index].phase == .running,
                 !batch.cancellation.isSet
             {

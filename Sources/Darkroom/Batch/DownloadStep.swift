@@ -69,10 +69,9 @@ extension Scheduler {
         case .fetched(let report) where report.isNotModified:
             endConfirmed(work, job, begun.use, report)
         case .fetched(let report):
-            let failure = keep(report)
-            if let failure, failure.fault != nil { return putBack(work, failure, job) }
-            guard failure == nil else {
-                return ended(work, key, source, failure.map { .failed($0) })
+            if let failure = keep(report) {
+                if failure.fault != nil { return putBack(work, failure, job) }
+                return ended(work, key, source, .failed(failure))
             }
             log.metrics.downloadedBytes.add(Int(report.bytes))
             log.downloaded(

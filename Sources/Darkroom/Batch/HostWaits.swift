@@ -15,6 +15,23 @@ struct HostWaits: Sendable {
         var head = 0
         /// Of those from `head` on, how many have not been removed.
         var live = 0
+
+        mutating func add(_ number: Int, _ item: Item) {
+            entries.append((number, item))
+            live += 1
+        }
+
+        mutating func next() -> (number: Int, item: Item)? {
+            guard head < entries.count else { return nil }
+            defer {
+                head += 1
+                if head > 64, head * 2 > entries.count {
+                    entries.removeFirst(head)
+                    head = 0
+                }
+            }
+            return entries[head]
+        }
     }
 
     private struct Host: Sendable {
@@ -89,7 +106,7 @@ struct HostWaits: Sendable {
     /// Forgets a download, whether it waits or has a place. Gives those that have got a place now.
     mutating func remove(_ work: Work, now: UInt64) -> [Item] {
         if let wait = waits.removeValue(forKey: work) {
-            hosts[wait.host]?.lanes[wait.level]?.removed()
+            hosts[wait.host]?.lanes[wait.level]?.live -= 1
             if hosts[wait.host]?.lanes[wait.level]?.live == 0 {
                 hosts[wait.host]?.lanes[wait.level] = nil
             }
@@ -154,7 +171,7 @@ struct HostWaits: Sendable {
         while let (number, item) = hosts[name]?.lanes[level]?.next() {
             guard waits[item.work]?.number == number else { continue }
             waits[item.work] = nil
-            hosts[name]?.lanes[level]?.removed()
+            hosts[name]?.lanes[level]?.live -= 1
             if hosts[name]?.lanes[level]?.live == 0 { hosts[name]?.lanes[level] = nil }
             return item
         }
@@ -178,27 +195,6 @@ struct HostWaits: Sendable {
 
     /// For tests: how many hosts are remembered.
     var hostCount: Int { hosts.count }
-}
-
-extension HostWaits.Lane {
-    fileprivate mutating func add(_ number: Int, _ item: HostWaits.Item) {
-        entries.append((number, item))
-        live += 1
-    }
-
-    fileprivate mutating func removed() { live -= 1 }
-
-    fileprivate mutating func next() -> (number: Int, item: HostWaits.Item)? {
-        guard head < entries.count else { return nil }
-        defer {
-            head += 1
-            if head > 64, head * 2 > entries.count {
-                entries.removeFirst(head)
-                head = 0
-            }
-        }
-        return entries[head]
-    }
 }
 
 extension HostWaits {

@@ -15,7 +15,9 @@ extension EventLog {
     }
 
     func cacheDiscarded(_ path: String, because reason: String) {
-        say(.notice, .cacheDiscarded, "\(path) was discarded: \(reason); its source is fetched anew")
+        say(
+            .notice, .cacheDiscarded, "\(path) was discarded: \(reason); its source is fetched anew"
+        )
     }
 
     func cacheTroubled(_ error: FileError) {

@@ -32,7 +32,8 @@ final class CacheFolder: Sendable {
             root = try Directory(path: path)
             // Whoever may put files there decides what pictures are made of.
             guard try root.information().st_mode & S_IWOTH == 0 else {
-                throw FileError("use it as a cache, for everyone may write there", path, .notPermitted)
+                throw FileError(
+                    "use it as a cache, for everyone may write there", path, .notPermitted)
             }
         } catch {
             throw .file(error)

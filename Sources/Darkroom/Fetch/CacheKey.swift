@@ -43,7 +43,9 @@ package struct CacheKey: Sendable, Hashable {
     // MARK: Its file
 
     /// One of 256 folders.
-    var folder: FileName { FileName(bytes: Self.digits([UInt8(truncatingIfNeeded: words[0] >> 56)])) }
+    var folder: FileName {
+        FileName(bytes: Self.digits([UInt8(truncatingIfNeeded: words[0] >> 56)]))
+    }
 
     /// The file within it: the digits that the folder's name has not.
     var file: FileName { FileName(bytes: Self.digits(bytes.dropFirst())) }

@@ -228,7 +228,7 @@ package final class CacheStore: Sendable {
         log.cacheEvicted(victims.count, bytes: sum)
         cleaning.async { [self] in
             for victim in victims where !state.withLock({ $0.index.contains(victim.key) }) {
-                do {
+                do throws(FileError) {
                     try folder.remove(victim.key)
                 } catch {
                     troubled(error)
