@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -15,11 +14,6 @@ int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, co
 int darkroom_open_folder(const char *path)
 {
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-int darkroom_event_descriptor(void)
-{
-    return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
 
 int darkroom_start_writing(int fd)

@@ -5,6 +5,7 @@
 #include "darkroom_crash.h"
 #include "darkroom_jpeg.h"
 #include "darkroom_linux.h"
+#include "darkroom_poll.h"
 #include "darkroom_png.h"
 #include "darkroom_spawn.h"
 

@@ -22,9 +22,6 @@ int darkroom_walk_beneath(int dir, const char *path);
  * to list it. */
 int darkroom_open_folder(const char *path);
 
-/* eventfd(2), non-blocking and close-on-exec: a counter that wakes up whoever waits for it. */
-int darkroom_event_descriptor(void);
-
 /* sync_file_range(2) with SYNC_FILE_RANGE_WRITE over the whole file. */
 int darkroom_start_writing(int fd);
 

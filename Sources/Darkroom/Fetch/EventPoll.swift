@@ -8,7 +8,7 @@ final class Wakeup: Sendable {
     fileprivate let descriptor: Descriptor
 
     init() throws(Errno) {
-        descriptor = Descriptor(owning: try retryingInterrupts { darkroom_event_descriptor() })
+        descriptor = Descriptor(owning: try retryingInterrupts { darkroom_poll_wakeup() })
     }
 
     /// Counts for the present sleep or else for the next one.
@@ -27,77 +27,46 @@ final class Wakeup: Sendable {
 /// What the engine's thread waits for: sockets of libcurl's, and to be woken up. An epoll(7), so that a turn
 /// costs what has happened and not what could.
 final class EventPoll {
-    /// A socket is ready: whose it is, and for what.
-    struct Event {
-        /// The number that `watch` was given.
-        var owner: UInt32
-        var socket: CInt
-        /// EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP.
-        var flags: UInt32
-    }
-
     private let descriptor: Descriptor
     private let wakeup: Wakeup
-    private var buffer = [epoll_event](repeating: epoll_event(), count: 256)
+    private var buffer = [darkroom_poll_event](repeating: darkroom_poll_event(), count: 256)
 
     /// No owner has this number.
     private static let wakeupOwner = UInt32.max
 
     init(wakeup: Wakeup) throws(Errno) {
-        descriptor = Descriptor(
-            owning: try retryingInterrupts { epoll_create1(CInt(EPOLL_CLOEXEC.rawValue)) })
+        descriptor = Descriptor(owning: try retryingInterrupts { darkroom_poll_create() })
         self.wakeup = wakeup
-        try watch(wakeup.descriptor.number, owner: Self.wakeupOwner, flags: EPOLLIN.rawValue)
+        let flags = UInt32(DARKROOM_POLL_IN)
+        try watch(wakeup.descriptor.number, owner: Self.wakeupOwner, flags: flags)
     }
 
-    /// Tells of the socket from now on when it is ready for what `flags` name, in place of what it was
-    /// watched for before.
+    /// Tells of the socket from now on when it is ready for what `flags` name (`DARKROOM_POLL_IN`, `_OUT`), in
+    /// place of what it was watched for before. `owner` comes back in its events.
     func watch(_ socket: CInt, owner: UInt32, flags: UInt32) throws(Errno) {
-        var event = epoll_event(
-            events: flags,
-            data: epoll_data(u64: UInt64(owner) << 32 | UInt64(UInt32(bitPattern: socket))))
-        // Most are watched for the first time; those that are not, the kernel knows.
-        if epoll_ctl(descriptor.number, EPOLL_CTL_ADD, socket, &event) == 0 { return }
-        guard errno == EEXIST else { throw Errno(rawValue: errno) }
-        if epoll_ctl(descriptor.number, EPOLL_CTL_MOD, socket, &event) != 0 {
-            throw Errno(rawValue: errno)
+        _ = try retryingInterrupts {
+            darkroom_poll_watch(descriptor.number, socket, owner, flags)
         }
     }
 
     /// Must come before the socket is closed, whose number may soon be that of another.
     func forget(_ socket: CInt) {
-        _ = epoll_ctl(descriptor.number, EPOLL_CTL_DEL, socket, nil)
+        darkroom_poll_forget(descriptor.number, socket)
     }
 
-    /// Waits until something is ready or somebody calls `wake()`, at most for so long. What is not taken from
-    /// the kernel in this turn comes in the next.
-    func wait(milliseconds: CInt) throws(Errno) -> [Event] {
-        let count: CInt
-        do {
-            count = try buffer.withUnsafeMutableBufferPointer { buffer throws(Errno) in
-                try Self.valueOrErrno(
-                    epoll_wait(
-                        descriptor.number, buffer.baseAddress, CInt(buffer.count), milliseconds))
-            }
-        } catch .interrupted {
-            return []
+    /// Waits until something is ready or somebody calls `wake()`, at most for so long, and returns the sockets
+    /// that are ready.
+    func wait(milliseconds: CInt) throws(Errno) -> [darkroom_poll_event] {
+        let count = darkroom_poll_wait(
+            descriptor.number, &buffer, CInt(buffer.count), milliseconds)
+        if count < 0 {
+            let error = Errno(rawValue: errno)
+            if error == .interrupted { return [] }
+            throw error
         }
-        var events: [Event] = []
-        events.reserveCapacity(Int(count))
-        for event in buffer.prefix(Int(count)) {
-            let owner = UInt32(truncatingIfNeeded: event.data.u64 >> 32)
-            if owner == Self.wakeupOwner {
-                wakeup.reset()
-            } else {
-                let socket = CInt(truncatingIfNeeded: event.data.u64)
-                events.append(Event(owner: owner, socket: socket, flags: event.events))
-            }
+        return buffer.prefix(Int(count)).filter { event in
+            if event.owner == Self.wakeupOwner { wakeup.reset() }
+            return event.owner != Self.wakeupOwner
         }
-        return events
-    }
-
-    private static func valueOrErrno(_ result: CInt) throws(Errno) -> CInt {
-        if result == -1 { throw Errno(rawValue: errno) }
-        return result
     }
 }

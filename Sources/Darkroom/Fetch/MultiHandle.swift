@@ -1,5 +1,5 @@
 import CCurl
-import Glibc
+import CShims
 import SystemPackage
 
 /// libcurl's multi handle: a pool of connections and the transfers that run on them. It tells which sockets
@@ -16,6 +16,9 @@ final class MultiHandle {
     /// When libcurl wants to be called without an event, by the monotonic clock in nanoseconds.
     private(set) var due: UInt64?
 
+    private static let input = UInt32(DARKROOM_POLL_IN)
+    private static let output = UInt32(DARKROOM_POLL_OUT)
+
     /// nil if there is no memory for it.
     init?(number: UInt32, poll: EventPoll) {
         guard let curl = curl_multi_init() else { return nil }
@@ -25,7 +28,7 @@ final class MultiHandle {
         let user = Unmanaged.passUnretained(self).toOpaque()
         // Fail of nothing but an option that is unknown, and these are older than what we link with.
         _ = darkroom_curl_multi_set_socket(curl, watchSocket, user)
-        _ = darkroom_curl_multi_set_timer(curl, setTimer, user)
+        _ = darkroom_curl_multi_set_timer(curl, setDue, user)
     }
 
     deinit { curl_multi_cleanup(curl) }
@@ -51,10 +54,10 @@ final class MultiHandle {
     /// Goes on with the transfers that wait for the socket.
     func act(on socket: CInt, flags: UInt32) -> CURLMcode {
         var ready: CInt = 0
-        if flags & EPOLLIN.rawValue != 0 { ready |= CURL_CSELECT_IN }
-        if flags & EPOLLOUT.rawValue != 0 { ready |= CURL_CSELECT_OUT }
-        // An error is found, and told in words, by whoever reads or writes.
-        if flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
+        if flags & Self.input != 0 { ready |= CURL_CSELECT_IN }
+        if flags & Self.output != 0 { ready |= CURL_CSELECT_OUT }
+        // What has broken is found, and told in words, by whoever reads or writes.
+        if flags & UInt32(DARKROOM_POLL_BROKEN) != 0 {
             ready |= CURL_CSELECT_IN | CURL_CSELECT_OUT
         }
         var running: CInt = 0
@@ -84,9 +87,9 @@ final class MultiHandle {
     fileprivate func watch(_ socket: CInt, what: CInt) -> Bool {
         let flags: UInt32
         switch what {
-        case CURL_POLL_IN: flags = EPOLLIN.rawValue
-        case CURL_POLL_OUT: flags = EPOLLOUT.rawValue
-        case CURL_POLL_INOUT: flags = EPOLLIN.rawValue | EPOLLOUT.rawValue
+        case CURL_POLL_IN: flags = Self.input
+        case CURL_POLL_OUT: flags = Self.output
+        case CURL_POLL_INOUT: flags = Self.input | Self.output
         case CURL_POLL_REMOVE:
             poll.forget(socket)
             return true
@@ -100,7 +103,7 @@ final class MultiHandle {
         }
     }
 
-    fileprivate func setTimer(milliseconds: Int) {
+    fileprivate func noteTimer(milliseconds: Int) {
         due = milliseconds < 0 ? nil : Clock.nanoseconds + UInt64(milliseconds) * 1_000_000
     }
 }
@@ -116,11 +119,11 @@ private func watchSocket(
 }
 
 /// libcurl's timer callback; `user` is the `MultiHandle`.
-private func setTimer(
+private func setDue(
     curl: UnsafeMutableRawPointer?, milliseconds: Int, user: UnsafeMutableRawPointer?
 ) -> CInt {
     guard let user else { return -1 }
     Unmanaged<MultiHandle>.fromOpaque(user).takeUnretainedValue()
-        .setTimer(milliseconds: milliseconds)
+        .noteTimer(milliseconds: milliseconds)
     return 0
 }

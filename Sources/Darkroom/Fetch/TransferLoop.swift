@@ -1,4 +1,5 @@
 import CCurl
+import CShims
 import Glibc
 import SystemPackage
 
@@ -57,15 +58,15 @@ final class TransferLoop {
         for pool in pools { judge(pool.fire(now: now), pool) }
     }
 
-    private func act(on event: EventPoll.Event) {
+    private func act(on event: darkroom_poll_event) {
         // A pool that is gone has no transfer left that its last sockets could matter to.
         guard let pool = pools.first(where: { $0.number == event.owner }) else { return }
-        judge(pool.act(on: event.socket, flags: event.flags), pool)
+        judge(pool.act(on: event.file, flags: event.ready), pool)
     }
 
     /// Until a socket is ready, a time limit of libcurl's is reached, or somebody wakes it up; with
     /// nothing to do, an hour.
-    private func sleep() -> [EventPoll.Event] {
+    private func sleep() -> [darkroom_poll_event] {
         let now = Clock.nanoseconds
         let due = pools.compactMap(\.due).min() ?? .max
         // Rounded up: before its time libcurl has nothing to do.

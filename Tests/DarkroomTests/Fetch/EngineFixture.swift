@@ -13,14 +13,14 @@ final class EngineFixture: Sendable {
     /// - Parameter limits: by default so patient that no test meets them because the machine is busy.
     init(
         limits: TransferLimits = .patient, connections: Int = 16, caFile: String? = nil,
-        proxy: String? = nil, rules: FetchRules = .loopback
+        proxy: String? = nil, rules: FetchRules = .loopback, resolve: [String] = []
     ) throws {
         scratch = try ScratchDirectory()
         engine = try TransferEngine(
             settings: TransferSettings(
                 limits: limits, connections: connections, caFile: caFile, proxy: proxy,
-                rules: rules,
-                userAgent: TransferSettings.userAgent(version: "test")))
+                rules: rules, userAgent: TransferSettings.userAgent(version: "test"),
+                resolve: resolve))
     }
 
     deinit { engine.stop() }
@@ -39,6 +39,13 @@ final class EngineFixture: Sendable {
 
     func fetch(_ url: String) async throws -> Result<TransferReport, FetchError> {
         await run(try request(url))
+    }
+
+    /// A request whose output holds `content` already, as an earlier try has left it.
+    func request(_ url: String, holding content: some DataProtocol) throws -> TransferRequest {
+        let request = try request(url)
+        try Data(content).write(to: URL(filePath: request.output.name))
+        return request
     }
 
     /// What the transfer has written.

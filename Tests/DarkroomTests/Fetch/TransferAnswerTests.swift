@@ -1,0 +1,146 @@
+import CDeflate
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Answers that are wrong, too large or unusual, each told by its own code.
+@Suite struct FetchTransferAnswerTests {
+    static let limits = TransferLimits(bytes: 1 << 20, maxHeaderBytes: 10_000)
+
+    static func error(_ reply: ScriptedOrigin.Reply) async throws -> FetchError? {
+        let origin = try ScriptedOrigin { _ in reply }
+        defer { origin.stop() }
+        let fixture = try EngineFixture(limits: limits)
+        let error = try await fixture.fetch("\(origin.baseURL)/a?token=secret").failure
+        #expect(error?.message.hasPrefix("\(origin.baseURL)/a?…: ") != false)
+        #expect(error?.message.contains("secret") != true)
+        return error
+    }
+
+    static func ok(_ fields: [String], body: [UInt8] = [1, 2, 3]) -> ScriptedOrigin.Reply {
+        ScriptedOrigin.Reply(["HTTP/1.1 200 OK"] + fields, body: body)
+    }
+
+    @Test(arguments: [
+        (ok([String](repeating: "X-Filler: 0123456789", count: 500)), .headerTooLarge),
+        (ok(["X-Long: " + String(repeating: "y", count: 20_000)]), .headerTooLarge),
+        (
+            ScriptedOrigin.Reply(
+                bytes: Array("HTTP/1.1 200 OK\r\nX: ".utf8) + [UInt8](repeating: 0x61, count: 200_000)),
+            .headerTooLarge
+        ),
+        (
+            ScriptedOrigin.Reply(
+                bytes: Array(
+                    String(repeating: "HTTP/1.1 103 Hint\r\nLink: <a>\r\n\r\n", count: 500).utf8)),
+            .headerTooLarge
+        ),
+        (ok(["Content-Length: 3", "Content-Length: 4"]), .badResponse),
+        (ok(["Content-Length: 3, 4"]), .badResponse),
+        (ok(["Content-Length: many"]), .badResponse),
+        (ok(["Content-Length: -3"]), .badResponse),
+        (ok(["Content-Length: 3", "Content-Encoding: br"]), .badResponse),
+        (ok(["Content-Length: 3", "Content-Encoding: gzip"]), .badResponse),
+        (ok(["Content-Length: 2"]), .lengthMismatch),
+        (ok(["Content-Length: 0"]), .lengthMismatch),
+        (ok(["Content-Length: 4"]), .truncated),
+        (ok(["Content-Length: 1048577"]), .tooLarge),
+        (ok(["Content-Length: 99999999999999999999999"]), .badResponse),
+        (ScriptedOrigin.Reply(bytes: []), .connectionLost),
+        (ScriptedOrigin.Reply(bytes: [], ending: .reset), .connectionReset),
+        (ScriptedOrigin.Reply(bytes: Array("SSH-2.0-OpenSSH_9.2\r\n".utf8)), .badResponse),
+        (ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 2\r\n\r\n".utf8)), .badResponse),
+        (ScriptedOrigin.Reply(["HTTP/1.1 206 X", "Content-Range: bytes 0-2/3"]), .httpStatus),
+        (ScriptedOrigin.Reply(["HTTP/1.1 304 X"]), .httpStatus),
+    ] as [(ScriptedOrigin.Reply, FetchError.Code)])
+    func names(reply: ScriptedOrigin.Reply, code: FetchError.Code) async throws {
+        let error = try await Self.error(reply)
+        #expect(error?.kind == code)
+        #expect(error?.fault == nil)
+        #expect(error?.isTransient == (code == .httpStatus ? false : code.isTransient))
+    }
+
+    /// A length beside chunks means nothing, and the same length twice is one.
+    @Test(arguments: [
+        ok(["Content-Length: 3", "Content-Length: 3"]), ok(["Content-Length: 3, 3"]), ok([]),
+        ok(
+            ["Content-Length: 1", "Transfer-Encoding: chunked"],
+            body: Array("3\r\n\u{1}\u{2}\u{3}\r\n0\r\n\r\n".utf8)),
+    ])
+    func takesOddLengths(reply: ScriptedOrigin.Reply) async throws {
+        let origin = try ScriptedOrigin { _ in reply }
+        defer { origin.stop() }
+        let report = try await EngineFixture(limits: Self.limits).fetch(origin.baseURL).get()
+        #expect(try EngineFixture.content(report) == Data([1, 2, 3]))
+    }
+
+    /// In stored blocks (RFC 1951, section 3.2.4).
+    static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+        var file: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
+        for start in stride(from: 0, to: bytes.count, by: 65535) {
+            let piece = bytes[start..<min(start + 65535, bytes.count)]
+            let length = UInt16(piece.count)
+            let isLast: UInt8 = piece.endIndex == bytes.count ? 1 : 0
+            file += [isLast, UInt8(length & 255), UInt8(length >> 8)]
+            file += [UInt8(~length & 255), UInt8(~length >> 8)] + piece
+        }
+        for word in [darkroom_crc32(0, bytes, bytes.count), UInt32(bytes.count)] {
+            file += withUnsafeBytes(of: word.littleEndian) { [UInt8]($0) }
+        }
+        return file
+    }
+
+    /// A body that is coded all the same is decoded; nothing of it is to be resumed.
+    @Test func decodesWhatIsCoded() async throws {
+        let body = [UInt8](DocumentRoot.content(0))
+        let origin = try ScriptedOrigin { _ in
+            Self.ok(["Content-Encoding: gzip"], body: Self.gzip(body))
+        }
+        defer { origin.stop() }
+        let report = try await EngineFixture(limits: Self.limits).fetch(origin.baseURL).get()
+        #expect(try EngineFixture.content(report) == Data(body))
+        #expect(report.bytes == Int64(body.count))
+        #expect(report.response.contentEncoding == "gzip")
+    }
+
+    /// Both what comes over the wire and what comes out of it are held to the limit.
+    @Test func limitsWhatIsCoded() async throws {
+        let large = Self.gzip([UInt8](repeating: 0, count: 1 << 20 + 1))
+        #expect(
+            try await Self.error(Self.ok(["Content-Encoding: gzip"], body: large))?.kind == .tooLarge)
+        // Empty blocks without an end: 2 MiB from which nothing comes.
+        var empty = [UInt8](Self.gzip([]).prefix(10))
+        for _ in 0..<400_000 { empty += [0, 0, 0, 0xFF, 0xFF] }
+        #expect(
+            try await Self.error(Self.ok(["Content-Encoding: gzip"], body: empty))?.kind == .tooLarge)
+    }
+
+    @Test(arguments: [
+        (429, "Retry-After: 120", 120), (503, "Retry-After: 0", 0), (413, "Retry-After: 5", 5),
+        (408, "Retry-After: 5", 5), (500, "Retry-After: 5", nil), (404, "Retry-After: 5", nil),
+        (503, "Retry-After: soon", nil), (503, "Retry-After: Sat, 01 Nov 2025 10:00:00 GMT", 0),
+    ])
+    func tellsWhenToComeAgain(status: Int, field: String, delay: Double?) async throws {
+        let error = try await Self.error(ScriptedOrigin.Reply(["HTTP/1.1 \(status) X", field]))
+        #expect(error?.kind == .httpStatus)
+        #expect(error?.retryAfter == delay)
+    }
+
+    @Test func passesPreliminaryAnswers() async throws {
+        let hints = "HTTP/1.1 103 Early Hints\r\nContent-Length: 1\r\n\r\n"
+        let final = Self.ok(["Content-Length: 3"]).bytes
+        let origin = try ScriptedOrigin { _ in
+            ScriptedOrigin.Reply(bytes: Array((hints + hints).utf8) + final)
+        }
+        defer { origin.stop() }
+        let report = try await EngineFixture(limits: Self.limits).fetch(origin.baseURL).get()
+        #expect(try EngineFixture.content(report) == Data([1, 2, 3]))
+    }
+
+    /// A body that ends with the connection has no length to be held to.
+    @Test func takesABodyWithoutLength() async throws {
+        #expect(try await Self.error(Self.ok([])) == nil)
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Redirects, hop by hop: who is told what, and where they may not lead.
+@Suite struct FetchTransferRedirectTests {
+    static func found(_ location: String, status: Int = 302) -> ScriptedOrigin.Reply {
+        ScriptedOrigin.Reply([
+            "HTTP/1.1 \(status) Found", "Location: \(location)", "Content-Length: 0",
+        ])
+    }
+
+    static func picture(_ fields: [String] = []) -> ScriptedOrigin.Reply {
+        let body = Array(DocumentRoot.content(0))
+        return ScriptedOrigin.Reply(
+            ["HTTP/1.1 200 OK", "Content-Length: \(body.count)"] + fields, body: body)
+    }
+
+    /// The user of the URL and the headers of an origin are told to that origin alone; those of a Location
+    /// to nobody. Back at the first origin they are told again.
+    @Test func tellsCredentialsToTheirOriginOnly() async throws {
+        let other = try ScriptedOrigin { _ in Self.picture() }
+        defer { other.stop() }
+        let first = try ScriptedOrigin { request in
+            switch request.path {
+            case "/away": Self.found("http://eve:word@127.0.0.1:\(other.port)/b.png")
+            case "/here": Self.found("//eve:word@127.0.0.1:\(request.fields["host"]?.split(separator: ":").last ?? "")/c.png")
+            default: Self.picture()
+            }
+        }
+        defer { first.stop() }
+        var rules = FetchRules.loopback
+        let origin = Origin(scheme: "http", host: "127.0.0.1", port: Int(first.port))
+        rules.headers = OriginHeaders([
+            origin: [try OriginHeaders.Header(name: "X-Key", value: "hidden")]
+        ])
+        let fixture = try EngineFixture(rules: rules)
+        let base = "ann:secret@127.0.0.1:\(first.port)"
+        let away = try await fixture.fetch("http://\(base)/away").get()
+        #expect(away.redirects == 1)
+        #expect(away.target != nil)
+        #expect(away.effectiveURL.description == "\(other.baseURL)/b.png")
+        #expect(other.requests.map { $0.fields["authorization"] } == [nil])
+        #expect(other.requests.map { $0.fields["x-key"] } == [nil])
+        _ = try await fixture.fetch("http://\(base)/here").get()
+        let basic = "Basic \(Data("ann:secret".utf8).base64EncodedString())"
+        #expect(first.requests.map(\.path) == ["/away", "/here", "/c.png"])
+        #expect(first.requests.map { $0.fields["authorization"] } == [basic, basic, basic])
+        #expect(first.requests.map { $0.fields["x-key"] } == ["hidden", "hidden", "hidden"])
+    }
+
+    /// A manifest's own user goes before the origin's Authorization; without one that is sent.
+    @Test func choosesOneAuthorization() async throws {
+        let origin = try ScriptedOrigin { _ in Self.picture() }
+        defer { origin.stop() }
+        var rules = FetchRules.loopback
+        rules.headers = OriginHeaders([
+            Origin(scheme: "http", host: "127.0.0.1", port: Int(origin.port)): [
+                try OriginHeaders.Header(name: "Authorization", value: "Bearer b"),
+                try OriginHeaders.Header(name: "accept", value: "image/png"),
+            ]
+        ])
+        let fixture = try EngineFixture(rules: rules)
+        _ = try await fixture.fetch("\(origin.baseURL)/a").get()
+        _ = try await fixture.fetch("http://a:b@127.0.0.1:\(origin.port)/a").get()
+        #expect(origin.requests.map { $0.fields["authorization"] } == ["Bearer b", "Basic YTpi"])
+        #expect(origin.requests.map { $0.fields["accept"] } == ["image/png", "image/png"])
+        #expect(origin.requests.map { $0.fields["accept-encoding"] } == ["identity", "identity"])
+    }
+
+    @Test(arguments: [
+        ("http://10.1.2.3/a", FetchError.Code.addressForbidden, "private"),
+        ("http://0x0a010203/a?token=secret", .addressForbidden, "private"),
+        ("http://[::ffff:169.254.169.254]/a", .addressForbidden, "link-local"),
+        ("http://inner.test/a", .addressForbidden, "link-local"),
+        ("http://denied.test/a", .hostForbidden, "downloads.denyHosts"),
+        ("ftp://ann:secret@127.0.0.1/a", .unsupportedScheme, "scheme"),
+        ("file:///etc/passwd", .unsupportedScheme, "scheme"),
+        ("javascript:alert(1)", .unsupportedScheme, "scheme"),
+        ("http://", .badURL, ""), ("http://a b/", .badURL, ""), ("http://[::1/", .badURL, ""),
+    ])
+    func refuses(location: String, code: FetchError.Code, word: String) async throws {
+        let origin = try ScriptedOrigin { _ in Self.found(location) }
+        defer { origin.stop() }
+        var rules = FetchRules.loopback
+        rules.hosts.deny = [try HostPattern("denied.test")]
+        let fixture = try EngineFixture(
+            rules: rules, resolve: ["inner.test:80:169.254.1.1", "denied.test:80:127.0.0.1"])
+        let request = try fixture.request("\(origin.baseURL)/a?key=hidden")
+        let error = await fixture.run(request).failure
+        #expect(error?.kind == code)
+        #expect(error?.isTransient == false)
+        #expect(error?.message.contains(word) == true)
+        #expect(error?.message.hasPrefix("\(origin.baseURL)/a?…, redirected") == true)
+        #expect(error?.message.contains("secret") == false)
+        #expect(try Data(contentsOf: URL(filePath: request.output.name)).isEmpty)
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func followsEachKind(status: Int) async throws {
+        let origin = try ScriptedOrigin { request in
+            request.path == "/x/a"
+                ? Self.found("../y%20z/é?q=1#part", status: status) : Self.picture()
+        }
+        defer { origin.stop() }
+        let report = try await EngineFixture().fetch("\(origin.baseURL)/x/a").get()
+        #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
+        #expect(origin.requests.map(\.path) == ["/x/a", "/y%20z/%c3%a9?q=1"])
+    }
+
+    @Test func tellsARedirectToNowhere() async throws {
+        let origin = try ScriptedOrigin { _ in
+            ScriptedOrigin.Reply(["HTTP/1.1 302 Found", "Content-Length: 0"])
+        }
+        defer { origin.stop() }
+        #expect(try await EngineFixture().fetch(origin.baseURL).failure?.kind == .badResponse)
+    }
+
+    /// A redirect's body is nobody's picture, be it announced as long as it may.
+    @Test func leavesTheBodyAside() async throws {
+        let origin = try ScriptedOrigin { request in
+            request.path == "/a"
+                ? ScriptedOrigin.Reply(
+                    ["HTTP/1.1 302 Found", "Location: /b", "Content-Length: 1000000000000"],
+                    body: [UInt8](repeating: 1, count: 100_000), ending: .hold) : Self.picture()
+        }
+        defer { origin.stop() }
+        let report = try await EngineFixture().fetch("\(origin.baseURL)/a").get()
+        #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
+    }
+
+    /// The time for the whole transfer is not given anew to each request.
+    @Test func countsOneTimeForAllHops() async throws {
+        let origin = try ScriptedOrigin { request in
+            usleep(30_000)
+            return Self.found("/\(request.path.utf8.count)\(request.path)")
+        }
+        defer { origin.stop() }
+        var limits = TransferLimits.patient
+        limits.redirects = 100_000
+        limits.total = .milliseconds(200)
+        let error = try await EngineFixture(limits: limits).fetch("\(origin.baseURL)/a").failure
+        #expect(error?.kind == .timeout)
+        #expect(error?.message.contains("redirected to") == true)
+    }
+
+    /// A name is judged by what it resolves to, in every family, and only if none of its addresses is allowed.
+    @Test func judgesWhatANameResolvesTo() async throws {
+        let origin = try ScriptedOrigin { _ in Self.picture() }
+        defer { origin.stop() }
+        let port = origin.port
+        let fixture = try EngineFixture(resolve: [
+            "private.test:\(port):10.0.0.1,192.168.0.1,[fe80::1],[::ffff:10.0.0.1]",
+            "mixed.test:\(port):10.0.0.1,127.0.0.1",
+        ])
+        let url = "http://private.test:\(port)/a"
+        let refused = try await fixture.fetch(url).failure
+        #expect(refused?.kind == .addressForbidden)
+        #expect(refused?.message.hasPrefix("\(url): the host private.test has the address ") == true)
+        #expect(origin.requests.isEmpty)
+        _ = try await fixture.fetch("http://mixed.test:\(port)/a").get()
+        #expect(origin.requests.count == 1)
+    }
+
+    /// A connection that was made under other rules is not used again, and neither is one that is in use.
+    @Test func usesNoConnectionOfFormerRules() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture()
+        #expect(try await !fixture.fetch("\(origin.baseURL)/0.png").get().reusedConnection)
+        #expect(try await fixture.fetch("\(origin.baseURL)/0.png").get().reusedConnection)
+        var rules = FetchRules.loopback
+        rules.addresses.allowNetworks.append(IPNetwork(base: IPAddress(v4: 0x0A00_0000), prefix: 8))
+        fixture.engine.update(TransferSettings(rules: rules, userAgent: "test"))
+        #expect(try await !fixture.fetch("\(origin.baseURL)/0.png").get().reusedConnection)
+        fixture.engine.update(TransferSettings(userAgent: "test"))
+        let refused = try await fixture.fetch("\(origin.baseURL)/0.png").failure
+        #expect(refused?.kind == .addressForbidden)
+    }
+
+    /// A proxy's own address is allowed; what a URL names is judged all the same.
+    @Test func judgesURLsBehindAProxy() async throws {
+        let root = try DocumentRoot(count: 1)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path)
+        let fixture = try EngineFixture(proxy: origin.baseURL, rules: FetchRules())
+        _ = try await fixture.fetch("http://picture.invalid/0.png").get()
+        let refused = try await fixture.fetch("http://127.0.0.1:\(origin.port)/0.png").failure
+        #expect(refused?.kind == .addressForbidden)
+    }
+
+    /// Names in other letters are resolved by their ASCII form, and judged by it.
+    @Test func readsInternationalNames() async throws {
+        let origin = try ScriptedOrigin { _ in Self.picture() }
+        defer { origin.stop() }
+        let fixture = try EngineFixture(resolve: ["xn--bcher-kva.test:\(origin.port):127.0.0.1"])
+        _ = try await fixture.fetch("http://bücher.test:\(origin.port)/a").get()
+        #expect(origin.requests.map { $0.fields["host"] } == ["xn--bcher-kva.test:\(origin.port)"])
+        let digits = try await EngineFixture(rules: FetchRules())
+            .fetch("http://１２７.０.０.１:\(origin.port)/a").failure
+        #expect(digits?.kind == .addressForbidden)
+        #expect(origin.requests.count == 1)
+    }
+}

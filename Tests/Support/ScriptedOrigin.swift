@@ -1,0 +1,130 @@
+import Foundation
+import Synchronization
+
+/// An HTTP/1.1 origin on 127.0.0.1 that answers each request as the test says, and remembers what it was
+/// asked. Every connection has one request.
+package final class ScriptedOrigin: Sendable {
+    package struct Request: Sendable {
+        /// The target with its query.
+        package var path: String
+        /// By their names in small letters.
+        package var fields: [String: String]
+    }
+
+    package struct Reply: Sendable {
+        package enum Ending: Sendable {
+            case close
+            /// With a reset in place of an orderly end.
+            case reset
+            /// Not before the other side closes.
+            case hold
+        }
+
+        package var bytes: [UInt8]
+        package var ending: Ending
+
+        /// - Parameter head: status line and fields, without the empty line.
+        package init(_ head: [String], body: [UInt8] = [], ending: Ending = .close) {
+            bytes = Array((head + ["", ""]).joined(separator: "\r\n").utf8) + body
+            self.ending = ending
+        }
+
+        /// Bytes as they are, be they HTTP or not.
+        package init(bytes: [UInt8], ending: Ending = .close) {
+            self.bytes = bytes
+            self.ending = ending
+        }
+    }
+
+    package let port: UInt16
+    package var baseURL: String { "http://127.0.0.1:\(port)" }
+    private let listener: CInt
+    private let answer: @Sendable (Request) -> Reply
+    private let asked = Mutex<[Request]>([])
+    private let isStopped = Atomic<Bool>(false)
+    private let threads = DispatchGroup()
+
+    /// `answer` is called on a thread of the connection's own.
+    package init(_ answer: @escaping @Sendable (Request) -> Reply) throws {
+        self.answer = answer
+        (listener, port) = try LoopbackSocket.listen()
+        threads.enter()
+        Thread.detachNewThread { [self] in accept() }
+    }
+
+    /// What was asked so far.
+    package var requests: [Request] { asked.withLock { $0 } }
+
+    /// Ends all connections and waits for their threads. To be called by every user.
+    package func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        shutdown(listener, CInt(SHUT_RDWR))
+        threads.wait()
+        close(listener)
+    }
+
+    private func accept() {
+        defer { threads.leave() }
+        while true {
+            let connection = Glibc.accept(listener, nil, nil)
+            if connection < 0 { return }
+            threads.enter()
+            Thread.detachNewThread { [self] in
+                serve(connection)
+                close(connection)
+                threads.leave()
+            }
+        }
+    }
+
+    private func serve(_ connection: CInt) {
+        guard let request = Self.read(connection) else { return }
+        asked.withLock { $0.append(request) }
+        let reply = answer(request)
+        var rest = reply.bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                send(connection, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+        switch reply.ending {
+        case .close: break
+        case .reset:
+            waitUntilSent(connection)
+            var option = linger(l_onoff: 1, l_linger: 0)
+            let size = socklen_t(MemoryLayout<linger>.size)
+            setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, size)
+        case .hold:
+            var event = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+            while !isStopped.load(ordering: .relaxed), poll(&event, 1, 20) == 0 {}
+        }
+    }
+
+    /// A reset drops what the other side has not taken, so it waits for that.
+    private func waitUntilSent(_ connection: CInt) {
+        var unsent: CInt = 1
+        while ioctl(connection, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0 { usleep(1000) }
+    }
+
+    private static func read(_ connection: CInt) -> Request? {
+        var head: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while !head.suffix(4096 + 4).contains(Array("\r\n\r\n".utf8)) {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            if count <= 0 { return nil }
+            head += buffer[..<count]
+        }
+        let lines = String(decoding: head, as: UTF8.self).components(separatedBy: "\r\n")
+        let words = (lines.first ?? "").split(separator: " ")
+        guard words.count == 3 else { return nil }
+        var fields: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            fields[line[..<colon].lowercased()] = value
+        }
+        return Request(path: String(words[1]), fields: fields)
+    }
+}
