@@ -71,7 +71,8 @@ extension Board {
             guard let live = batch.live[image] else { continue }
             batch.live[image] = Batch.Live(phase: .downloading, since: now)
             if tries.count > 0 {
-                batch.status.images[image].milliseconds.waited += Int((now - live.since) / 1_000_000)
+                batch.status.images[image].milliseconds.waited += Int(
+                    (now - live.since) / 1_000_000)
             } else {
                 batch.status.images[image].milliseconds.waited = batch.millisecondsSinceStart(now)
             }

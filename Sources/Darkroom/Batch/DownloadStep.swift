@@ -40,7 +40,7 @@ extension Scheduler {
             let folder = try job.folders.active()
             let name = BatchFile.source(job.slot)
             let output = TransferOutput(try folder.openScratch(name), name: folder.path(of: name))
-            var request = TransferRequest(url: url, output: output)
+            var request = TransferRequest(url: url, output: output, resume: job.partial)
             guard try beginWithCache(work, job, &begun.use, &request) else {
                 // All is done: there is nothing left for the operation's end.
                 begun.job = nil

@@ -209,7 +209,8 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     package init(
         name: String, source: String? = nil, from: String? = nil, state: ImageState = .new,
         output: Output? = nil, attempts: Int = 0, milliseconds: Milliseconds = Milliseconds(),
-        download: Download? = nil, error: Failure? = nil, warnings: [String]? = nil, metadata: [String: String]? = nil
+        download: Download? = nil, error: Failure? = nil, warnings: [String]? = nil,
+        metadata: [String: String]? = nil
     ) {
         self.name = name
         self.source = source

@@ -7,6 +7,12 @@ struct Table {
     var board: Board
     var failingSources: Set<String> = []
     var failingImages: Set<String> = []
+    /// Sources that cannot be fetched at first, and how many tries that takes.
+    var lateSources: [String: Int] = [:]
+    /// What of a late source has arrived when a try ends.
+    var partial: PartialBody?
+    /// What a late source's server asks to wait.
+    var retryAfter: Double?
     /// Each so many beginnings is put off, as a suspension does; 0 for none.
     var defersEvery = 0
     /// Each so many filters finds the disk full; 0 for none.
@@ -24,6 +30,13 @@ struct Table {
     private(set) var downloads: [String] = []
     /// Scratch files used, given their numbers begin at 0.
     private(set) var mostSlots = 0
+    /// In the order in which they were asked for.
+    private(set) var retries: [Retry] = []
+    /// What the downloads found in their scratch files.
+    private(set) var resumed: [PartialBody?] = []
+    /// As their statuses had it at the end.
+    private(set) var fetches: [String: ImageStatus.Download] = [:]
+    private(set) var attempts: [String: Int] = [:]
     private(set) var filtered: [String] = []
     private(set) var filteredBatches: [String] = []
     private(set) var codes: [String: String] = [:]
@@ -40,6 +53,8 @@ struct Table {
     private let scratch: ScratchDirectory
     private let spool: Spool
     private var queue: [Effect] = []
+    /// Next tries that nobody has come to yet; also those that are not wanted any more.
+    private var later: [(work: Work, retry: Retry)] = []
     private var running: [(key: BatchKey, image: Int, name: String)] = []
     private var ended: Set<String> = []
     private var manifests: [String: Manifest] = [:]
@@ -157,12 +172,35 @@ struct Table {
         if !running.isEmpty, queue.isEmpty || running.count >= width {
             endFilter()
         } else if queue.isEmpty {
-            return false
+            guard !later.isEmpty else { return false }
+            comeToARetry()
         } else {
             perform(queue.remove(at: nextIndex()))
         }
         admit()
         return true
+    }
+
+    /// The time of a next try has come: the first that was asked for, or any one.
+    private mutating func comeToARetry() {
+        var index = 0
+        if var random = shuffle {
+            index = Int.random(in: 0..<later.count, using: &random)
+            shuffle = random
+        }
+        let (work, retry) = later.remove(at: index)
+        guard case .download(let key, let source) = work else { return }
+        take(board.retryDue(key, source, number: retry.number))
+    }
+
+    /// The times of all next tries that are asked for now come, wanted or not.
+    mutating func comeToTheRetries() {
+        for _ in later.indices { comeToARetry() }
+    }
+
+    /// Goes on until nothing is left but next tries.
+    mutating func runToTheRetries() {
+        while !queue.isEmpty || !running.isEmpty { _ = step() }
     }
 
     /// The next in line, or any one.
@@ -176,6 +214,9 @@ struct Table {
         switch effect {
         case .enqueue(.download(let key, let source), _, _): download(key, source)
         case .enqueue(.filter(let key, let image), _, _): filter(key, image)
+        case .enqueueLater(let work, _, _, let retry):
+            retries.append(retry)
+            later.append((work, retry))
         case .record(let key, let folders, let index, let status, _):
             if !ended.insert("\(folders.id)/\(index)").inserted { endedTwice += 1 }
             if status.state == .filtered {
@@ -183,6 +224,8 @@ struct Table {
                 filteredBatches.append(folders.id)
             }
             codes[status.name] = status.error?.code
+            fetches[status.name] = status.download
+            attempts[status.name] = status.attempts
             journal[folders.id, default: [:]][index] = status.state
             take(board.imageEnded(key, index, status))
         case .prepare(let key, let folders):
@@ -212,15 +255,44 @@ struct Table {
         guard let job = board.downloadBegan(key, source) else { return }
         downloads.append(job.text)
         mostSlots = max(mostSlots, job.slot + 1)
-        let failure =
-            failingSources.contains(job.text) ? Failure(code: "http-status", message: "404") : nil
-        take(board.downloadEnded(key, source, failure: failure))
+        resumed.append(job.partial)
+        if failingSources.contains(job.text) {
+            let failure = Failure(code: "http-status", message: "404")
+            return take(board.downloadEnded(key, source, result: .failed(failure)))
+        }
+        if let rest = lateSources[job.text], rest > 0 {
+            lateSources[job.text] = rest - 1
+            return take(
+                board.downloadEnded(
+                    key, source,
+                    result: .failed(.late, retryAfter: retryAfter, partial: partial)))
+        }
+        take(board.downloadEnded(key, source, result: .ready(DownloadNote(bytes: 7))))
     }
 
     /// A download that was begun by hand ends, cancelled.
     mutating func endDownload(_ key: BatchKey, _ source: Int) {
         let failure = Failure(FetchError(.cancelled, "the batch was cancelled"))
-        take(board.downloadEnded(key, source, failure: failure))
+        take(board.downloadEnded(key, source, result: .failed(failure)))
+    }
+
+    /// A download waits for its host until something calls it.
+    mutating func waitForHost(_ key: BatchKey, _ source: Int) {
+        board.downloadWaitsForHost(key, source)
+        queue.removeAll {
+            if case .enqueue(.download(key, source), _, _) = $0 { true } else { false }
+        }
+        admit()
+    }
+
+    /// Its host has room for a download that waited for that.
+    mutating func call(_ key: BatchKey, _ source: Int) {
+        queue.append(.enqueue(.download(key, source: source), .normal, .default))
+    }
+
+    /// An image's status, while its batch is in work.
+    func image(_ id: String, _ index: Int) -> ImageStatus? {
+        board.batches.values.first { $0.folders.id == id }?.status.images[index]
     }
 
     private mutating func filter(_ key: BatchKey, _ image: Int) {
@@ -259,6 +331,11 @@ struct Table {
         }
         take(board.filterEnded(key, image, result: .success(PictureReport.small)))
     }
+}
+
+extension Failure {
+    /// What another try may make up for.
+    static let late = Failure(code: "connect-failed", message: "refused", isTransient: true)
 }
 
 extension PictureReport {

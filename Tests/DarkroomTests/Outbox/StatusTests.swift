@@ -25,7 +25,10 @@ import Testing
             images: [
                 ImageStatus(
                     name: "a", source: "https://h/a", state: .filtered, output: output, attempts: 1,
-                    warnings: ["w"], metadata: ["iCCP": "kept"]),
+                    download: .init(
+                        attempts: 2, bytes: 3, cache: "stored",
+                        lastError: Failure(code: "timeout", message: "m", isTransient: true),
+                        retryAt: "e"), warnings: ["w"], metadata: ["iCCP": "kept"]),
                 ImageStatus(
                     name: "b", from: "a", state: .failed,
                     error: Failure(code: "png-crc", message: "m", isTransient: true)),

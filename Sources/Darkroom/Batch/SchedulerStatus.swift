@@ -1,0 +1,44 @@
+import Foundation
+
+extension Scheduler: StatusSource {
+    func snapshot(of key: BatchKey) -> StatusSnapshot? {
+        board.withLock { board in
+            board.batches[key].map { batch in
+                StatusSnapshot(
+                    folders: batch.folders, status: batch.status, startedAt: batch.startedAt)
+            }
+        }.map { snapshot in
+            guard !snapshot.status.state.isFinal, let report = storage.report else {
+                return snapshot
+            }
+            var snapshot = snapshot
+            snapshot.status.waiting = Status.Waiting(
+                code: report.code, message: report.message, since: report.since)
+            return snapshot
+        }
+    }
+
+    func finished(_ key: BatchKey) {
+        advance { board in
+            board.batchFinished(key)
+            return []
+        }
+    }
+
+    func parked(_ key: BatchKey) {
+        advance { $0.parked(key) }
+    }
+}
+
+extension Darkroom.Configuration {
+    /// Pictures filtered at once.
+    var filterWidth: Int {
+        filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
+    }
+
+    var saturation: Int { downloadConcurrency + filterWidth }
+}
+
+extension Failure {
+    var isCancellation: Bool { code == PictureError.Code.cancelled.rawValue }
+}

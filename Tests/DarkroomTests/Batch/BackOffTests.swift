@@ -1,0 +1,74 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct BackOffTests {
+    private func verdict(
+        _ backOff: BackOff = BackOff(), _ failure: Failure = .late, retryAfter: Double? = nil,
+        tries: Int = 1, jitter: Double = 1
+    ) -> BackOff.Verdict {
+        backOff.verdict(on: failure, retryAfter: retryAfter, tries: tries, jitter: jitter)
+    }
+
+    @Test(arguments: [
+        (1, 1.0, 1.0), (2, 1, 2), (3, 1, 4), (4, 1, 8), (3, 0.5, 2), (3, 0, 0), (1, 0.25, 0.25),
+    ])
+    func doublesTheBoundOfItsWaits(tries: Int, jitter: Double, delay: Double) {
+        #expect(verdict(tries: tries, jitter: jitter) == .again(after: delay))
+    }
+
+    @Test(arguments: [(6, 32.0), (7, 60), (8, 60), (1000, 60)])
+    func boundsItsWaits(tries: Int, delay: Double) {
+        #expect(verdict(BackOff(retries: 2000), tries: tries) == .again(after: delay))
+    }
+
+    @Test func mayWaitLessThanItsFirstDelay() {
+        let backOff = BackOff(delay: 10, longestDelay: 3)
+        #expect(verdict(backOff) == .again(after: 3))
+        #expect(verdict(BackOff(delay: 0), tries: 4) == .again(after: 0))
+    }
+
+    @Test func givesUpAfterItsTries() {
+        #expect(
+            verdict(tries: 5)
+                == .final(
+                    Failure(
+                        code: "connect-failed", message: "refused; tried 5 times", isTransient: true
+                    )))
+        #expect(verdict(BackOff(retries: 0)) == .final(.late))
+    }
+
+    @Test func triesOnlyWhatMayPass() {
+        let failure = Failure(code: "http-status", message: "404")
+        #expect(verdict(BackOff(), failure) == .final(failure))
+        #expect(verdict(BackOff(), failure, retryAfter: 1) == .final(failure))
+    }
+
+    /// At least as long as the server asks, and not all at once.
+    @Test(arguments: [(0.0, 30.0), (1, 31)])
+    func waitsAsLongAsTheServerAsks(jitter: Double, delay: Double) {
+        #expect(verdict(retryAfter: 30, jitter: jitter) == .again(after: delay))
+        #expect(verdict(retryAfter: -5, jitter: jitter) == .again(after: jitter))
+    }
+
+    @Test func doesNotWaitForLongerThanItMay() {
+        let backOff = BackOff(longestRetryAfter: 60)
+        #expect(verdict(backOff, retryAfter: 60, jitter: 0) == .again(after: 60))
+        #expect(
+            verdict(backOff, retryAfter: 61)
+                == .final(
+                    Failure(
+                        code: "connect-failed",
+                        message: "refused; the server asks to wait 61 s, more than the 60 s of "
+                            + "downloads.retryAfterMax", isTransient: true)))
+        guard case .final = verdict(backOff, retryAfter: .infinity) else {
+            Issue.record("waits for ever")
+            return
+        }
+    }
+
+    @Test(arguments: [(0.04, "0.0 s"), (1.26, "1.3 s"), (9.99, "10.0 s"), (59.6, "60 s")])
+    func writesSeconds(seconds: Double, text: String) {
+        #expect(BackOff.text(seconds) == text)
+    }
+}
