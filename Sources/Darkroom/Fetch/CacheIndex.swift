@@ -51,10 +51,11 @@ struct CacheIndex: Sendable {
         oldest = number
     }
 
-    /// Notes that an entry was used. One that is not known yet, for the scan has not come to it, is noted too.
+    /// Notes that an entry was used. One that is not known yet, for the scan has not come to it, is noted too; one
+    /// that is known keeps its size, for what was used may have been replaced since it was opened.
     mutating func use(_ key: CacheKey, bytes: Int) {
-        if let number = numbers[key], number == newest, nodes[Int(number)].bytes == bytes { return }
-        insert(key, bytes: bytes)
+        guard let number = numbers[key] else { return insert(key, bytes: bytes) }
+        if number != newest { insert(key, bytes: nodes[Int(number)].bytes) }
     }
 
     mutating func remove(_ key: CacheKey) {

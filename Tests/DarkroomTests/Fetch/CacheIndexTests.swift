@@ -40,9 +40,15 @@ import Testing
     @Test func takesOverAnotherSize() {
         var index = index(1...3)
         index.insert(Self.key(1), bytes: 30)
-        index.use(Self.key(1), bytes: 40)
-        #expect(index.bytes == 60)
+        #expect(index.bytes == 50)
         #expect(index.keys == [2, 3, 1].map(Self.key))
+        // A use tells of what was opened, which may have been another.
+        index.use(Self.key(2), bytes: 99)
+        index.use(Self.key(2), bytes: 99)
+        #expect(index.bytes == 50)
+        #expect(index.keys == [3, 1, 2].map(Self.key))
+        index.use(Self.key(4), bytes: 7)
+        #expect(index.bytes == 57)
     }
 
     @Test(arguments: [

@@ -305,7 +305,7 @@ struct CacheDiskTests {
         #expect(try !fixture.store(3, length: 80_000, in: store))
         #expect(fixture.troubles == [.cacheTroubled])
         #expect(try fixture.copy(1, from: store) == CacheFixture.body(1, length: 80_000))
-        try disk.empty()
+        disk.empty()
         #expect(try fixture.store(2, length: 80_000, in: store))
     }
 
@@ -326,7 +326,7 @@ struct CacheDiskTests {
         try fixture.overwrite(1, at: 5000, [0])
         // What is mounted cannot be unlinked.
         let path = fixture.url(1).path
-        #expect(mount(path, path, nil, UInt(MS_BIND.rawValue), nil) == 0)
+        #expect(mount(path, path, nil, UInt(MS_BIND), nil) == 0)
         defer { umount2(path, CInt(MNT_DETACH)) }
         for _ in 0..<3 { #expect(try fixture.copy(1, from: store) == nil) }
         #expect(fixture.troubles == [.cacheDiscarded, .cacheTroubled])
