@@ -82,7 +82,7 @@ import Testing
         source: String, code: String, transient: Bool
     ) async throws {
         let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run()
+        let daemon = try await bench.run(["downloads.retries": "0"])
         try bench.drop("sources", images: [("bad", source), ("good", bench.url("0.png"))])
         let status = try await bench.spool.finish("sources", daemon)
         let error = try #require(try status.image("bad").error)

@@ -45,9 +45,13 @@ package final class ScriptedOrigin: Sendable {
     private let threads = DispatchGroup()
 
     /// `answer` is called on a thread of the connection's own.
-    package init(_ answer: @escaping @Sendable (Request) -> Reply) throws {
+    ///
+    /// - Parameter port: where it listens; 0 for wherever there is room.
+    package init(
+        port: UInt16 = 0, _ answer: @escaping @Sendable (Request) -> Reply
+    ) throws {
         self.answer = answer
-        (listener, port) = try LoopbackSocket.listen()
+        (listener, self.port) = try LoopbackSocket.listen(port: port)
         threads.enter()
         Thread.detachNewThread { [self] in accept() }
     }

@@ -61,6 +61,17 @@ import Testing
         #expect(table.fetches["i0"]?.attempts == 1)
     }
 
+    /// A file of the machine is not fetched, so there is nothing to be told of that.
+    @Test func countsNoTriesOfLocalFiles() throws {
+        var table = try table()
+        table.accept("a", images: 1)
+        _ = table.board.downloadBegan(1, 0, isTransfer: false)
+        #expect(table.image("a", 0)?.state == .downloading)
+        _ = table.board.downloadEnded(1, 0, result: .ready(DownloadNote()))
+        #expect(table.image("a", 0)?.state == .downloaded)
+        #expect(table.image("a", 0)?.download == nil)
+    }
+
     @Test func waitsAsTheServerAsksOrNotAtAll() throws {
         var table = try table()
         table.lateSources = ["s0": 1]

@@ -81,6 +81,25 @@ import Testing
                 "darkroom_stage_seconds_bucket", ["stage": "waiting", "le": "3"]) == 2)
     }
 
+    @Test func countsTriesAndThoseThatWait() throws {
+        let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        log.retried(
+            Retry(
+                number: 1, delay: 1, tries: 1, mostTries: 5, failure: .late, batch: "b", image: "i")
+        )
+        for code in ["timeout", "http-status", "timeout"] { log.metrics.downloadFailed(code) }
+        var moment = MetricsMoment(waitingForHost: 7)
+        moment.summary.retrying = 3
+        let exposition = try read(log.metrics, moment)
+        #expect(try exposition.value("darkroom_download_retries_total") == 1)
+        #expect(try exposition.value("darkroom_download_failures_total", ["code": "timeout"]) == 2)
+        #expect(exposition.sum("darkroom_download_failures_total") == 3)
+        // Tries are not images.
+        #expect(exposition.families["darkroom_image_failures_total"]?.samples == [])
+        #expect(try exposition.value("darkroom_downloads_waiting", ["for": "host"]) == 7)
+        #expect(try exposition.value("darkroom_downloads_waiting", ["for": "retry"]) == 3)
+    }
+
     /// A bound belongs to its bucket.
     @Test(arguments: [
         (0, 0), (1_000_000, 0), (1_000_001, 1), (1_000_000_000_000, 12), (1_000_000_000_001, 13),

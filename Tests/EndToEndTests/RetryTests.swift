@@ -1,0 +1,294 @@
+import Darkroom
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Downloads that do not go well at once, and hosts that are slow or ask to be left alone.
+@Suite(.fewAtATime) struct RetryTests {
+    /// Tries follow each other quickly.
+    private static let quick = ["downloads.retryDelay": "20ms"]
+    /// They follow each other in an hour at most, which is as good as never.
+    private static let late = ["downloads.retryDelay": "1h", "downloads.retryDelayMax": "1h"]
+
+    /// Until a test says that the origin is mended, it fails.
+    private final class Mending: Sendable {
+        private let flag = Atomic(false)
+
+        var isDone: Bool { flag.load(ordering: .relaxed) }
+
+        func finish() { flag.store(true, ordering: .relaxed) }
+    }
+
+    // MARK: Again
+
+    enum Trouble: CaseIterable, Sendable { case status, reset, cut }
+
+    @Test(arguments: Trouble.allCases) func makesUpForTrouble(trouble: Trouble) async throws {
+        let bench = try Bench(pictures: 0)
+        let origin = try FlakyOrigin(picture: Bench.picture) { _, number in
+            guard number <= 2 else { return nil }
+            switch trouble {
+            case .status: return .status(500 + 2 * number - 2)
+            case .reset: return .reset
+            case .cut: return .cut(50)
+            }
+        }
+        defer { origin.stop() }
+        let daemon = try await bench.run(Self.quick)
+        try bench.drop("x", images: [("a", origin.url("a.png")), ("b", origin.url("a.png"))])
+        let status = try await bench.spool.finish("x", daemon)
+        try bench.checkCompleted(status)
+        #expect(origin.requests.count == 3)
+        for image in status.images {
+            #expect(image.attempts == 1)
+            let download = try #require(image.download)
+            #expect(download.attempts == 3 && download.bytes == Bench.picture.count)
+            #expect(download.retryAt == nil)
+            let error = try #require(download.lastError)
+            #expect(error.isTransient)
+            switch trouble {
+            case .status: #expect(error.code == "http-status" && error.message.contains("502"))
+            case .reset: #expect(["connection-reset", "connection-lost"].contains(error.code))
+            case .cut: #expect(error.code == "truncated")
+            }
+        }
+        #expect(daemon.outputText.contains("x: try 1 of 5 failed: "))
+        #expect(daemon.outputText.contains("x: try 2 of 5 failed: "))
+    }
+
+    @Test func findsAServerThatComesLate() async throws {
+        let bench = try Bench(pictures: 0)
+        let port = try unusedPort()
+        var settings = Self.quick
+        settings["downloads.retries"] = "100"
+        settings["downloads.retryDelayMax"] = "200ms"
+        let daemon = try await bench.run(settings)
+        try bench.drop("x", images: [("a", "http://127.0.0.1:\(port)/a.png")])
+        _ = try await bench.spool.waitForStatus(of: "x", daemon, "tried again") {
+            $0.images[0].download?.attempts ?? 0 >= 2
+        }
+        let origin = try FlakyOrigin(picture: Bench.picture, port: port) { _, _ in nil }
+        defer { origin.stop() }
+        let status = try await bench.spool.finish("x", daemon)
+        try bench.checkCompleted(status)
+        #expect(status.images[0].download?.lastError?.code == "connect-failed")
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 410, 451, 501])
+    func doesNotRepeatWhatIsRefused(code: Int) async throws {
+        let bench = try Bench(pictures: 0)
+        let origin = try FlakyOrigin(picture: Bench.picture) { _, _ in .status(code) }
+        defer { origin.stop() }
+        let daemon = try await bench.run(Self.quick)
+        try bench.drop("x", images: [("a", origin.url("a.png"))])
+        let status = try await bench.spool.finish("x", daemon)
+        #expect(status.images[0].error?.code == "http-status")
+        #expect(status.images[0].download?.attempts == 1)
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test func givesUpAfterItsTries() async throws {
+        let bench = try Bench(pictures: 1)
+        let origin = try FlakyOrigin(picture: Bench.picture) { _, _ in .status(503) }
+        defer { origin.stop() }
+        let metrics = bench.spool.root.deletingLastPathComponent().appending(path: "m.prom")
+        var settings = Self.quick
+        settings["metrics.textfile"] = metrics.path
+        let daemon = try await bench.run(settings)
+        try bench.drop(
+            "x",
+            images: (0..<100).map { ("\($0)", origin.url("\($0).png")) }
+                + [("good", bench.url("0.png"))])
+        let status = try await bench.spool.finish("x", daemon)
+        #expect(status.counts.failed == 100 && status.counts.filtered == 1)
+        for image in status.images where image.name != "good" {
+            let error = try #require(image.error)
+            #expect(error.code == "http-status" && error.isTransient)
+            #expect(error.message.hasSuffix("503 Service Unavailable; tried 5 times"))
+            #expect(image.download?.attempts == 5)
+        }
+        #expect(origin.requests.count == 500)
+        try bench.checkOutcome(status)
+        #expect(try await daemon.stop() == .exited(0))
+        let exposition = try Exposition(String(contentsOf: metrics, encoding: .utf8))
+        #expect(try exposition.value("darkroom_download_retries_total") == 400)
+        #expect(
+            try exposition.value("darkroom_download_failures_total", ["code": "http-status"]) == 500
+        )
+    }
+
+    /// The connection breaks in the middle, and what has arrived is not fetched again.
+    @Test func goesOnWhereItBroke() async throws {
+        let bench = try Bench(pictures: 0)
+        let picture = Starfield.png(width: 900, height: 900, seed: 3)
+        try #require(picture.count > 600_000)
+        let origin = try FlakyOrigin(picture: picture) { _, number in
+            number == 1 ? .cut(400_000) : nil
+        }
+        defer { origin.stop() }
+        let daemon = try await bench.run(Self.quick)
+        try bench.drop("x", images: [("a", origin.url("a.png"))])
+        let status = try await bench.spool.finish("x", daemon)
+        try bench.checkCompleted(status)
+        #expect(origin.requests.map(\.range) == [nil, "bytes=400000-"])
+        #expect(status.images[0].download?.bytes == picture.count)
+    }
+
+    // MARK: What the server asks
+
+    enum Form: CaseIterable, Sendable { case seconds, date }
+
+    /// Of the images of a host that asks to wait, none is asked for meanwhile.
+    @Test(arguments: Form.allCases) func waitsAsTheServerAsks(form: Form) async throws {
+        let bench = try Bench(pictures: 1)
+        // A date has whole seconds.
+        let end = Date(
+            timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 3).rounded(.down))
+        let origin = try FlakyOrigin(picture: Bench.picture) { path, number in
+            guard path == "/late.png", number == 1 else { return nil }
+            let value = form == .seconds ? "1" : Self.httpDate(end)
+            return .status(503, ["Retry-After: \(value)"])
+        }
+        defer { origin.stop() }
+        var settings = Self.quick
+        settings["downloads.perHost"] = "1"
+        let daemon = try await bench.run(settings)
+        let others = (0..<5).map { (name: "\($0)", source: origin.url("\($0).png")) }
+        try bench.drop(
+            "x",
+            images: [("late", origin.url("late.png"))] + others + [("free", bench.url("0.png"))])
+        let waiting = try await bench.spool.waitForStatus(of: "x", daemon, "waiting") {
+            $0.images[0].download?.retryAt != nil && $0.counts.filtered == 1
+        }
+        // Another host is not concerned.
+        #expect(try waiting.image("free").state == .filtered)
+        #expect(try waiting.image("late").state == .downloading)
+        let status = try await bench.spool.finish("x", daemon)
+        try bench.checkCompleted(status)
+        let requests = origin.requests
+        #expect(requests.count == 7 && requests[0].path == "/late.png")
+        let earliest = form == .seconds ? requests[0].time + 1 : end
+        for request in requests.dropFirst() { #expect(request.time >= earliest) }
+        #expect(try status.image("late").download?.attempts == 2)
+        #expect(try status.image("0").download?.attempts == 1)
+        #expect(daemon.outputText.contains("/late.png: the server asks to wait"))
+    }
+
+    private static func httpDate(_ date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: date)
+    }
+
+    @Test func doesNotWaitForTooLong() async throws {
+        let bench = try Bench(pictures: 0)
+        let origin = try FlakyOrigin(picture: Bench.picture) { path, _ in
+            path == "/late.png" ? .status(429, ["Retry-After: 3600"]) : nil
+        }
+        defer { origin.stop() }
+        let daemon = try await bench.run()
+        try bench.drop(
+            "x", images: [("late", origin.url("late.png")), ("good", origin.url("good.png"))])
+        let status = try await bench.spool.finish("x", daemon)
+        let error = try #require(try status.image("late").error)
+        #expect(error.code == "http-status" && error.isTransient)
+        #expect(
+            error.message.hasSuffix(
+                "the server asks to wait 3600 s, more than the 600 s of downloads.retryAfterMax"))
+        #expect(try status.image("good").state == .filtered)
+        #expect(origin.requests.count == 2)
+    }
+
+    // MARK: Slow hosts
+
+    /// One host that does not answer takes its places and no others, in its own batch too.
+    @Test func aSlowHostHoldsNobodyUp() async throws {
+        let bench = try Bench(pictures: 40)
+        let slow = try FlakyOrigin(picture: Bench.picture) { _, _ in .held }
+        defer { slow.stop() }
+        let daemon = try await bench.run()
+        let images = (0..<100).map { (name: "slow-\($0)", source: slow.url("\($0).png")) }
+        try bench.drop(
+            "x", images: images + (0..<40).map { ("fast-\($0)", bench.url("\($0).png")) })
+        let status = try await bench.spool.waitForStatus(of: "x", daemon, "done but for the slow") {
+            $0.counts.filtered == 40
+        }
+        #expect(status.counts.new == 94 && status.counts.downloading == 6)
+        try bench.drop("y", images: (0..<40).map { ("\($0)", bench.url("\($0).png")) })
+        try bench.checkCompleted(try await bench.spool.finish("y", daemon))
+        #expect(slow.requests.count == 6)
+        slow.release()
+        try bench.checkCompleted(try await bench.spool.finish("x", daemon))
+        #expect(slow.requests.count == 100)
+    }
+
+    // MARK: Steering
+
+    enum Steer: CaseIterable, Sendable { case cancel, holdAndRelease, kill, stop }
+
+    /// What waits for its next try waits for nothing else, and nothing waits for it.
+    @Test(arguments: Steer.allCases) func doesNotWaitForATry(steer: Steer) async throws {
+        let bench = try Bench(pictures: 1)
+        let mending = Mending()
+        let origin = try FlakyOrigin(picture: Bench.picture) { _, _ in
+            mending.isDone ? nil : .status(503)
+        }
+        defer { origin.stop() }
+        var settings = Self.late
+        settings["stop.timeout"] = "3600s"
+        var daemon = try await bench.run(settings)
+        try bench.drop("x", images: [("late", origin.url("a.png")), ("b", bench.url("0.png"))])
+        _ = try await bench.spool.waitForStatus(of: "x", daemon, "waiting for a try") {
+            $0.images[0].download?.retryAt != nil && $0.counts.filtered == 1
+        }
+        switch steer {
+        case .cancel:
+            try bench.spool.drop("x.cancel", "")
+            let status = try await bench.spool.finish("x", daemon)
+            #expect(status.state == .cancelled && status.counts.cancelled == 1)
+            return
+        case .holdAndRelease:
+            try bench.spool.drop("x.hold", "")
+            let held = try await bench.spool.waitForStatus(of: "x", daemon, "held") {
+                $0.state == .held && $0.counts.new == 1
+            }
+            #expect(held.images[0].download?.retryAt == nil)
+            mending.finish()
+            try bench.spool.drop("x.release", "")
+        case .kill, .stop:
+            if steer == .kill {
+                try await daemon.killAtOnce()
+            } else {
+                #expect(try await daemon.stop() == .exited(0))
+            }
+            mending.finish()
+            daemon = try await bench.run(settings)
+        }
+        let status = try await bench.spool.finish("x", daemon)
+        try bench.checkCompleted(status)
+        // It has begun anew.
+        #expect(status.images[0].download == .init(attempts: 1, bytes: Bench.picture.count))
+    }
+
+    @Test func aPausedDaemonTriesNothing() async throws {
+        let bench = try Bench(pictures: 0)
+        let origin = try FlakyOrigin(picture: Bench.picture) { _, number in
+            number == 1 ? .status(503, ["Retry-After: 1"]) : nil
+        }
+        defer { origin.stop() }
+        let daemon = try await bench.run(Self.quick)
+        try bench.drop("x", images: [("a", origin.url("a.png")), ("b", origin.url("b.png"))])
+        try await daemon.waitUntil("a request") { _ in !origin.requests.isEmpty }
+        daemon.send(SIGUSR1)
+        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        let asked = origin.requests.count
+        // Longer than the server has asked for.
+        try await Task.sleep(for: .seconds(2))
+        #expect(origin.requests.count == asked)
+        daemon.send(SIGUSR2)
+        try bench.checkCompleted(try await bench.spool.finish("x", daemon))
+    }
+}
