@@ -159,4 +159,120 @@ import Testing
         let resolved = try loader(environment: [setting.variable: "xyz"]).resolve()
         #expect(resolved.settings.first { $0.setting.key == key }?.text == "xyz")
     }
+
+    // MARK: What may be fetched
+
+    @Test func readsTheRulesForFetching() throws {
+        let configuration = try loader(
+            file: """
+                downloads:
+                  allowNetworks: [10.0.0.0/8, "fd00::/8", 127.0.0.1]
+                  allowHosts: "*.example.org"
+                  denyHosts:
+                    - "*.bad.example.org"
+                    - Worse.example.org
+                    - "[::1]"
+                  maxHeaderBytes: 1KiB
+                """
+        ).load()
+        let rules = configuration.transferSettings.rules
+        #expect(
+            rules.addresses.allowNetworks.map(\.description)
+                == ["10.0.0.0/8", "fd00::/8", "127.0.0.1/32"])
+        #expect(rules.hosts.allow.map(\.description) == ["*.example.org"])
+        #expect(
+            rules.hosts.deny.map(\.description)
+                == ["*.bad.example.org", "worse.example.org", "[::1]"])
+        #expect(configuration.transferSettings.limits.maxHeaderBytes == 1024)
+        #expect(try loader().load().transferSettings.rules == FetchRules())
+    }
+
+    @Test(arguments: [
+        ("downloads.allowNetworks", "10.0.0.0/8", "10.0.0.0/8"),
+        ("downloads.allowNetworks", "::1", "::1/128"),
+        ("downloads.allowNetworks", "[\"::1\", 10.0.0.0/8]", "::1/128 10.0.0.0/8"),
+        ("downloads.allowNetworks", "", ""),
+        ("downloads.denyHosts", "*.example.org", "*.example.org"),
+        ("downloads.denyHosts", "[\"*.example.org\", a]", "*.example.org a"),
+    ])
+    func readsListsOnTheCommandLine(key: String, text: String, entries: String) throws {
+        let rules = try loader(set: [(key, text)]).load().transferSettings.rules
+        let all =
+            rules.addresses.allowNetworks.map(\.description) + rules.hosts.deny.map(\.description)
+        #expect(all.joined(separator: " ") == entries)
+    }
+
+    @Test(arguments: [
+        (
+            "downloads.allowNetworks", "[10.1.2.3/8]",
+            "must be a list of networks such as [10.0.0.0/8, \"fd00::/8\"] (\"10.1.2.3/8\" has bits "
+                + "beyond its prefix: write 10.0.0.0/8 for the network, 10.1.2.3 for the one address)"
+        ),
+        (
+            "downloads.denyHosts", "a.*.org",
+            "must be a list of hosts such as [example.org, \"*.example.org\"] (\"a.*.org\": * stands "
+                + "only at the beginning, before a dot: *.example.org)"
+        ),
+        ("downloads.allowHosts", "[{a: b}]", "must be a list of texts"),
+        ("downloads.headers", "headers.yaml", "must be an absolute path"),
+        ("downloads.caFile", "/nonexistent/ca.pem", "must be a file that can be read"),
+        ("downloads.caFile", "/etc/hostname", "must be a file of certificates in PEM"),
+        ("downloads.caFile", "/", "must be a file that can be read"),
+        ("downloads.maxHeaderBytes", "1", "must be a number of bytes"),
+    ])
+    func refusesRules(key: String, text: String, problem: String) throws {
+        let found = problems(try loader(set: [(key, text)]))
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("--set \(key): \(problem)") == true, "\(found)")
+    }
+
+    @Test(arguments: [
+        "http://proxy:3128", "proxy:3128", "proxy", "https://ann:secret@proxy:3128/",
+        "socks5h://127.0.0.1:1080", "[::1]:3128", "ann:secret@proxy",
+    ])
+    func takesProxies(text: String) throws {
+        #expect(try loader(set: [("downloads.proxy", text)]).load().downloads.proxy == text)
+        let setting = try #require(Setting.named("downloads.proxy"))
+        #expect(!setting.shown(text).contains("secret"))
+    }
+
+    @Test(arguments: [
+        "ftp://ann:secret@proxy", "http://ann:secret@", "http://ann:secret@proxy:99999",
+        "http://ann:secret@proxy/path", "http://ann:sec ret@proxy",
+        "ann:sec/ret@proxy",
+    ])
+    func refusesProxiesWithoutTellingTheirPasswords(text: String) throws {
+        let found = problems(try loader(set: [("downloads.proxy", text)]))
+        #expect(found.count == 1)
+        #expect(found.first?.contains("must be the URL of a proxy") == true)
+        #expect(found.first?.contains("secret") == false)
+        #expect(found.first?.contains("ret@") == false)
+    }
+
+    @Test func readsHeadersFromAFileOrTheCredential() throws {
+        let headers = scratch.path + "/headers"
+        try "example.org: {X-Key: file}".write(toFile: headers, atomically: false, encoding: .utf8)
+        let other = scratch.path + "/other.yaml"
+        try "example.org: {X-Key: other}".write(toFile: other, atomically: false, encoding: .utf8)
+        let origin = Origin(scheme: "https", host: "example.org")
+        let credentials = ["CREDENTIALS_DIRECTORY": scratch.path]
+        func value(_ loader: ConfigurationLoader) throws -> String? {
+            try loader.load().transferSettings.rules.headers.headers(for: origin).first?.value
+        }
+        #expect(try value(loader()) == nil)
+        #expect(try value(loader(environment: credentials)) == "file")
+        #expect(
+            try value(loader(environment: credentials, set: [("downloads.headers", other)]))
+                == "other")
+        #expect(
+            try value(loader(environment: ["CREDENTIALS_DIRECTORY": "/nonexistent"])) == nil)
+        // Read anew each time, as a reload wants it.
+        try "example.org: {X-Key: [secret]}".write(
+            toFile: headers, atomically: false, encoding: .utf8)
+        #expect(
+            problems(try loader(environment: credentials))
+                == ["headers:1: https://example.org: a header's value must be a text"])
+        let missing = problems(try loader(set: [("downloads.headers", "/nonexistent/h")]))
+        #expect(missing == ["/nonexistent/h: cannot be read: No such file or directory"])
+    }
 }

@@ -1,0 +1,105 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct HostRulesTests {
+    private func rules(allow: [String] = [], deny: [String] = []) throws -> HostRules {
+        HostRules(
+            allow: try allow.map { try HostPattern($0) }, deny: try deny.map { try HostPattern($0) }
+        )
+    }
+
+    @Test(arguments: [
+        ("example.org", "example.org", true), ("example.org", "EXAMPLE.org", true),
+        ("Example.ORG", "example.org", true), ("example.org", "example.org.", true),
+        ("example.org.", "example.org", true), ("example.org", "www.example.org", false),
+        ("example.org", "exampleXorg", false), ("example.org", "badexample.org", false),
+        ("*.example.org", "www.example.org", true), ("*.example.org", "a.b.example.org.", true),
+        ("*.example.org", "example.org", false), ("*.example.org", "badexample.org", false),
+        ("*.example.org", ".example.org", false),
+        ("*.example.org", "www.example.org.evil.net", false),
+        ("xn--bcher-kva.example", "XN--bcher-KVA.example", true),
+        ("127.0.0.1", "127.0.0.1", true), ("127.0.0.1", "127.1", true),
+        ("127.0.0.1", "0x7f000001", true), ("127.0.0.1", "[::ffff:127.0.0.1]", true),
+        ("127.0.0.1", "127.0.0.1.", true), ("127.1", "127.0.0.1", true),
+        ("::1", "[::1]", true), ("[::1]", "[0:0:0:0:0:0:0:1]", true), ("::1", "[::1%lo]", true),
+        ("::1", "[::2]", false),
+        ("a_b.example.org", "a_b.example.org", true),
+    ])
+    func matches(pattern: String, host: String, isMatch: Bool) throws {
+        #expect(try HostPattern(pattern).matches(HostName(host)) == isMatch)
+    }
+
+    @Test(arguments: [
+        ("*", "* stands only"), ("*example.org", "* stands only"), ("a.*.org", "* stands only"),
+        ("*.*.org", "* stands only"), ("example.*", "* stands only"), ("", "no host"),
+        ("*.", "no host"),
+        ("exa mple.org", "character"), ("https://example.org", "character"),
+        ("example.org:443", "character"), ("example.org/a", "character"), ("a@b", "character"),
+        (".example.org", "empty label"), ("a..b", "empty label"), (".", "empty label"),
+        ("bücher.example", "xn--"), ("*.1", "no names beneath"),
+        ("*.10.0.0.1", "no names beneath"),
+        ("*.::1", "no names beneath"),
+        ("[::1", "no IPv6 address"), ("[10.0.0.1]", "no IPv6 address"), ("a%2eb", "%-escapes"),
+        ("^.*$", "* stands only"), ("ex[a]mple", "character"),
+    ])
+    func refusesPatterns(pattern: String, words: String) {
+        #expect {
+            try HostPattern(pattern)
+        } throws: { error in
+            (error as? HostPattern.Problem)?.message.contains(words) == true
+        }
+    }
+
+    @Test func deniesBeforeItAllows() throws {
+        let both = try rules(allow: ["*.example.org", "example.org"], deny: ["bad.example.org"])
+        #expect(both.verdict(host: "example.org") == .allowed)
+        #expect(both.verdict(host: "www.example.org") == .allowed)
+        #expect(
+            both.verdict(host: "BAD.example.org")
+                == .denied("downloads.denyHosts has bad.example.org"))
+        #expect(
+            both.verdict(host: "example.net") == .denied("downloads.allowHosts does not have it"))
+        #expect(try rules().verdict(host: "example.net") == .allowed)
+        let denying = try rules(deny: ["*.internal"])
+        #expect(denying.verdict(host: "example.net") == .allowed)
+        #expect(
+            denying.verdict(host: "a.internal") == .denied("downloads.denyHosts has *.internal"))
+    }
+
+    @Test func refusesInWords() throws {
+        let strict = FetchRules(hosts: try rules(deny: ["bad.example"]))
+        #expect(strict.refusal(host: "good.example") == nil)
+        #expect(
+            strict.refusal(host: "bad.example")
+                == FetchRules.Refusal(
+                    code: .hostForbidden,
+                    words:
+                        "the host bad.example is not allowed: downloads.denyHosts has bad.example"))
+        #expect(
+            strict.refusal(host: "[::1]")
+                == FetchRules.Refusal(
+                    code: .addressForbidden,
+                    words:
+                        "the address ::1 is not a global one (loopback); downloads.allowNetworks can "
+                        + "open it"))
+        let resolved = try #require(IPAddress("10.0.0.1"))
+        #expect(
+            strict.refusal(address: resolved, host: "Good.example")?.words
+                == "the host good.example has the address 10.0.0.1, which is not a global one (private); "
+                + "downloads.allowNetworks can open it")
+    }
+
+    @Test(arguments: [
+        ("https://Example.org/a", "https://example.org"),
+        ("https://example.org:443/a", "https://example.org"),
+        ("http://example.org:80", "http://example.org"),
+        ("http://example.org:443/a", "http://example.org:443"),
+        ("https://ann:pw@example.org.:8443?x", "https://example.org:8443"),
+        ("HTTPS://[2001:DB8::1]:8443/a", "https://[2001:db8::1]:8443"),
+        ("http://example.org:/", "http://example.org"),
+    ])
+    func tellsTheOrigin(url: String, origin: String) throws {
+        #expect(Origin(url: try RemoteURL(url))?.description == origin)
+    }
+}

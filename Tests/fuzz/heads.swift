@@ -1,0 +1,116 @@
+// Throws made-up response heads, dates, hosts and networks at what reads them, and checks what must hold of
+// whatever they are read as. Built with the few files of Sources/Darkroom/Fetch that it needs; see
+// Tests/run.sh fuzz.
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// libFuzzer's entry. The first byte chooses what the rest is.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+    guard let kind = bytes.first else { return 0 }
+    let rest = bytes.dropFirst()
+    switch kind % 4 {
+    case 0: checkHead(rest)
+    case 1: checkValues(rest)
+    case 2: checkHost(String(decoding: rest, as: UTF8.self))
+    default: checkNetwork(String(decoding: rest, as: UTF8.self))
+    }
+    return 0
+}
+
+private func checkHead(_ bytes: ArraySlice<UInt8>) {
+    let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+    var head = ResponseHead(statusLine: lines[0]) ?? ResponseHead(status: HTTPStatus(200))
+    precondition((100...999).contains(head.status.code))
+    for line in lines.dropFirst() { head.take(line: line) }
+    precondition(head.isLengthValid || head.contentLength == nil)
+    precondition((head.contentLength ?? 0) >= 0)
+    precondition((head.age ?? 0) >= 0 && (head.age ?? 0) <= 1 << 31)
+    precondition(head.vary.count <= 32 && Set(head.vary).count == head.vary.count)
+    precondition(head.vary.allSatisfy { $0.utf8.allSatisfy(HTTPField.isToken) })
+    precondition((head.contentType?.utf8.count ?? 0) <= 256)
+    precondition((head.contentEncoding?.utf8.count ?? 0) <= 64)
+    for text in [head.contentType, head.lastModified, head.entityTag?.text].compactMap(\.self) {
+        precondition(text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+    }
+    if let text = head.lastModified { precondition(HTTPDate(text) != nil) }
+    if let tag = head.entityTag { precondition(EntityTag(tag.text) == tag) }
+    // What a head says does not change by its being said once more; codings add up.
+    guard lines.count > 1, let line = lines.last, head.contentEncoding == nil else { return }
+    var again = head
+    again.take(line: line)
+    precondition(again.contentEncoding != nil || again == head)
+}
+
+private func checkValues(_ bytes: ArraySlice<UInt8>) {
+    if let date = HTTPDate(bytes) {
+        precondition(HTTPDate("\(date)") == date)
+    }
+    if let range = ContentRange(bytes) {
+        precondition(range.first >= 0 && range.last >= range.first && range.count > 0)
+        let total = range.total.map { "\($0)" } ?? "*"
+        precondition(ContentRange("bytes \(range.first)-\(range.last)/\(total)".utf8) == range)
+    }
+    if let tag = EntityTag(bytes) { precondition(tag.text.utf8.elementsEqual(bytes)) }
+    if let wait = RetryAfter(bytes) { precondition(wait.delay(now: 1e9) >= 0) }
+    let control = CacheControl(bytes)
+    precondition((0...(1 << 31)).contains(control.maxAge ?? 0))
+    var twice = control
+    twice.take(bytes)
+    precondition(twice == control)
+    _ = RedactedURL(String(decoding: bytes, as: UTF8.self)).description
+}
+
+private func checkHost(_ text: String) {
+    let host = HostName(text)
+    if let authority = try? URLAuthority(text) {
+        precondition(!authority.host.isEmpty && (1...65535).contains(authority.port ?? 1))
+        let named = HostName(authority.host)
+        precondition(HostName("\(named)") == named)
+        // What is an address for us is one for the resolver, and the same one.
+        if case .address(let address) = named, address.family == .v4 {
+            var number = in_addr()
+            let bare = authority.host.last == "." ? authority.host.dropLast() : authority.host[...]
+            precondition(
+                bare.hasPrefix("[")
+                    || inet_aton(String(bare), &number) == 1
+                        && UInt128(UInt32(bigEndian: number.s_addr)) == address.number)
+        }
+    }
+    if let pattern = try? HostPattern(text) {
+        switch pattern {
+        case .exact(let exact): precondition(pattern.matches(exact))
+        case .beneath(let suffix):
+            precondition(pattern.matches(.name("a" + suffix)))
+            precondition(!pattern.matches(.name(String(suffix.dropFirst()))))
+        }
+        precondition((try? HostPattern("\(pattern)")) == pattern)
+    }
+    _ = HostRules().verdict(host)
+}
+
+private func checkNetwork(_ text: String) {
+    if let network = try? IPNetwork(text) {
+        precondition((try? IPNetwork("\(network)")) == network)
+        precondition(network.contains(network.base))
+        precondition(AddressRules(allowNetworks: [network]).verdict(network.base) == .allowed)
+    }
+    guard let address = IPAddress(numericHost: text) else { return }
+    precondition(IPAddress("\(address)") == address)
+    let rules = AddressRules()
+    guard address.family == .v4 else { return }
+    // However it is wrapped, an address that is denied stays so.
+    let number = address.number
+    let wrapped = [
+        IPAddress(v6: 0xFFFF << 32 | number), IPAddress(v6: 0x0064_FF9B << 96 | number),
+        IPAddress(v6: 0x2002 << 112 | number << 80), IPAddress(v6: number),
+        IPAddress(v6: 0x2A00 << 112 | 0x5EFE << 32 | number),
+    ]
+    precondition(wrapped[0] == address)
+    if rules.verdict(address) != .allowed {
+        precondition(wrapped.allSatisfy { rules.verdict($0) != .allowed })
+    }
+}
