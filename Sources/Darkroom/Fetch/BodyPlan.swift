@@ -20,12 +20,13 @@ enum BodyPlan: Sendable, Equatable {
 
     /// - Parameters:
     ///   - head: the final one.
+    ///   - length: the body's, as promised.
     ///   - resume: what the request asked to be continued (Range), or nil.
     ///   - isConditional: whether the request had If-None-Match or If-Modified-Since.
     ///   - limit: of the body's length, for what is announced.
     init(
-        for head: ResponseHead, location: String?, resume: PartialBody?, isConditional: Bool,
-        limit: Int64
+        for head: ResponseHead, length: Int64?, location: String?, resume: PartialBody?,
+        isConditional: Bool, limit: Int64
     ) {
         switch head.status.code {
         case 301, 302, 303, 307, 308:
@@ -40,40 +41,50 @@ enum BodyPlan: Sendable, Equatable {
                 self = .page
                 return
             }
-            self = Self.isRest(head, of: resume) ? Self.ofContent(head, .rest, limit) : .startOver
+            guard Self.isRest(head, length, of: resume) else {
+                self = .startOver
+                return
+            }
+            let total = head.contentRange?.total ?? resume.total
+            self = Self.ofContent(head, total, limit) ?? .rest
         // The file has become shorter, or the server knows ranges of other things only.
         case 416 where resume != nil: self = .startOver
-        case _ where head.status.isWhole: self = Self.ofContent(head, .whole, limit)
+        case _ where head.status.isWhole: self = Self.ofContent(head, length, limit) ?? .whole
         default: self = .page
         }
     }
 
     /// Whether a partial body (206) is what comes after what there is, of the same state of the file: its
     /// validator is the one that was named, its length the one that was told before.
-    private static func isRest(_ head: ResponseHead, of resume: PartialBody) -> Bool {
+    private static func isRest(
+        _ head: ResponseHead, _ length: Int64?, of resume: PartialBody
+    ) -> Bool {
         guard let range = head.contentRange, range.first == resume.bytes, head.contentEncoding == nil
         else { return false }
         if let total = resume.total, let told = range.total, total != told { return false }
         // A part that ends before the whole does would have to be asked for again and again.
         if let total = range.total ?? resume.total, range.last != total - 1 { return false }
-        if let length = head.contentLength, length != range.count { return false }
+        if let length, length != range.count { return false }
         let isTag = resume.validator.hasPrefix("\"")
         if isTag, let tag = head.entityTag { return tag.text == resume.validator }
         if !isTag, let date = head.lastModified { return date == resume.validator }
         return true
     }
 
-    private static func ofContent(_ head: ResponseHead, _ plan: BodyPlan, _ limit: Int64) -> BodyPlan {
+    /// Why a body cannot be taken, be it whole or the rest; nil if it can.
+    private static func ofContent(
+        _ head: ResponseHead, _ total: Int64?, _ limit: Int64
+    ) -> BodyPlan? {
         guard head.isLengthValid else {
             return .refused(
                 .badResponse, "the server tells several lengths, or one that is no number")
         }
-        if let total = head.contentRange?.total, plan == .rest, total > limit {
+        if let total, total > limit {
             return .refused(
                 .tooLarge, "the server announces more bytes than the limit of \(limit)")
         }
         switch head.contentEncoding {
-        case nil, "gzip", "x-gzip", "deflate": return plan
+        case nil, "gzip", "x-gzip", "deflate": return nil
         default:
             return .refused(
                 .badResponse,

@@ -9,6 +9,8 @@ final class EasyHandle {
     let curl: UnsafeMutableRawPointer
     /// nil between transfers.
     private(set) var transfer: Transfer?
+    /// Where it runs.
+    weak var pool: MultiHandle?
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The request's own fields. libcurl keeps pointers into it.
     private var fields: UnsafeMutablePointer<curl_slist>?
@@ -162,5 +164,7 @@ private func openSocket(
     address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let address, let transfer = easyHandle(user)?.transfer else { return CURL_SOCKET_BAD }
-    return transfer.openSocket(SocketAddress(address))
+    let socket = transfer.openSocket(SocketAddress(address))
+    if socket < 0, let handle = easyHandle(user) { handle.pool?.noteRefusal(of: handle) }
+    return socket
 }

@@ -45,10 +45,6 @@ struct EasyOptions {
     }
 
     func setLimits(_ limits: TransferLimits, timeLeft: Duration) throws(FetchError) {
-        // Ends a transfer whose announced length is too large; what is not announced is counted.
-        try check(
-            darkroom_curl_set_offset(curl, CURLOPT_MAXFILESIZE_LARGE, Int(limits.bytes)),
-            CURLOPT_MAXFILESIZE_LARGE)
         // 0 would mean libcurl's own default, or no limit. All hops of a transfer share one total.
         try set(CURLOPT_CONNECTTIMEOUT_MS, long: max(1, limits.connect.milliseconds))
         try set(CURLOPT_TIMEOUT_MS, long: max(1, timeLeft.milliseconds))

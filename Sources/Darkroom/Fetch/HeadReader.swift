@@ -15,12 +15,13 @@ struct HeadReader {
     /// The latest head, as far as it has been read.
     private(set) var head: ResponseHead?
     private(set) var isWhole = false
-    /// Whether the body comes in chunks, and a Content-Length beside them means nothing (RFC 9112, 6.3).
-    private(set) var isChunked = false
+    /// The promised length of the body on the wire. One beside chunks means nothing (RFC 9112, 6.3).
+    var length: Int64? { isChunked ? nil : head?.contentLength }
     /// Where a redirect leads to, as the server wrote it; nil also for several that differ, and for what is
     /// no text.
     var location: String? { isLocationValid ? foundLocation : nil }
 
+    private var isChunked = false
     private var foundLocation: String?
     private var isLocationValid = true
     private var bytes = 0

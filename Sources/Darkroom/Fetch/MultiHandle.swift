@@ -15,6 +15,8 @@ final class MultiHandle {
     private let poll: EventPoll
     /// When libcurl wants to be called without an event, by the monotonic clock in nanoseconds.
     private(set) var due: UInt64?
+    /// Those that were given no socket for an address and have to be run again to see it.
+    private var refused: [EasyHandle] = []
 
     private static let input = UInt32(DARKROOM_POLL_IN)
     private static let output = UInt32(DARKROOM_POLL_OUT)
@@ -42,14 +44,29 @@ final class MultiHandle {
     /// Begins the handle's transfer.
     func add(_ handle: EasyHandle) -> CURLMcode {
         let result = curl_multi_add_handle(curl, handle.curl)
-        if result == CURLM_OK { count += 1 }
+        guard result == CURLM_OK else { return result }
+        handle.pool = self
+        count += 1
         return result
     }
 
     /// Ends it, wherever it is.
     func remove(_ handle: EasyHandle) {
-        if curl_multi_remove_handle(curl, handle.curl) == CURLM_OK { count -= 1 }
+        guard handle.pool === self else { return }
+        // Fails of nothing but a handle that is not in here.
+        _ = curl_multi_remove_handle(curl, handle.curl)
+        handle.pool = nil
+        count -= 1
     }
+
+    /// Notes that the handle was given no socket for an address.
+    ///
+    /// Where several addresses in a row are refused, libcurl (7.88) does not see the second one until a
+    /// time limit passes: nothing happens on a socket that there is not. So the handle is run again.
+    func noteRefusal(of handle: EasyHandle) { refused.append(handle) }
+
+    /// Whether there is something to do without an event.
+    var isDue: Bool { !refused.isEmpty }
 
     /// Goes on with the transfers that wait for the socket.
     func act(on socket: CInt, flags: UInt32) -> CURLMcode {
@@ -66,6 +83,14 @@ final class MultiHandle {
 
     /// Does what libcurl has put off until its time limit, if that has come.
     func fire(now: UInt64) -> CURLMcode {
+        let stuck = refused
+        refused = []
+        for handle in stuck where handle.pool === self {
+            // Ending a pause has libcurl run the handle at its next time limit, which is now. In the middle of
+            // connecting there is nothing that a pause could hold up.
+            curl_easy_pause(handle.curl, CURLPAUSE_SEND)
+            curl_easy_pause(handle.curl, CURLPAUSE_CONT)
+        }
         guard let due, due <= now else { return CURLM_OK }
         self.due = nil
         var running: CInt = 0

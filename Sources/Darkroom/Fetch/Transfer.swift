@@ -86,8 +86,7 @@ final class Transfer {
     func advance(after result: CURLcode) throws(FetchError) -> Bool {
         // A body nobody wants may end as it likes.
         let isAnswered = [
-            CURLE_OK, CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED, CURLE_PARTIAL_FILE,
-            CURLE_ABORTED_BY_CALLBACK,
+            CURLE_OK, CURLE_WRITE_ERROR, CURLE_PARTIAL_FILE,
         ].contains(result)
         guard failure == nil, isAnswered else { return false }
         switch plan {
@@ -156,7 +155,7 @@ final class Transfer {
     private func takeHead() -> Progress {
         guard let head = reader.head else { return .stop }
         let plan = BodyPlan(
-            for: head, location: reader.location, resume: resumeHere,
+            for: head, length: reader.length, location: reader.location, resume: resumeHere,
             isConditional: validators != nil, limit: settings.limits.bytes)
         self.plan = plan
         switch plan {
@@ -206,9 +205,7 @@ final class Transfer {
 
     /// Whether the server has sent more than it promised, as far as that has arrived.
     var isOverlong: Bool {
-        guard plan?.isKept == true, !reader.isChunked, let length = reader.head?.contentLength else {
-            return false
-        }
+        guard plan?.isKept == true, let length = reader.length else { return false }
         return wireBytes > length
     }
 
@@ -243,7 +240,7 @@ final class Transfer {
             guard let head = reader.head else { return nil }
             return PartialBody(
                 bytes: body.bytes, crc32: body.crc32, of: head,
-                total: reader.isChunked ? nil : head.contentLength, target: hop.target)
+                total: reader.length, target: hop.target)
         case .rest:
             guard var partial = resume else { return nil }
             partial.bytes = body.bytes

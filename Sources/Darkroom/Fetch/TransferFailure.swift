@@ -76,7 +76,6 @@ extension FetchError {
     private static func kindAndCause(
         _ result: CURLcode, transfer: Transfer, handle: EasyHandle
     ) -> (Code, String?) {
-        let limits = transfer.settings.limits
         let words = handle.errorText
         switch result {
         case CURLE_URL_MALFORMAT: return (.badURL, "libcurl finds no URL in it")
@@ -91,10 +90,6 @@ extension FetchError {
             CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT:
             return (.tlsFailed, nil)
         case CURLE_OPERATION_TIMEDOUT: return timeout(transfer, words: words)
-        case CURLE_FILESIZE_EXCEEDED:
-            return (
-                .tooLarge, "the server announces more bytes than the limit of \(limits.bytes)"
-            )
         case CURLE_PARTIAL_FILE: return (.truncated, end(of: transfer))
         case CURLE_GOT_NOTHING: return (.connectionLost, "the server closed without an answer")
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:

@@ -68,7 +68,7 @@ final class TransferLoop {
     /// nothing to do, an hour.
     private func sleep() -> [darkroom_poll_event] {
         let now = Clock.nanoseconds
-        let due = pools.compactMap(\.due).min() ?? .max
+        let due = pools.contains(where: \.isDue) ? now : pools.compactMap(\.due).min() ?? .max
         // Rounded up: before its time libcurl has nothing to do.
         let milliseconds = due <= now ? 0 : min(3_600_000, (due - now - 1) / 1_000_000 + 1)
         do throws(Errno) {
