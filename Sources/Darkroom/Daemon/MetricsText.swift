@@ -206,7 +206,8 @@ struct MetricsText {
     private mutating func writeCache(_ metrics: Metrics, _ moment: MetricsMoment) {
         family(
             "darkroom_cache_lookups_total", .counter,
-            "Sources looked up in the cache: used without asking, confirmed by the server, or fetched.")
+            "Sources looked up in the cache: used without asking, confirmed by the server, or fetched."
+        )
         let results = [
             ("hit", metrics.cacheHits), ("revalidated", metrics.cacheRevalidations),
             ("miss", metrics.cacheMisses),
