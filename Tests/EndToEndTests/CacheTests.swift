@@ -226,6 +226,33 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
+    /// The one that fetches for the others waits for its next try: nobody tries in its place.
+    @Test func nextTryIsWaitedForByAll() async throws {
+        let isFirst = Atomic(true)
+        let origin = try ScriptedOrigin { _ in
+            guard isFirst.exchange(false, ordering: .relaxed) else {
+                return answer(["ETag: \"1\""])
+            }
+            return ScriptedOrigin.Reply([
+                "HTTP/1.1 503 Service Unavailable", "Retry-After: 1", "Content-Length: 0",
+                "Connection: close",
+            ])
+        }
+        defer { origin.stop() }
+        let daemon = try await run(["downloads.retryDelay": "10ms"])
+        daemon.send(SIGUSR1)
+        try await daemon.waitForStatusText("Paused")
+        for number in 0..<4 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
+        try await daemon.waitForStatusText("Paused (SIGUSR1): 4 batches")
+        daemon.send(SIGUSR2)
+        var kinds: [String?] = []
+        for number in 0..<4 { kinds.append(try await finish("m\(number)", daemon)) }
+        #expect(kinds.count { $0 == "stored" } == 1)
+        #expect(kinds.count { $0 == "hit" } == 3)
+        #expect(origin.requests.count == 2)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
     /// The one that fetches for the others is cancelled: another one takes over.
     @Test func cancellingTheFirstOneLetsTheOthersGoOn() async throws {
         let isStuck = Atomic(true)
