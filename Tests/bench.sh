@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures Darkroom beside libvips, ImageMagick and libpng: bash Tests/bench.sh [--pictures FOLDER] [--large]
 # Measures what durability full costs against process: bash Tests/bench.sh durability
+# Measures the downloads beside curl --parallel: bash Tests/bench.sh fetch
 # Or its compressions alone beside libpng: bash Tests/bench.sh compression [PICTURE.png]...
 #
 # Installs what is missing, builds a release, and prints a table for each job: medians, ratios, bytes
@@ -26,6 +27,6 @@ fi
 swift build -c release --product darkroomd --quiet || exit 1
 swift build -c release --product benchmark --quiet || exit 1
 products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
-[ "${1:-}" = durability ] && exec "$products/benchmark" "$@"
+case "${1:-}" in durability | fetch) exec "$products/benchmark" "$@" ;; esac
 "$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1
 exec "$products/benchmark" compare "$@"

@@ -6,6 +6,9 @@
 # how often a daemon is killed at a random moment, 300 by itself.
 # Missing Debian packages are installed first, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
+#
+# Most tests wait, for daemons and for the disk. So where there are several parts, what only needs processors goes on
+# beside them, at the lowest priority, lest they notice.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/packages.sh
@@ -16,10 +19,15 @@ readonly LOGS=.build/test-logs
 # these are instrumented too.
 readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|Board|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
 '|^EndToEndTests\.(CancelTests|SteerTests/holdsInMidBatch|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
+# The build for release has a folder of its own, for the package manager builds one thing at a time in each.
+readonly RELEASE=.build-release TSAN=.build-tsan
 passed=0 failed=0 skipped=0
+# What goes on beside, by its name: the process, which leads a group of its own.
+declare -A beside=()
 
 main() {
-    local parts=("$@") part
+    local part
+    parts=("$@")
     [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz systemd)
     for part in "${parts[@]}"; do
         case $part in
@@ -28,16 +36,45 @@ main() {
         esac
     done
     prepare || { failed=1; sum_up; }
-    for part in "${parts[@]}"; do
-        "part_$part"
-    done
+    trap end_beside EXIT
+    # The first build for all; then the second beside the tests of the first, and so on.
+    if [ "${#parts[@]}" -gt 1 ]; then
+        start_beside early 19 early_builds
+        run unit e2e faults
+        join_beside early
+        start_beside late 19 late_parts
+        run tsan
+        join_beside late
+    else
+        run unit e2e faults tsan lint exact instructions
+    fi
+    run fuzz systemd
     sum_up
+}
+
+# Does those of the parts that are wanted.
+run() {
+    local part
+    for part in "$@"; do
+        ! is_wanted "$part" || "part_$part"
+    done
+}
+
+is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
+
+early_builds() { ! is_wanted tsan || build_tsan; }
+
+late_parts() {
+    run lint exact instructions
+    ! is_wanted fuzz || build_fuzz
 }
 
 prepare() {
     { missing_build_packages; missing_test_packages; } | install_packages || return 1
     require_swift || return 1
     mkdir -p "$LOGS"
+    # What has been built in this run.
+    rm -f "$LOGS"/built-*
     # Debian keeps nginx and systemd's tools where only administrators have their PATH.
     PATH=$PATH:/usr/sbin:/sbin
 }
@@ -48,16 +85,58 @@ sum_up() {
     exit
 }
 
+# --- Beside each other -------------------------------------------------------------------------
+
+# start_beside NAME NICENESS COMMAND [ARGUMENT]...: begins something that counts and reports as parts do.
+start_beside() {
+    local name=$1 niceness=$2
+    shift 2
+    rm -f "$LOGS/beside-$name".*
+    # As a job of its own it is a process group, which can be ended whole.
+    set -m
+    (
+        [ "$niceness" -eq 0 ] || renice -n "$niceness" -p "$BASHPID" >/dev/null
+        passed=0 failed=0 skipped=0
+        "$@"
+        echo "$passed $failed $skipped" >"$LOGS/beside-$name.counts"
+    ) >"$LOGS/beside-$name.said" 2>&1 </dev/null &
+    set +m
+    beside[$name]=$!
+}
+
+# Waits for it, shows what it had to say, and adds what it counted.
+join_beside() {
+    local name=$1 counts=()
+    wait "${beside[$name]}"
+    unset "beside[$name]"
+    cat "$LOGS/beside-$name.said"
+    { read -r -a counts <"$LOGS/beside-$name.counts"; } 2>/dev/null || counts=(0 1 0)
+    passed=$((passed + counts[0]))
+    failed=$((failed + counts[1]))
+    skipped=$((skipped + counts[2]))
+}
+
+end_beside() {
+    local name
+    for name in "${!beside[@]}"; do kill -TERM -- "-${beside[$name]}" 2>/dev/null; done
+}
+
 # --- Reporting -------------------------------------------------------------------------------
 
 say() { printf '%-8s %s\n' "$1" "$2"; }
 
 # check PART WHAT COMMAND [ARGUMENT]...: counts one check; shows the end of its output if it failed.
 check() {
-    local part=$1 what=$2 log
+    local part=$1 what=$2
     shift 2
-    log=$LOGS/$part.log
-    if "$@" >"$log" 2>&1; then
+    "$@" >"$LOGS/$part.log" 2>&1
+    judge "$part" "$what" $?
+}
+
+# judge PART WHAT STATUS: the same for a command that has ended and whose output is in the part's log.
+judge() {
+    local part=$1 what=$2 status=$3 log=$LOGS/$1.log
+    if [ "$status" -eq 0 ]; then
         passed=$((passed + 1))
         return 0
     fi
@@ -115,8 +194,10 @@ part_unit() {
 # against each other at odd sizes, under sanitizers.
 part_exact() {
     local kernels=.build/kernels-sanitized
-    if build exact build swift build -c release --product exact; then
-        run_lines exact "checks of every colour" "$(swift build -c release --show-bin-path)/exact"
+    local release=(--scratch-path "$RELEASE" -c release)
+    if build exact build swift build "${release[@]}" --product exact; then
+        run_lines exact "checks of every colour" \
+            "$(swift build "${release[@]}" --show-bin-path)/exact"
     fi
     if build exact-kernels build clang_of_swift -std=c11 -O1 -g -Wall -Wextra -Werror -fuse-ld=lld \
         -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CPixels/include \
@@ -139,31 +220,36 @@ part_e2e() {
 # and trouble with the inbox.
 part_faults() {
     local products shim=$PWD/.build/faults-shim.so work apart=()
-    build faults "darkroomd" swift build --product darkroomd || return
-    build faults "Tests/Faults" swift build --product faults || return
+    build_suites faults .build || return
     build faults "Tests/Faults/shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC -o "$shim" \
         Tests/Faults/shim.c || return
     products=$(swift build --show-bin-path)
     work=$(mktemp -d)
     # In a namespace of its own nothing stays mounted, however it ends.
     if unshare --mount true 2>/dev/null; then apart=(unshare --mount); fi
-    run_lines faults-kills "checks by darkroomd --self-test" \
+    # One daemon is killed after the other, which leaves room for others that wait.
+    start_beside kills 0 run_lines faults-kills "checks by darkroomd --self-test" \
         "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-300}"
     run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
         --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
+    join_beside kills
     grep -h '^ok .*, lost [0-9]' "$LOGS"/faults{-kills,}.log | sed 's/^ok */         /'
     rm -rf "$work"
 }
 
 part_tsan() {
-    local scratch=.build-tsan reports=$LOGS/tsan-reports
-    build_suites tsan "$scratch" --sanitize=thread || return
-    build tsan "Tests/tsan/mutex.c" clang_of_swift -std=c11 -Wall -Wextra -Werror -O1 \
-        -shared -fPIC -o "$scratch/mutex.so" Tests/tsan/mutex.c || return
+    local scratch=$TSAN reports=$LOGS/tsan-reports
+    build_tsan || return
     rm -rf "$reports"
     mkdir -p "$reports"
     run_under_sanitizer
     check tsan-reports "no race is reported" no_reports "$reports"
+}
+
+build_tsan() {
+    build_suites tsan "$TSAN" --sanitize=thread &&
+        build tsan "Tests/tsan/mutex.c" clang_of_swift -std=c11 -Wall -Wextra -Werror -O1 \
+            -shared -fPIC -o "$TSAN/mutex.so" Tests/tsan/mutex.c
 }
 
 # Every process, the tests' and each daemon, writes what the sanitizer has to say into a file of its
@@ -177,28 +263,74 @@ run_under_sanitizer() {
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
 
 # Each C file of Tests/fuzz is a program that throws made-up inputs at the C parts, built for the
-# purpose with the sanitizers. An input that breaks one is left in .build/fuzz, as is all that it has
-# learned (corpus/), from where the next run goes on.
+# purpose with the sanitizers; the Swift file does so to what reads response heads and hosts. An input
+# that breaks one is left in .build/fuzz, as is all that it has learned (corpus/), from where the next
+# run goes on. There are as many at a time as there are processors.
 part_fuzz() {
-    local work=.build/fuzz source name before=$failed
+    local work=.build/fuzz names=() group name before=$failed
+    build_fuzz
+    for name in Tests/fuzz/*.{c,swift}; do
+        name=$(basename "${name%.*}")
+        [ ! -x "$work/$name" ] || names+=("$name")
+    done
+    while [ ${#names[@]} -gt 0 ]; do
+        group=("${names[@]:0:$(nproc)}")
+        names=("${names[@]:$(nproc)}")
+        fuzz "${group[@]}"
+    done
+    [ "$failed" -ne "$before" ] || say fuzz "nothing was found"
+}
+
+# Runs some at once.
+fuzz() {
+    local name process dictionary
+    local -A processes=()
+    for name in "$@"; do
+        mkdir -p "$work/corpus/$name"
+        dictionary=()
+        [ ! -e "Tests/fuzz/$name.dict" ] || dictionary=(-dict="Tests/fuzz/$name.dict")
+        # Swift's own report of a crash would wait for the process that libFuzzer has stopped.
+        SWIFT_BACKTRACE=enable=no "$work/$name" "${dictionary[@]}" -max_total_time="${FUZZ_SECONDS:-30}" -max_len=20000 -timeout=20 \
+            -artifact_prefix="$work/$name-" "$work/corpus/$name" >"$LOGS/fuzz-$name.log" 2>&1 &
+        processes[$name]=$!
+    done
+    for name in "$@"; do
+        wait "${processes[$name]}"
+        judge "fuzz-$name" "Tests/fuzz/$name" $? &&
+            say fuzz "$name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) .*/\1 inputs in \2 s/p' \
+                "$LOGS/fuzz-$name.log")"
+    done
+}
+
+# Builds what is not built yet of this run.
+build_fuzz() {
+    local work=.build/fuzz source name
     local flags=(-std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-sanitize-recover=undefined
         -ISources/CShims -ISources/CShims/include -ISources/CPixels -ISources/CPixels/include
         -ISources/CDeflate/include)
+    [ ! -e "$LOGS/built-fuzz" ] || return 0
     rm -rf "$work/objects"
     mkdir -p "$work/objects"
     build fuzz "the C parts, with sanitizers" fuzz_objects || return
     for source in Tests/fuzz/*.c; do
         name=$(basename "$source" .c)
+        rm -f "$work/$name"
         build fuzz "$source" clang_of_swift "${flags[@]}" -fsanitize=fuzzer,address,undefined \
-            "$source" "$work"/objects/*.o -o "$work/$name" -lpng16 -lz -ljpeg -ldeflate ||
-            continue
-        mkdir -p "$work/corpus/$name"
-        check "fuzz-$name" "$source" "$work/$name" -max_total_time="${FUZZ_SECONDS:-30}" \
-            -max_len=20000 -timeout=20 -artifact_prefix="$work/$name-" "$work/corpus/$name" &&
-            say fuzz "$name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) .*/\1 inputs in \2 s/p' \
-                "$LOGS/fuzz-$name.log")"
+            "$source" "$work"/objects/*.o -o "$work/$name" -lpng16 -lz -ljpeg -ldeflate
     done
-    [ "$failed" -ne "$before" ] || say fuzz "nothing was found"
+    rm -f "$work/heads"
+    build fuzz Tests/fuzz/heads.swift fuzz_heads "$work/heads"
+    touch "$LOGS/built-fuzz"
+}
+
+# The Swift files that need nothing but each other, so that the sanitizer sees them alone.
+fuzz_heads() {
+    local fetch=Sources/Darkroom/Fetch
+    swiftc -swift-version 6 -warnings-as-errors -package-name darkroom -parse-as-library -O \
+        -use-ld=lld -sanitize=fuzzer,address -module-name heads \
+        $fetch/{HTTPDate,HTTPField,HTTPStatus,EntityTag,ContentRange,RetryAfter,CacheControl}.swift \
+        $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules}.swift \
+        $fetch/{URLAuthority,RedactedURL}.swift Tests/fuzz/heads.swift -o "$1"
 }
 
 fuzz_objects() {
@@ -230,7 +362,7 @@ part_systemd() {
         fi
         return
     fi
-    build systemd "build" swift build || return
+    build_suites systemd .build || return
     local stage
     stage=$(mktemp -d)
     stage_daemon "$stage"
@@ -292,11 +424,13 @@ stage_daemon() {
 
 # --- Swift Testing ---------------------------------------------------------------------------
 
-# build_suites PART SCRATCH [OPTION]...: builds all test programs.
+# build_suites PART SCRATCH [OPTION]...: builds all programs and tests, once in a run.
 build_suites() {
     local part=$1 scratch=$2
     shift 2
-    build "$part" "build" build_tests --scratch-path "$scratch" "$@"
+    [ ! -e "$LOGS/built-${scratch#.}" ] || return 0
+    build "$part" "build" build_tests --scratch-path "$scratch" "$@" &&
+        touch "$LOGS/built-${scratch#.}"
 }
 
 # run_suites PART FILTER SCRATCH [OPTION]...: runs the suites whose names match, and counts.

@@ -7,24 +7,42 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
     READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+    LOOKING = O_PATH | O_CLOEXEC,
     PASSING = O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW,
     /* As path_resolution(7) has it. */
     MOST_LINKS = 40,
     MOST_FOLDERS = 128
 };
 
-int darkroom_open_beneath(int dir, const char *path)
+static int open_beneath(int dir, const char *path, int flags)
 {
     struct open_how how;
     memset(&how, 0, sizeof how);
-    how.flags = READING;
+    how.flags = (unsigned)flags;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
     return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+}
+
+/* Whether what a descriptor of LOOKING has found is to be opened; closes it if it is. */
+static int is_regular(int found)
+{
+    struct stat status;
+    if (fstat(found, &status) < 0 || !S_ISREG(status.st_mode))
+        return 0;
+    close(found);
+    return 1;
+}
+
+int darkroom_open_beneath(int dir, const char *path)
+{
+    int found = open_beneath(dir, path, LOOKING);
+    return found >= 0 && is_regular(found) ? open_beneath(dir, path, READING) : found;
 }
 
 /* The way that is still to go, and the folders that were passed to here, the first not ours. */
@@ -96,6 +114,12 @@ static int leave(struct walk *walk, const char *left)
     return put_before(walk, left, "");
 }
 
+static int open_last(int folder, const char *name)
+{
+    int found = openat(folder, name, LOOKING | O_NOFOLLOW);
+    return found >= 0 && is_regular(found) ? openat(folder, name, READING | O_NOFOLLOW) : found;
+}
+
 /* Opens what is at the end of the way, having gone there. */
 static int go(struct walk *walk)
 {
@@ -106,7 +130,7 @@ static int go(struct walk *walk)
         if (take_name(walk, name, &left) < 0)
             return -1;
         if (!*name)
-            return openat(folder, ".", READING);
+            return openat(folder, ".", LOOKING);
         ssize_t length = strcmp(name, ".") && strcmp(name, "..")
             ? readlinkat(folder, name, target, sizeof target)
             : failure(EINVAL);
@@ -121,7 +145,7 @@ static int go(struct walk *walk)
         else if (*left)
             result = enter(walk, name, left);
         else
-            return openat(folder, name, READING | O_NOFOLLOW);
+            return open_last(folder, name);
         if (result < 0)
             return -1;
     }

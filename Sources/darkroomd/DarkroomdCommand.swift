@@ -24,7 +24,7 @@ struct DarkroomdCommand: ParsableCommand {
             Exit codes:
               0 stopped by a signal, 64 wrong usage, 71 system error, 74 input or output error,
               75 the spool is in use by another daemon, 77 no permission, 78 configuration error.
-              Of --self-test: 0 all is well, 1 something is not.
+              Of --self-test: 0 all is well, 1 something is not, 74 or 77 the folder cannot be used.
             """,
         version: "darkroomd \(Daemon.version)")
 
@@ -62,16 +62,26 @@ struct DarkroomdCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How often --self-test kills at a random moment, besides once after each step.",
+            "How often --self-test kills at a random moment, besides once after each step; 30 if not given.",
             valueName: "number"))
-    var kills = 30
+    var kills: Int?
 
     @Flag(help: "Leave the folder of a --self-test that found a problem behind.")
     var keep = false
 
     func validate() throws {
-        guard (0...1_000_000).contains(kills) else {
+        if let kills, !(0...1_000_000).contains(kills) {
             throw ValidationError("--kills \(kills): write a number from 0 to 1000000")
+        }
+        if selfTest == nil, kills != nil || keep {
+            throw ValidationError("--kills and --keep go with --self-test SPOOL")
+        }
+        if selfTest != nil, checkConfig {
+            throw ValidationError("--self-test and --check-config do not go together")
+        }
+        for (option, path) in [("--spool", spool), ("--config", config), ("--self-test", selfTest)]
+        where path?.isEmpty == true {
+            throw ValidationError("\(option): write a path")
         }
         for setting in settings where !setting.contains("=") {
             throw ValidationError("--set \(setting): write KEY=VALUE")
@@ -80,7 +90,8 @@ struct DarkroomdCommand: ParsableCommand {
 
     func run() throws {
         if let selfTest {
-            let options = SelfTest.Options(spool: absolute(selfTest), kills: kills, keeps: keep)
+            let options = SelfTest.Options(
+                spool: absolute(selfTest), kills: kills ?? 30, keeps: keep)
             let test = SelfTest(options, program: "/proc/self/exe")
             throw ArgumentParser.ExitCode(test.run())
         }

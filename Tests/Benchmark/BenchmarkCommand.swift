@@ -11,7 +11,8 @@ struct BenchmarkCommand: AsyncParsableCommand {
             each; the programs take turns, and the medians are printed. ImageMagick's times are those of \
             the whole process.
             """,
-        subcommands: [Compare.self, Durability.self, Work.self], defaultSubcommand: Compare.self)
+        subcommands: [Compare.self, Durability.self, Fetch.self, FetchWork.self, Work.self],
+        defaultSubcommand: Compare.self)
 }
 
 /// One job done by Darkroom in this process: what `Compare` starts.

@@ -13,7 +13,8 @@ struct Execution {
     init(_ words: [String], environment: [String: String] = [:]) throws {
         let log = FileManager.default.temporaryDirectory.appending(path: "benchmark-\(getpid())")
         defer { try? FileManager.default.removeItem(at: log) }
-        let status = try Self.run([Program.peers, "run"] + words, environment, output: log.path)
+        let (status, _) = try Self.run(
+            [Program.peers, "run"] + words, environment, output: log.path)
         guard status == 0 else {
             throw BenchmarkError("\(words.joined(separator: " ")) failed (status \(status))")
         }
@@ -25,10 +26,10 @@ struct Execution {
         peak = Int(figures[1]) * 1024
     }
 
-    /// Returns the status that waitpid gives.
-    private static func run(
-        _ words: [String], _ environment: [String: String], output: String
-    ) throws -> CInt {
+    /// Returns the status that wait4 gives, and the processor's time in seconds.
+    static func run(
+        _ words: [String], _ environment: [String: String] = [:], output: String
+    ) throws -> (status: CInt, processor: Double) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -41,8 +42,10 @@ struct Execution {
         let error = posix_spawn(&identifier, words[0], &actions, nil, &argv, &envp)
         guard error == 0 else { throw POSIXError(.init(rawValue: error) ?? .EIO) }
         var status: CInt = 0
-        while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
-        return status
+        var usage = rusage()
+        while wait4(identifier, &status, 0, &usage) == -1, errno == EINTR {}
+        let times = [usage.ru_utime, usage.ru_stime]
+        return (status, times.map { Double($0.tv_sec) + Double($0.tv_usec) / 1e6 }.reduce(0, +))
     }
 }
 

@@ -12,7 +12,11 @@ import Testing
         #expect(output.contains(arguments == ["--help"] ? "--check-config" : "darkroomd 0."))
     }
 
-    @Test(arguments: [["--no-such-option"], ["--spool"], ["unexpected"]])
+    @Test(arguments: [
+        ["--no-such-option"], ["--spool"], ["unexpected"], ["--spool", ""], ["--config", ""],
+        ["--kills", "3"], ["--keep"], ["--self-test", ""],
+        ["--self-test", "/tmp", "--check-config"],
+    ])
     func refusesAWrongCommandLine(arguments: [String]) async throws {
         let (ending, output) = try await DaemonProcess.end(arguments: arguments)
         #expect(ending == .exited(64))
@@ -53,6 +57,7 @@ import Testing
         ("durability: maybe\nlog: {level: loud}\n", ["durability", "log.level"]),
         ("- a\n- b\n", ["map"]),
         ("log: [\n", [":"]),
+        ("retention: 1d\n", ["retention: it is a section, of retention.age, retention.bytes"]),
     ]
 
     @Test(arguments: wrong)

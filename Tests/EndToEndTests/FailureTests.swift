@@ -43,7 +43,7 @@ import Testing
         checksum[29] ^= 0xff
         return [
             Damage(
-                code: "not-a-picture", bytes: Array("<!DOCTYPE html><html></html>".utf8),
+                code: "html-page", bytes: Array("<!DOCTYPE html><html></html>".utf8),
                 word: "HTML"),
             Damage(code: "not-a-picture", bytes: [], word: "empty"),
             Damage(code: "png-crc", bytes: checksum, word: "IHDR"),

@@ -5,16 +5,8 @@ import Testing
 
 /// The memory that pictures take together, and what becomes of those that need more.
 @Suite(.fewAtATime) struct MemoryTests {
-    /// Of one colour, so that it is quick to make and small: 36 million pixels, 108 MB when it is held whole.
-    private static let large: [UInt8] = {
-        let side = 6000
-        let row = [UInt16](repeating: 90, count: side * 3)
-        var maker = PNGMaker(
-            width: side, height: side, colourType: .rgb, depth: 8,
-            samples: Array(repeatElement(row, count: side).joined()))
-        maker.rowFilter = .fixed(2)
-        return maker.encoded
-    }()
+    /// Small as a file; 36 million pixels, 108 MB when it is held whole.
+    private static let large = PNGMaker.black(width: 6000, height: 6000, colourType: .rgb, depth: 8)
 
     /// The most memory the process has had, in bytes.
     private func peak(_ daemon: DaemonProcess) throws -> Int {

@@ -39,6 +39,28 @@ import Testing
         try bench.checkCompleted(try await bench.spool.finish("long", daemon))
     }
 
+    /// What is fetched and waits to be filtered takes turns by batch.
+    @Test func aSmallBatchDoesNotWaitForAllThatAnotherHasReady() async throws {
+        let bench = try Bench(pictures: 2)
+        let daemon = try await bench.run(["filters.concurrency": "1"])
+        let long = (0..<200).map { index -> [String: Any] in
+            [
+                "name": "\(index)", "source": bench.url("0.png"),
+                "filters": [["resize": ["width": 1200]], ["blur": ["sigma": 4]]],
+            ]
+        }
+        try bench.drop("long", ["images": long])
+        _ = try await bench.spool.waitForStatus(of: "long", daemon, "under way") {
+            $0.counts.filtered >= 1 && $0.counts.downloaded >= 60
+        }
+        try bench.drop("small", images: [("a", bench.url("1.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("small", daemon))
+        // 64 of them stood in line before it came.
+        #expect(try #require(try bench.spool.status(of: "long")).counts.filtered < 60)
+        try bench.spool.drop("long.cancel", "")
+        #expect(try await bench.spool.finish("long", daemon).state == .cancelled)
+    }
+
     @Test func dependenciesAreKept() async throws {
         let bench = try Bench(pictures: 4)
         let daemon = try await bench.run()

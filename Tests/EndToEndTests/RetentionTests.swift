@@ -32,7 +32,7 @@ import Testing
         try bench.checkCompleted(try await bench.spool.finish("new", daemon))
         try await daemon.waitUntil("the removal") { _ in !bench.spool.exists("outbox/old") }
         #expect(bench.spool.list("outbox") == ["new", "young"])
-        #expect(daemon.outputText.contains("outbox/old removed"))
+        try await daemon.waitUntil("a word of it") { $0.outputText.contains("outbox/old removed") }
         // The name is free again.
         try bench.drop("old", images: [("a", bench.url("0.png"))])
         try bench.checkCompleted(try await bench.spool.finish("old", daemon))

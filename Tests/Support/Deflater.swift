@@ -24,6 +24,22 @@ package enum Deflater {
         return stream
     }
 
+    /// A zlib stream of so many zeros, one at least, without making them: literals, then matches of 258 bytes that
+    /// reach one byte back.
+    package static func zlib(zeros count: Int) -> [UInt8] {
+        var writer = BitWriter(bytes: [0x78, 0x01])
+        writer.append(0b011, count: 3)
+        let matches = (count - 1) / 258
+        for _ in 0..<count - matches * 258 { appendSymbol(0, to: &writer) }
+        // Length 285, 11000101 with its first bit first, and distance 0, 00000; neither has further bits.
+        for _ in 0..<matches { writer.append(0b00000_1010_0011, count: 13) }
+        appendSymbol(256, to: &writer)
+        var stream = writer.finished()
+        // Adler-32: one sum stays 1, the other counts.
+        stream.append(bigEndian: UInt32(count % 65521) << 16 | 1)
+        return stream
+    }
+
     private static func appendStored(_ bytes: [UInt8], to stream: inout [UInt8]) {
         var start = 0
         repeat {

@@ -1,12 +1,15 @@
 import Foundation
 
-/// TCP on 127.0.0.1, in as many calls as the origins need.
+/// TCP on this machine, 127.0.0.1 where nothing else is said, in as many calls as the origins need.
 enum LoopbackSocket {
     /// A listening socket on this port; on one that the system chooses if it is 0.
-    static func listen(port: UInt16 = 0, backlog: CInt = 128) throws -> (socket: CInt, port: UInt16) {
+    static func listen(
+        address text: String = "127.0.0.1", port: UInt16 = 0, backlog: CInt = 128
+    ) throws -> (socket: CInt, port: UInt16) {
         let number = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw posixError() }
         var address = loopback(port: port)
+        address.sin_addr.s_addr = inet_addr(text)
         let isListening = withSocketAddress(&address) { bind(number, $0, $1) } == 0
         guard isListening, Glibc.listen(number, backlog) == 0,
             withSocketAddress(&address, { getsockname(number, $0, $1) }) == 0

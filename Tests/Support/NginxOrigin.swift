@@ -27,9 +27,9 @@ package final class NginxOrigin: Sendable {
         case ended(String)
     }
 
-    /// Starts nginx and waits until it accepts connections. With `tls`, over HTTPS and HTTP/2 with a
-    /// certificate of its own making for `localhost` and 127.0.0.1.
-    package init(documentRoot: String, tls: Bool = false) throws {
+    /// Starts nginx and waits until it accepts connections. With `tls`, over HTTPS and, unless `http2` is
+    /// false, HTTP/2, with a certificate of its own making for `localhost` and 127.0.0.1.
+    package init(documentRoot: String, tls: Bool = false, http2: Bool = true) throws {
         let program = try Self.find("nginx")
         scratch = try ScratchDirectory()
         let folder = scratch.url
@@ -39,7 +39,8 @@ package final class NginxOrigin: Sendable {
         for _ in 0..<10 {
             let port = try unusedPort()
             let configuration = folder.appending(path: "nginx.conf")
-            try Self.configuration(port: port, documentRoot: documentRoot, tls: tls)
+            let speech = tls ? (http2 ? " ssl http2" : " ssl") : ""
+            try Self.configuration(port: port, documentRoot: documentRoot, speech: speech)
                 .write(to: configuration, atomically: true, encoding: .utf8)
             let log = folder.appending(path: "nginx.log").path
             let process = try ChildProcess(
@@ -119,7 +120,8 @@ package final class NginxOrigin: Sendable {
     }
 
     /// One process, in the foreground, as whoever runs the tests.
-    private static func configuration(port: UInt16, documentRoot: String, tls: Bool) -> String {
+    private static func configuration(port: UInt16, documentRoot: String, speech: String) -> String
+    {
         let secure = """
             ssl_certificate origin.crt;
                 ssl_certificate_key origin.key;
@@ -141,8 +143,8 @@ package final class NginxOrigin: Sendable {
               sendfile on;
               tcp_nodelay on;
               server {
-                listen 127.0.0.1:\(port)\(tls ? " ssl http2" : "");
-                \(tls ? secure : "")
+                listen 127.0.0.1:\(port)\(speech);
+                \(speech.isEmpty ? "" : secure)
                 root "\(documentRoot)";
                 location /moved/ { rewrite ^/moved(/.*)$ $1 redirect; }
                 location /moved-twice/ { rewrite ^/moved-twice(/.*)$ /moved$1 redirect; }

@@ -104,6 +104,18 @@ package struct PNGMaker: Sendable {
         return maker
     }
 
+    /// The file of a black picture, made without its samples, which may be many.
+    package static func black(
+        width: Int, height: Int, colourType: ColourType, depth: Int
+    ) -> [UInt8] {
+        var maker = PNGMaker(
+            width: 1, height: 1, colourType: colourType, depth: depth,
+            samples: [UInt16](repeating: 0, count: colourType.channels))
+        (maker.width, maker.height) = (width, height)
+        let row = 1 + (width * colourType.channels * depth + 7) / 8
+        return PNGChunk.file(maker.chunks(around: Deflater.zlib(zeros: height * row)))
+    }
+
     package var headerChunk: PNGChunk {
         var data: [UInt8] = []
         data.append(bigEndian: UInt32(width))

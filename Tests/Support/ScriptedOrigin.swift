@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// An HTTP/1.1 origin on 127.0.0.1 that answers each request as the test says, and remembers what it was
+/// An HTTP/1.1 origin on this machine that answers each request as the test says, and remembers what it was
 /// asked. Every connection has one request.
 package final class ScriptedOrigin: Sendable {
     package struct Request: Sendable {
@@ -37,7 +37,8 @@ package final class ScriptedOrigin: Sendable {
     }
 
     package let port: UInt16
-    package var baseURL: String { "http://127.0.0.1:\(port)" }
+    package let address: String
+    package var baseURL: String { "http://\(address):\(port)" }
     private let listener: CInt
     private let answer: @Sendable (Request) -> Reply
     private let asked = Mutex<[Request]>([])
@@ -48,10 +49,12 @@ package final class ScriptedOrigin: Sendable {
     ///
     /// - Parameter port: where it listens; 0 for wherever there is room.
     package init(
-        port: UInt16 = 0, _ answer: @escaping @Sendable (Request) -> Reply
+        address: String = "127.0.0.1", port: UInt16 = 0,
+        _ answer: @escaping @Sendable (Request) -> Reply
     ) throws {
         self.answer = answer
-        (listener, self.port) = try LoopbackSocket.listen(port: port)
+        self.address = address
+        (listener, self.port) = try LoopbackSocket.listen(address: address, port: port)
         threads.enter()
         Thread.detachNewThread { [self] in accept() }
     }

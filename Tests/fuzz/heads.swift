@@ -77,7 +77,8 @@ private func checkHost(_ text: String) {
             precondition(
                 bare.hasPrefix("[")
                     || inet_aton(String(bare), &number) == 1
-                        && UInt128(UInt32(bigEndian: number.s_addr)) == address.number)
+                        && UInt128(UInt32(bigEndian: number.s_addr)) == address.number
+            )
         }
     }
     if let pattern = try? HostPattern(text) {

@@ -9,8 +9,9 @@
 int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, const char *new_name);
 
 /* openat2(2), read-only and close-on-exec, with RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS: never
- * resolves to anything outside `dir`, by "..", an absolute link or /proc. O_NONBLOCK is set so that
- * a fifo does not hold the caller; it has no effect on regular files. */
+ * resolves to anything outside `dir`, by "..", an absolute link or /proc. What is no regular file is
+ * looked at and not opened, for opening a device may do something: its descriptor is an O_PATH one.
+ * O_NONBLOCK is set lest a fifo that has just taken the file's place hold the caller. */
 int darkroom_open_beneath(int dir, const char *path);
 
 /* The same, walked folder by folder with openat(2), for where openat2 is not to be had: kernels before

@@ -152,8 +152,9 @@ extension Board {
             if !failure.isCancellation { tries.note?.lastError = failure }
             let verdict = backOff.verdict(
                 on: failure, retryAfter: retryAfter, tries: tries.count, jitter: jitter())
-            if case .again(let delay) = verdict, batch.sources[index].phase == .running,
-                !batch.cancellation.isSet
+            // A file of this machine does not change by waiting.
+            if case .again(let delay) = verdict, tries.note != nil,
+                batch.sources[index].phase == .running, !batch.cancellation.isSet
             {
                 return retry(index, of: batch, failure, after: delay, partial)
             }

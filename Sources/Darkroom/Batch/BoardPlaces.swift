@@ -1,8 +1,9 @@
 /// Who is given the next free place.
 extension Board {
     /// How many times as many images of a level as there are places may wait for their hosts or their next tries.
-    /// They take none of the places, and this bounds what comes back at once.
-    private static let waitingFactor = 8
+    /// They take none of the places, so that slow hosts, be they those of a hundred batches, do not hold up others;
+    /// this bounds what may come back at once.
+    private static let waitingFactor = 64
 
     /// Fills the free places.
     mutating func admit() -> [Effect] {
@@ -54,7 +55,7 @@ extension Board {
         places[batch.level.index] += 1
         batch.markStarted(now: now)
         if convict(index, of: batch, &effects) { return }
-        batch.status.images[index].attempts += 1
+        batch.status.images[index].countAttempt()
         let source = batch.sourceOfImage[index]
         guard source >= 0 else {
             batch.live[index] = Batch.Live(phase: .queuedFilter, since: now)

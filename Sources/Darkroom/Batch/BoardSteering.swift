@@ -143,14 +143,14 @@ extension Board {
         return .acts
     }
 
-    /// Takes back the places of images of which nothing has begun.
+    /// Takes back the places of images that no operation works on: a download or a filter of theirs has not begun.
     private mutating func takeBackQueued(_ batch: Batch, _ effects: inout [Effect]) {
         for source in batch.sources.indices where batch.sources[source].phase.isToBegin {
             effects.append(.cancel(.download(batch.key, source: source)))
             takeBack(source: source, of: batch)
         }
         for (index, live) in batch.live
-        where live.phase == .queuedFilter && batch.sourceOfImage[index] < 0 {
+        where live.phase == .queuedFilter {
             effects.append(.cancel(.filter(batch.key, image: index)))
             giveBackMemory(batch.key, index, &effects)
             takeBack(index, of: batch)

@@ -20,7 +20,8 @@ struct MemoryLedger {
         case everything
     }
 
-    /// What each picture needs at least: file buffers, decoder, encoder.
+    /// What each picture needs at least: file buffers, decoder, encoder. Where there is less, it may begin with
+    /// all there is, to hear from its header how much it lacks.
     static let share = 4 << 20
     static let patience = 64
 
@@ -64,7 +65,7 @@ struct MemoryLedger {
 
     private func amount(_ need: Need) -> Int {
         switch need {
-        case .bytes(let bytes): max(bytes, Self.share)
+        case .bytes(let bytes): max(bytes, min(Self.share, limit))
         case .everything: limit
         }
     }

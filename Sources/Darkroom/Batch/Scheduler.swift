@@ -24,6 +24,8 @@ package final class Scheduler: Sendable {
     let flights = Mutex(Flights())
     /// Which downloads may be in the queue.
     let hosts: Mutex<HostWaits>
+    /// Which filters may be in the queue.
+    let turns: Mutex<FilterTurns>
     let board: Mutex<Board>
     private let settings: Mutex<Darkroom.Configuration>
     private let operations = Mutex<[Work: Operation]>([:])
@@ -56,6 +58,7 @@ package final class Scheduler: Sendable {
         self.engine = engine
         board = Mutex(Board(configuration))
         hosts = Mutex(HostWaits(limit: configuration.hostLimit))
+        turns = Mutex(FilterTurns(width: configuration.filtersQueued))
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: configuration.isDurable, storage: storage, log: log)
@@ -93,6 +96,7 @@ package final class Scheduler: Sendable {
             board.window = configuration.window
             board.backOff = configuration.downloads.backOff
         }
+        turns.withLock { $0.width = configuration.filtersQueued }
         setHostLimit(configuration.hostLimit)
     }
 
@@ -123,7 +127,8 @@ package final class Scheduler: Sendable {
     /// How many operations the queues hold, those that run included, and images that wait to be published.
     var queueLengths: [(name: String, length: Int)] {
         [
-            ("downloads", downloads.operationCount), ("filters", filters.operationCount),
+            ("downloads", downloads.operationCount),
+            ("filters", filters.operationCount + turns.withLock(\.waitingCount)),
             ("publisher", publisher.pendingCount),
         ]
     }
@@ -192,17 +197,20 @@ package final class Scheduler: Sendable {
         _ change: (inout Board) -> [Effect]
     ) {
         var effects = board.withLock { board in
-            var effects = change(&board)
-            if gate.mayStart, storage.mayWork { effects += board.admit() }
-            return effects
+            change(&board) + admit(&board)
         }
         while !effects.isEmpty {
             var hasRoom = false
             for effect in effects where !perform(effect, recorded) { hasRoom = true }
-            effects = hasRoom && gate.mayStart ? board.withLock { $0.admit() } : []
+            effects = hasRoom ? board.withLock { admit(&$0) } : []
         }
         progressed()
         listeners.withLock { $0 }.room()
+    }
+
+    /// Gives out the places that are free, where anything may begin.
+    private func admit(_ board: inout Board) -> [Effect] {
+        gate.mayStart && storage.mayWork ? board.admit() : []
     }
 
     func progressed() { listeners.withLock { $0 }.progress() }
@@ -223,6 +231,7 @@ package final class Scheduler: Sendable {
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
             waits.withLock { $0.remove(work) }
             leaveHost(work, waiting: true)
+            turns.withLock { $0.remove(work) }.forEach(start)
             leaveFlight(work)
             endedUndecided(work)
         case .record(let key, let folders, let index, let status, let step):
@@ -325,8 +334,18 @@ package final class Scheduler: Sendable {
             return true
         }
         guard enterHost(item) else { return false }
-        start(item)
+        if case .filter(let key, let image) = work {
+            takeTurn(item, key, image)
+        } else {
+            start(item)
+        }
         return true
+    }
+
+    private func takeTurn(_ item: FilterTurns.Item, _ key: BatchKey, _ image: Int) {
+        let isGranted = board.withLock { $0.memory.holds($0.ticket(key, image)) }
+        let atOnce = isGranted || !storage.mayWork
+        turns.withLock { $0.add(item, atOnce: atOnce) }.forEach(start)
     }
 
     /// Puts an operation into its queue for work that nothing keeps from it.
@@ -379,6 +398,7 @@ package final class Scheduler: Sendable {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
         leaveHost(work)
+        turns.withLock { $0.ended(work) }.forEach(start)
         advanceFlight(work, isShared: isShared, change)
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
@@ -388,6 +408,7 @@ package final class Scheduler: Sendable {
     func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
         leaveHost(work)
+        turns.withLock { $0.ended(work) }.forEach(start)
         advanceFlight(work, isShared: false, change)
     }
 }

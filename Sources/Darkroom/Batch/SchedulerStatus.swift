@@ -36,6 +36,9 @@ extension Darkroom.Configuration {
         filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
     }
 
+    /// Filters in their queue at once, so that no thread of it finds it empty.
+    var filtersQueued: Int { filterWidth * 2 }
+
     var saturation: Int { downloadConcurrency + filterWidth }
 }
 

@@ -25,6 +25,11 @@ extension Scheduler {
         return outcomes
     }
 
+    /// Whether a batch of one of these IDs is here to be steered.
+    func knows(_ ids: [String]) -> Bool {
+        board.withLock { board in ids.contains { board.keys[FileName($0)] != nil } }
+    }
+
     /// Has a control act on the batch of this ID.
     ///
     /// - Parameter recorded: called where it acts, when a restart would remember it.
@@ -61,14 +66,14 @@ extension Scheduler {
     /// does not take it, it is tried again.
     func amendStatus(_ folders: BatchFolders, _ isHeld: Bool, _ steering: [Steering]) {
         do {
-            guard var status = Status(decoding: try folders.outbox().read(BatchFile.status)),
-                !status.state.isFinal
-            else { return }
-            status.steering = steering
-            status.waiting = nil
-            status.state =
-                isHeld ? .held : status.times.started == nil ? .pending : .processing
-            try folders.writeStatus(status, durably: false)
+            try folders.amendStatus { status in
+                guard !status.state.isFinal else { return false }
+                status.steering = steering
+                status.waiting = nil
+                status.state =
+                    isHeld ? .held : status.times.started == nil ? .pending : .processing
+                return true
+            }
         } catch  where error.fault != nil {
             storage.troubled(error, batch: folders.id)
             preparation.asyncAfter(deadline: .now() + 5) { [self] in

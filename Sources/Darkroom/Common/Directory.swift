@@ -75,7 +75,9 @@ package final class Directory: Sendable {
         Descriptor(
             owning: try Self.call("open", path(of: name)) {
                 name.withCString {
-                    openat(number, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+                    openat(
+                        number, $0,
+                        O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600)
                 }
             })
     }

@@ -28,6 +28,11 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
         return String(shown)
     }
 
+    /// Whether the name's last bytes are these.
+    func hasSuffix(_ ending: String) -> Bool {
+        bytes.suffix(ending.utf8.count).elementsEqual(ending.utf8)
+    }
+
     package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         var terminated = bytes.map { CChar(bitPattern: $0) }
         terminated.append(0)

@@ -53,6 +53,8 @@ package struct ConfigurationFile: Sendable {
     /// ": did you mean …?", or nothing.
     package static func suggestion(for key: String) -> String {
         let names = Setting.all.map(\.key)
+        let within = names.filter { $0.hasPrefix(key + ".") }
+        if !within.isEmpty { return ": it is a section, of \(within.joined(separator: ", "))" }
         let sections = Set(names.compactMap { $0.split(separator: ".").first.map(String.init) })
         return Suggestion.nearest(to: key, among: names + sections.sorted())
             .map { "; did you mean \($0)?" } ?? ""

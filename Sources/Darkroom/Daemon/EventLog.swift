@@ -157,6 +157,12 @@ package struct EventLog: Sendable {
         say(.notice, .notTaken, "inbox/\(name) is not taken: \(reason)")
     }
 
+    /// The sum of many of which not each was told.
+    func notTaken(more count: Int) {
+        let files = count == 1 ? "1 more file in inbox/ is" : "\(count) more files in inbox/ are"
+        say(.notice, .notTaken, "\(files) not taken; inbox.json says why")
+    }
+
     // MARK: Batches
 
     package func claimed(_ status: Status) {
@@ -199,8 +205,8 @@ package struct EventLog: Sendable {
             let causes = crashes.all.map(\.rawValue).joined(separator: ", ")
             say(
                 .warning, .imageSuspected,
-                "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)); it"
-                    + " is tried again, alone",
+                "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)), the last"
+                    + " time or earlier; it is tried again, alone",
                 [
                     Field.batch: .string(batch.status.id), Field.image: .string(name),
                     Field.error: .string(crashes.all.last?.rawValue ?? ""),
@@ -318,6 +324,7 @@ package struct EventLog: Sendable {
 
     /// The first word about trouble with the spool's disk; others follow while it lasts, but seldom.
     package func storageWaits(_ failure: Failure, batch: String?) {
+        metrics.storageFailures.add(1)
         say(
             .critical, .storageWaits,
             "\(failure.message); nothing new begins until that has passed, which is tried again and "
@@ -338,6 +345,7 @@ package struct EventLog: Sendable {
     }
 
     package func storageLost(_ failure: Failure, batch: String?) {
+        metrics.storageFailures.add(1)
         say(
             .critical, .storageLost,
             "\(failure.message); the disk may have lost data, so no manifest is taken and no image begun "

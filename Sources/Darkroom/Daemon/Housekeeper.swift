@@ -4,13 +4,15 @@ import Synchronization
 
 /// Keeps the spool tidy beside the work: finished entries that have expired, and files left in `tmp`.
 ///
-/// It looks some time after the start, when an entry comes of age, and once an hour at least. All of it is done
+/// It looks some time after the start, when an entry comes of age, and once an hour at least; once a minute where
+/// the entries' size is limited, or so seldom that looking takes a hundredth of the time. All of it is done
 /// on a queue of the lowest quality, in small steps.
 final class Housekeeper: @unchecked Sendable {
     // @unchecked: the stored variables are touched on `queue` only.
 
     /// In seconds.
     private static let hour = 3600.0
+    private static let minute = 60.0
     /// What stays in the outbox although it is old is told for so many, and for each once.
     private static let keptCapacity = 100
 
@@ -74,6 +76,9 @@ final class Housekeeper: @unchecked Sendable {
         }
         // An entry that is finished a moment from now must not become older than it may.
         if configuration.retention.age > 0 { wait = min(wait, max(configuration.retention.age, 1)) }
+        if configuration.retention.bytes > 0 {
+            wait = min(wait, max(Self.minute, Date.now.timeIntervalSince(now) * 100))
+        }
         come(in: wait)
     }
 

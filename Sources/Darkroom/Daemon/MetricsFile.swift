@@ -83,14 +83,18 @@ final class MetricsFile: Sendable {
         let folder = try Directory(path: slash == path.startIndex ? "/" : String(path[..<slash]))
         let name = String(path[path.index(after: slash)...])
         let new = FileName(".\(name).new")
-        do {
-            let file = try folder.create(new, replacing: true)
+        let file = try folder.create(new, replacing: true)
+        do throws(FileError) {
             try file.write(bytes, path: folder.path(of: new))
             guard fchmod(file.number, 0o644) == 0 else {
                 throw FileError("make readable", folder.path(of: new), .init(rawValue: errno))
             }
+            try folder.rename(new, to: folder, as: FileName(name), replacing: true)
+        } catch {
+            // Where there is a folder of the file's name, say, it would lie there for ever.
+            try? folder.remove(new)
+            throw error
         }
-        try folder.rename(new, to: folder, as: FileName(name), replacing: true)
     }
 }
 

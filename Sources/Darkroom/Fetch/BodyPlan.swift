@@ -34,7 +34,8 @@ enum BodyPlan: Sendable, Equatable {
                 location == nil
                 ? .refused(
                     .badResponse,
-                    "the server answered \(head.status) without one place where to go on") : .redirect
+                    "the server answered \(head.status) without one place where to go on")
+                : .redirect
         case 304 where isConditional: self = .notModified
         case 206:
             guard let resume else {
@@ -59,7 +60,8 @@ enum BodyPlan: Sendable, Equatable {
     private static func isRest(
         _ head: ResponseHead, _ length: Int64?, of resume: PartialBody
     ) -> Bool {
-        guard let range = head.contentRange, range.first == resume.bytes, head.contentEncoding == nil
+        guard let range = head.contentRange, range.first == resume.bytes,
+            head.contentEncoding == nil
         else { return false }
         if let total = resume.total, let told = range.total, total != told { return false }
         // A part that ends before the whole does would have to be asked for again and again.

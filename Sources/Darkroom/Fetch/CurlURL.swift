@@ -65,7 +65,9 @@ final class CurlURL {
         return Self.part(target, CURLUPART_URL)
     }
 
-    private static func parse(_ text: String, shown: RedactedURL) throws(FetchError) -> OpaquePointer {
+    private static func parse(_ text: String, shown: RedactedURL) throws(FetchError)
+        -> OpaquePointer
+    {
         guard let handle = curl_url() else {
             throw FetchError(.transferFailed, "\(shown): out of memory", fault: .scarce)
         }
@@ -74,7 +76,8 @@ final class CurlURL {
             curl_url_cleanup(handle)
             throw FetchError(
                 .badURL,
-                "\(shown): libcurl finds no URL in it: \(String(cString: curl_url_strerror(result)))")
+                "\(shown): libcurl finds no URL in it: \(String(cString: curl_url_strerror(result)))"
+            )
         }
         return handle
     }

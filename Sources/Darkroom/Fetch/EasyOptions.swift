@@ -35,6 +35,9 @@ struct EasyOptions {
         // Without it, ending a transfer whose host is being resolved waits for the resolver, and with
         // it every other transfer; the resolver's thread is let go instead, and cleans up after itself.
         try set(CURLOPT_QUICK_EXIT, long: 1)
+        // libcurl reads once for each time that a socket is ready: with its default of 16 KiB a picture
+        // costs many turns.
+        try set(CURLOPT_BUFFERSIZE, long: 100 << 10)
         try set(CURLOPT_SSL_VERIFYPEER, long: 1)
         try set(CURLOPT_SSL_VERIFYHOST, long: 2)
         try set(CURLOPT_SSLVERSION, long: CURL_SSLVERSION_TLSv1_2)

@@ -87,8 +87,10 @@ extension FetchError.Code {
             .connectionReset:
             true
         case .unsupportedScheme, .badURL, .hostForbidden, .addressForbidden, .tlsFailed,
-            .tooManyRedirects, .httpStatus, .headerTooLarge, .tooLarge, .lengthMismatch, .badResponse,
-            .htmlPage, .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing, .sourceForbidden,
+            .tooManyRedirects, .httpStatus, .headerTooLarge, .tooLarge, .lengthMismatch,
+            .badResponse,
+            .htmlPage, .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing,
+            .sourceForbidden,
             .sourceUnreadable, .notAFile, .cancelled, .transferFailed:
             false
         }

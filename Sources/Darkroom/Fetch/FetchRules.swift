@@ -29,9 +29,15 @@ package struct FetchRules: Sendable, Equatable {
             return Refusal(
                 code: .hostForbidden, words: "the host \(name) is not allowed: \(rule)")
         }
-        guard case .address(let address) = name else { return nil }
-        return refusal(address: address, host: host)
+        if case .address(let address) = name { return refusal(address: address, host: host) }
+        guard name.isLocalhost else { return nil }
+        // Also where a proxy would resolve it: what answers there is not for manifests to ask.
+        let refusals = Self.loopback.map { refusal(address: $0, host: host) }
+        return refusals.contains(nil) ? nil : refusals[0]
     }
+
+    /// What `localhost` is (RFC 6761, 6.3): one of them must be allowed.
+    private static let loopback = [IPAddress(v4: 0x7F00_0001), IPAddress(v6: 1)]
 
     /// Why a host may not be connected to at this address, which it has or its name resolves to.
     package func refusal(address: IPAddress, host: String) -> Refusal? {

@@ -57,7 +57,8 @@ struct HeadReader {
     }
 
     private mutating func take(location value: ArraySlice<UInt8>) {
-        guard !value.isEmpty, !value.contains(0), let text = String(validating: value, as: UTF8.self),
+        guard !value.isEmpty, !value.contains(0),
+            let text = String(validating: value, as: UTF8.self),
             foundLocation == nil || foundLocation == text
         else {
             isLocationValid = false

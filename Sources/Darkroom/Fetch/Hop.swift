@@ -25,7 +25,9 @@ struct Hop {
             throw FetchError(
                 .unsupportedScheme, "the server redirects to a scheme other than http and https")
         }
-        guard let text = previous.url.resolve(location) else {
+        guard !URLAuthority.hasBackslash(in: location),
+            let text = previous.url.resolve(location)
+        else {
             throw FetchError(.badURL, "the server redirects to what is no URL")
         }
         // Passes what is asked of a source's URL, too.

@@ -22,6 +22,12 @@ package enum HostName: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether every resolver takes it for this machine (RFC 6761, 6.3).
+    var isLocalhost: Bool {
+        guard case .name(let name) = self else { return false }
+        return name == "localhost" || name.hasSuffix(".localhost")
+    }
+
     /// As it stands in a URL, an IPv6 address in brackets.
     package var description: String {
         switch self {

@@ -60,6 +60,11 @@ package struct LocalSources: Sendable, Equatable {
                 continue
             } catch .improperLink {
                 throw forbidden(shown)
+            } catch .tooManySymbolicLinkLevels {
+                throw FetchError(
+                    .sourceUnreadable,
+                    "\(shown): symbolic links that lead in a circle, or one of /proc's own, which "
+                        + "are not followed")
             } catch .noSuchAddressOrDevice {
                 throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
             } catch {

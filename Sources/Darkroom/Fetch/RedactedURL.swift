@@ -44,7 +44,7 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         if let scheme {
             // `data:…`, or `ann:pw@host/b.png` without its scheme, whose first word is a user.
             let rest = source.dropFirst(scheme + 1)
-            if rest.contains("@") { return "…" }
+            if unescaped(rest).contains("@") { return "…" }
             return String(source.prefix(scheme)) + ":" + cut(rest, at: ["?", "#"])
         }
         // A path. A file's name may hold `#`, and a forgotten scheme leaves the query's `?`.
@@ -72,11 +72,15 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] }
         let shownHost = host ?? authority
         let rest = text[authorityEnd...]
+        // No host has an escape: what looks like one may be a user and password that someone escaped whole.
+        if unescaped(shownHost).contains("@") { return "…" }
 
         // `ann:p/w@host`: a password with a slash looks like a port and a path.
         if let colon = colonOfPort(in: shownHost) {
             let port = shownHost[shownHost.index(after: colon)...]
-            if !port.allSatisfy({ ("0"..."9").contains($0) }) || rest.contains("@") { return "…" }
+            if !port.allSatisfy({ ("0"..."9").contains($0) }) || unescaped(rest).contains("@") {
+                return "…"
+            }
         }
         let path = rest.prefix { $0 != "?" && $0 != "#" }
         // A URL within the path, as archives have it, may bring its own credentials.
@@ -91,8 +95,30 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func hasColonBeforeAt(_ text: Text) -> Bool {
+        let text = unescaped(text)
         guard let at = text.lastIndex(of: "@") else { return false }
         return text[..<at].contains(":")
+    }
+
+    /// The text with its escaped `@` and `:` as they are, escaped however often: `%40`, `%2540`, `%252540`.
+    private static func unescaped(_ text: Text) -> Text {
+        guard text.contains("%") else { return text }
+        var bytes: [UInt8] = []
+        for byte in Substring(text).utf8 {
+            bytes.append(byte)
+            guard bytes.count >= 3, bytes[bytes.count - 3] == UInt8(ascii: "%") else { continue }
+            let mark: UInt8
+            switch (bytes[bytes.count - 2], byte) {
+            case (UInt8(ascii: "4"), UInt8(ascii: "0")): mark = UInt8(ascii: "@")
+            case (UInt8(ascii: "3"), UInt8(ascii: "a")), (UInt8(ascii: "3"), UInt8(ascii: "A")):
+                mark = UInt8(ascii: ":")
+            case (UInt8(ascii: "2"), UInt8(ascii: "5")): mark = UInt8(ascii: "%")
+            default: continue
+            }
+            bytes.removeLast(3)
+            bytes.append(mark)
+        }
+        return String(decoding: bytes, as: UTF8.self)[...].unicodeScalars
     }
 
     /// The colon that separates host and port, not one within the brackets of an IPv6 address.

@@ -221,7 +221,8 @@ final class Transfer {
             }
         }
         hasOpenedSocket = true
-        let number = socket(address.family, address.kind | CInt(SOCK_CLOEXEC.rawValue), address.transport)
+        let number = socket(
+            address.family, address.kind | CInt(SOCK_CLOEXEC.rawValue), address.transport)
         if number < 0 {
             let error = Errno(rawValue: errno)
             socketFault = error == .noBufferSpace ? .scarce : error.storageFault

@@ -36,7 +36,8 @@ package final class TransferEngine: Sendable {
         let result = pthread_create(&thread, nil, runLoop, loop.toOpaque())
         guard result == 0 else {
             loop.release()
-            throw Self.noEngine(String(cString: strerror(result)), Errno(rawValue: result).storageFault)
+            throw Self.noEngine(
+                String(cString: strerror(result)), Errno(rawValue: result).storageFault)
         }
         self.thread = Mutex(thread)
     }

@@ -21,12 +21,15 @@ extension FetchError {
         if result == CURLE_OK {
             guard transfer.isOverlong else { return nil }
             return FetchError(
-                .lengthMismatch, "\(transfer.place): the body is longer than the server has promised")
+                .lengthMismatch,
+                "\(transfer.place): the body is longer than the server has promised")
         }
         if result == CURLE_COULDNT_CONNECT, let refusal = transfer.decisiveRefusal {
             return FetchError(refusal.code, "\(transfer.place): \(refusal.words)")
         }
-        if result == CURLE_OPERATION_TIMEDOUT, transfer.timeLeft <= .zero { return transfer.timeout }
+        if result == CURLE_OPERATION_TIMEDOUT, transfer.timeLeft <= .zero {
+            return transfer.timeout
+        }
         let (kind, cause) = kindAndCause(result, transfer: transfer, handle: handle)
         let words =
             handle.errorText.isEmpty

@@ -39,6 +39,15 @@ package struct URLAuthority: Sendable {
         }
     }
 
+    /// Whether a URL, or a reference to one, has a `\` before its path. Browsers read it as a slash, libcurl
+    /// as a part of the user, which it drops.
+    static func hasBackslash(in reference: String) -> Bool {
+        let scheme = RedactedURL.scheme(of: reference).map { $0.utf8.count + 1 } ?? 0
+        let rest = reference.utf8.dropFirst(scheme)
+        guard rest.starts(with: "//".utf8) else { return false }
+        return rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "\\"))
+    }
+
     /// An empty one, as in `http://host:/`, is the scheme's.
     private static func port(_ digits: Substring.UTF8View) throws(Problem) -> Int? {
         if digits.isEmpty { return nil }

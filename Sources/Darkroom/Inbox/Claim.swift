@@ -132,7 +132,7 @@ struct Claim {
 
     /// The name without its ending, cut to 200 bytes so that a number still fits into a file name.
     static func id(fromFileName name: String) -> String {
-        String(name[..<(name.lastIndex(of: ".") ?? name.endIndex)]).prefix(utf8: 200)
+        String(name.partsAtLastDot?.stem ?? name[...]).prefix(utf8: 200)
     }
 }
 
@@ -144,11 +144,12 @@ extension Spool {
         if try makeActive(base) { return BatchFolders(spool: self, id: base) }
         // The numbers below the last one given are taken as far as we know: a thousand manifests of one name
         // are not to cost a million looks.
-        var number = lastNumbers.withLock { $0[base] ?? 1 } + 1
+        let key = FileName(base)
+        var number = lastNumbers.withLock { $0[key] ?? 1 } + 1
         while try !makeActive("\(base)-\(number)") { number += 1 }
         lastNumbers.withLock { numbers in
             if numbers.count > 10_000 { numbers = [:] }
-            numbers[base] = number
+            numbers[key] = number
         }
         return BatchFolders(spool: self, id: "\(base)-\(number)")
     }

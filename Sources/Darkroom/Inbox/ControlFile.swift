@@ -61,6 +61,8 @@ struct Controls {
     private static let capacity = 16_384
 
     private var arrived: [FileName] = []
+    /// The same of those that go first.
+    private var urgent: [FileName] = []
     private var head = 0
     /// Since when, in nanoseconds, for those that were examined and wait.
     private var waiting: [FileName: UInt64] = [:]
@@ -73,20 +75,30 @@ struct Controls {
     /// Whether there was no room for a name.
     private var isOverfull = false
 
-    /// Adds a name, unless it is known.
-    mutating func add(_ file: ControlFile) {
+    /// Adds a name, unless it is known. One that is urgent, for there is something for it to act on, goes before
+    /// the others, and finds room where they do not.
+    mutating func add(_ file: ControlFile, isUrgent: Bool = false) {
         guard inHand[file.name] == nil, !known.contains(file.name) else { return }
-        guard known.count < Self.capacity else {
+        guard known.count < Self.capacity || isUrgent else {
             isOverfull = true
             return
         }
         known.insert(file.name)
         for id in file.ids { byID[FileName(id), default: []].insert(file.name) }
-        arrived.append(file.name)
+        if isUrgent { urgent.append(file.name) } else { arrived.append(file.name) }
+    }
+
+    /// Whether there is one to be examined.
+    var hasNext: Bool {
+        urgent.contains(where: known.contains) || arrived[head...].contains(where: known.contains)
     }
 
     /// The next one to be examined.
     mutating func next() -> FileName? {
+        while !urgent.isEmpty {
+            let name = urgent.removeFirst()
+            if known.contains(name) { return name }
+        }
         while head < arrived.count {
             head += 1
             // One that was dealt with out of its turn is known no more.

@@ -48,8 +48,8 @@ struct FileIdentity: Sendable, Equatable {
 enum Verdict: Sendable {
     /// It is not there any more.
     case gone
-    /// It will never be taken under this name; the words say why.
-    case ignored(String)
+    /// It will never be taken as it is.
+    case ignored(NotTaken)
     /// It may not be complete yet; look again when it has been left alone for the settle time.
     case settling(FileIdentity)
     /// It cannot be read now.
@@ -73,7 +73,7 @@ struct Examination: Sendable {
         do {
             guard let information = try inbox.information(of: name) else { return .gone }
             guard information.st_mode & S_IFMT == S_IFREG else {
-                return .ignored(Self.notAFile)
+                return .ignored(.notAFile)
             }
             if let file = ControlFile(name) {
                 // Name, kind and owner are of one look, so that nobody can change one between. A further
@@ -148,20 +148,14 @@ struct Examination: Sendable {
             outcome: .failure(ManifestRejection(problems: [problem])))
     }
 
-    static let notAFile = "it is not a regular file"
-
     /// Names that mark a file as not meant for us, or not yet.
-    static func reasonToIgnore(_ name: FileName) -> String? {
-        if name.bytes.first == UInt8(ascii: ".") { return "its name begins with a dot" }
-        let text = name.text
-        for ending in [".tmp", ".part", "~"] where text.hasSuffix(ending) {
-            return "its name ends in \(ending)"
+    static func reasonToIgnore(_ name: FileName) -> NotTaken? {
+        if name.bytes.first == UInt8(ascii: ".") { return .notYet(.dot) }
+        for mark in NotTaken.Mark.endings where name.hasSuffix(mark.rawValue) {
+            return .notYet(mark)
         }
-        if ManifestFormat(fileName: text) == nil, ControlFile(name) == nil {
-            return "it ends in none of .json, .yaml, .yml and .plist, "
-                + "nor in .cancel, .hold, .release or .retry"
-        }
-        return nil
+        let isKnown = ManifestFormat(fileName: name.text) != nil || ControlFile(name) != nil
+        return isKnown ? nil : .otherEnding
     }
 
     /// Whether a file that has just been made is being written, so that its closing will be told. A further

@@ -33,6 +33,9 @@ struct InboxReporter {
         if begun.count < Self.begunCapacity { begun.insert(name) }
     }
 
+    /// Events were lost, those of closings perhaps among them.
+    mutating func forgetBegun() { begun = [] }
+
     mutating func note(_ event: InboxEvent) {
         switch event {
         case .moved(let name), .closed(let name): begun.remove(name)

@@ -12,6 +12,7 @@ import Synchronization
 /// | `arrivals` | an event or a scan named it                       | it is examined                     |
 /// | `settling` | it may not be complete                            | it was left alone for the time     |
 /// | `refused`  | it is ignored or cannot be taken, and that was said | an event or a scan names it again |
+/// | `largeInHand` | it is a very large manifest: see `LargeManifests`  | it is claimed, or has been examined |
 /// | `controls` | it is a control file: see `Controls`              | it has acted, whatever waits       |
 /// | (inbox)    | too many batches wait, or more names than fit here| there is room: a scan finds it     |
 ///
@@ -19,8 +20,6 @@ import Synchronization
 package final class Intake: @unchecked Sendable {
     // @unchecked: every stored variable but the atomic ones is touched on `queue` only.
 
-    /// Names remembered as refused, so that a reason is told once.
-    private static let refusedCapacity = 65_536
     /// Bytes of manifests held between reading and claiming, above which a group is cut short.
     private static let groupBytes = 4 << 20
 
@@ -38,7 +37,12 @@ package final class Intake: @unchecked Sendable {
     var arrivals = Arrivals()
     var settling = SettlingFiles()
     var controls = Controls()
-    var refused: [FileName: String] = [:]
+    var refused: [FileName: NotTaken] = [:]
+    var largeInHand: Set<FileName> = []
+    /// Where those are taken.
+    let largeManifests = DispatchQueue(label: "darkroom.intake.large", qos: .userInitiated)
+    /// How many of those have been told of lately.
+    var notices = NoticeAllowance()
     /// What the spool has refused; nothing more is claimed until it takes it.
     var refusals = IntakeRefusals()
     private var mustScan = false
@@ -85,10 +89,18 @@ package final class Intake: @unchecked Sendable {
         scheduler.storage.add(self)
         queue.async { [self] in
             findControls()
-            for id in unfinished where !isStopped { recover(id, recovery) }
-            scan()
-            rescanLater()
+            recover(unfinished[...], recovery)
         }
+    }
+
+    /// One after the other, so that what happens meanwhile, a control file say, does not wait for all.
+    private func recover(_ ids: ArraySlice<String>, _ recovery: Recovery) {
+        guard let id = ids.first, !isStopped else {
+            scan()
+            return rescanLater()
+        }
+        recover(id, recovery)
+        queue.async { [weak self] in self?.recover(ids.dropFirst(), recovery) }
     }
 
     /// Looks at everything that is there, as after a resumption.
@@ -110,8 +122,10 @@ package final class Intake: @unchecked Sendable {
     /// Ends the intake; a manifest half taken is taken whole.
     package func stop() {
         stopped.store(true, ordering: .releasing)
+        largeManifests.sync {}
         queue.sync {
             report()
+            tellRest()
             watch = nil
         }
     }
@@ -159,6 +173,7 @@ package final class Intake: @unchecked Sendable {
                 arrived(name, isWhole: false)
             case .overflow:
                 log.eventsLost(inbox?.path ?? "inbox")
+                reporter.forgetBegun()
                 mustScan = true
             case .stationLost(let name):
                 // What is open leads into a folder that nobody sees any more. A new start makes another.
@@ -201,7 +216,8 @@ package final class Intake: @unchecked Sendable {
                 if let reason = Examination.reasonToIgnore(name) {
                     refuse(name, reason)
                 } else if let information = try inbox.information(of: name) {
-                    found.append((name, FileIdentity(information)))
+                    let identity = FileIdentity(information)
+                    if !isBeingWritten(name, identity) { found.append((name, identity)) }
                 }
             }
             found.sort { $0.1.isOlder(than: $1.1, $0.0.bytes, $1.0.bytes) }
@@ -216,8 +232,8 @@ package final class Intake: @unchecked Sendable {
 
     func arrived(_ name: FileName, isWhole: Bool) {
         if let file = ControlFile(name) {
-            controls.add(file)
-        } else if !arrivals.add(name, isWhole: isWhole) {
+            controls.add(file, isUrgent: scheduler.knows(file.ids))
+        } else if !largeInHand.contains(name), !arrivals.add(name, isWhole: isWhole) {
             mustScan = true
         }
     }
@@ -242,7 +258,7 @@ package final class Intake: @unchecked Sendable {
         if canTake { take(arrivals.takeGroup(), examination, inbox) }
         // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. A try
         // whether the spool takes writes again is one group.
-        if canTake, !refusals.isTrying { return drainSoon() }
+        if controls.hasNext || canTake && !refusals.isTrying { return drainSoon() }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked, !isStopped else { return }
         if scheduler.hasRoom {
@@ -275,6 +291,10 @@ package final class Intake: @unchecked Sendable {
         var bytes = 0
         for arrival in group {
             let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
+            if !refusals.isTrying, isLarge(arrival.name, in: inbox) {
+                takeLarge(arrival.name, isWhole: isWhole, examination, inbox)
+                continue
+            }
             let verdict = examination.examine(arrival.name, in: inbox, isWhole: isWhole)
             if let candidate = note(verdict, arrival.name) {
                 candidates.append(candidate)
@@ -288,6 +308,12 @@ package final class Intake: @unchecked Sendable {
             if isBlocked || isStopped { return arrivals.leave() }
         }
         claim(candidates, examination, inbox)
+    }
+
+    /// Whether a file is open to its writer, so that its closing will be told. One that nobody has changed for half
+    /// a minute is looked at all the same: it may have been linked here, which nobody closes.
+    func isBeingWritten(_ name: FileName, _ identity: FileIdentity) -> Bool {
+        watch != nil && reporter.begun.contains(name) && identity.age < 30
     }
 
     /// Whether a name that has just been made is that of a file being written, whose closing will be told.
@@ -307,7 +333,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     /// Remembers why a file is not taken, or gives it to be taken.
-    private func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
+    func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
         if case .settling = verdict {} else { settling.forget(name) }
         switch verdict {
         case .gone, .control:
@@ -317,7 +343,7 @@ package final class Intake: @unchecked Sendable {
         case .unreadable(let error) where error.fault != nil:
             scheduler.storage.troubled(error)
         case .unreadable(let error):
-            refuse(name, error.message)
+            refuse(name, .unreadable(error))
             recheckLater()
         case .settling(let identity):
             settling.note(name, identity)
@@ -325,14 +351,6 @@ package final class Intake: @unchecked Sendable {
             return candidate
         }
         return nil
-    }
-
-    func refuse(_ name: FileName, _ reason: String) {
-        guard refused[name] != reason else { return }
-        guard refused.count < Self.refusedCapacity else { return }
-        refused[name] = reason
-        // Names that say "not yet" are the rule for submitters, and nothing to talk about.
-        if !reason.hasPrefix("its name") { log.notTaken(name.text, because: reason) }
     }
 
     func claim(
@@ -343,12 +361,18 @@ package final class Intake: @unchecked Sendable {
             spool: spool, inbox: inbox, examination: examination,
             durably: scheduler.configuration.isDurable)
         let outcome = claim.take(candidates)
+        note(outcome, of: candidates)
+        answer(outcome.claimed)
+    }
+
+    /// Remembers what became of those that were to be claimed.
+    func note(_ outcome: Claim.Outcome, of candidates: [Candidate]) {
         let stillRefused = Set(outcome.refused.map(\.name))
         for candidate in candidates where !stillRefused.contains(candidate.name) {
             refused[candidate.name] = nil
         }
         for (name, error) in outcome.refused {
-            refuse(name, error.message)
+            refuse(name, .unreadable(error))
             recheckLater()
         }
         refusals.unrecovered += outcome.stranded
@@ -357,7 +381,6 @@ package final class Intake: @unchecked Sendable {
             scheduler.storage.troubled(failure)
             arrivals.leave()
         }
-        answer(outcome.claimed)
     }
 
     // MARK: Time

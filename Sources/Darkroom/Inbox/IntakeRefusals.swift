@@ -40,7 +40,11 @@ extension Intake {
         let reception = Reception(
             spool: spool, storage: scheduler.storage, log: log,
             durably: scheduler.configuration.isDurable, accept: accept)
-        let rest = reception.answer(claimed)
+        note(reception.answer(claimed))
+    }
+
+    /// Keeps what the spool has refused of an answer.
+    func note(_ rest: Reception.Rest) {
         refusals.unanswered += rest.unanswered
         refusals.unrecovered += rest.uncleared
     }

@@ -106,11 +106,9 @@ extension Intake {
     private func judge(
         _ name: FileName, isBegun: Bool, _ obstacle: InboxReport.Obstacle?
     ) -> (reason: InboxReason, message: String)? {
-        if let reason = Examination.reasonToIgnore(name) { return (.ignoredName, reason) }
-        if let reason = refused[name] {
-            if reason == Examination.notAFile { return (.notAFile, reason) }
-            if reason.hasPrefix(Self.dealtWith) { return (.hasActed, reason) }
-            return (Self.isControl(name) ? .waitsForItsManifest : .unreadable, reason)
+        if largeInHand.contains(name) { return nil }
+        if let why = Examination.reasonToIgnore(name) ?? refused[name] {
+            return (why.reason, why.words)
         }
         if settling.contains(name) {
             return (.settling, "it may not be complete: it has not been left alone for long enough")
@@ -122,11 +120,34 @@ extension Intake {
         return (.queued, "it has not been looked at yet")
     }
 
-    /// How the reason begins of a control file that has acted and cannot be removed.
-    static let dealtWith = "it has been dealt with"
+    // MARK: The journal
 
-    private static func isControl(_ name: FileName) -> Bool {
-        ControlFile(name) != nil
+    /// Names remembered as refused, so that a reason is told once.
+    private static let refusedCapacity = 65_536
+
+    /// Remembers why a file is not taken, and tells of it.
+    func refuse(_ name: FileName, _ why: NotTaken) {
+        guard refused[name] != why, refused.count < Self.refusedCapacity else { return }
+        refused[name] = why
+        guard why.isTold else { return }
+        if notices.take(at: Clock.nanoseconds) {
+            return log.notTaken(name.text, because: why.words)
+        }
+        if notices.withheld == 1 { tellRestLater() }
+    }
+
+    private func tellRestLater() {
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(NoticeAllowance.interval))) {
+            [weak self] in
+            guard let self, !isStopped else { return }
+            tellRest()
+        }
+    }
+
+    /// Tells of those of which not each was told.
+    func tellRest() {
+        let count = notices.takeWithheld()
+        if count > 0 { log.notTaken(more: count) }
     }
 
     // MARK: Orphans

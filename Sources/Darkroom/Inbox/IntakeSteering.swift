@@ -25,10 +25,15 @@ extension Intake {
         }
     }
 
-    /// Deals with the control files that have arrived.
+    private static let controlsAtOnce = 16
+
+    /// Deals with the control files that have arrived, some of them if there are many.
     func steer(_ examination: Examination, _ inbox: Directory) {
-        while !isStopped, let name = controls.next() {
+        // In slices, so that one that has something to act on does not wait for thousands that have not.
+        var count = 0
+        while !isStopped, count < Self.controlsAtOnce, let name = controls.next() {
             examine(name, examination, inbox)
+            count += 1
         }
         setControlTimer(examination.settle)
     }
@@ -45,7 +50,7 @@ extension Intake {
             refuse(name, reason)
         case .unreadable(let error):
             controls.forget(file)
-            refuse(name, error.message)
+            refuse(name, .unreadable(error))
             recheckLater()
         case .gone, .settling, .ready:
             controls.forget(file)
@@ -66,7 +71,7 @@ extension Intake {
         do throws(FileError) {
             try look(for: request, examination, inbox)
         } catch {
-            wait(request, error.message)
+            wait(request, .look(error))
         }
     }
 
@@ -114,8 +119,11 @@ extension Intake {
         for request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) {
         let file = request.file
+        for name in file.manifestNames where largeInHand.contains(name) {
+            return wait(request, .taking(name))
+        }
         for id in file.ids where try spool.active.exists(FileName(id)) {
-            return wait(request, "the batch \(id) could not be resumed, or not be answered, yet")
+            return wait(request, .batch(id))
         }
         if file.action == .retry {
             for id in file.ids where try spool.outbox.exists(FileName(id)) {
@@ -138,20 +146,25 @@ extension Intake {
     private func claimManifest(
         of request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) -> Bool {
-        for name in request.file.manifestNames where try inbox.exists(name) {
+        for name in request.file.manifestNames {
+            guard let information = try inbox.information(of: name) else { continue }
+            if isBeingWritten(name, FileIdentity(information)) {
+                wait(request, .writer(name))
+                return true
+            }
             let isWhole = arrivals.isWhole(name) || hasSettled(name, examination.settle)
             switch examination.examine(name, in: inbox, isWhole: isWhole) {
             case .gone, .ignored, .control: continue
             case .settling(let identity):
                 settling.note(name, identity)
                 setTimer(examination.settle)
-                wait(request, "its manifest \(name.text) may not be complete yet")
+                wait(request, .settling(name))
             case .unreadable(let error):
-                wait(request, "its manifest cannot be read: \(error.message)")
+                wait(request, .unreadable(error))
             case .ready where request.file.action == .retry:
                 dismiss(request, "its manifest has not been taken yet")
             case .ready where isBlocked:
-                wait(request, "the spool does not let its manifest be taken now")
+                wait(request, .spool)
             case .ready(let candidate):
                 wait(request, nil)
                 settling.forget(name)
@@ -200,7 +213,7 @@ extension Intake {
                 }
             dismiss(request, "the batch \(state) already")
         case .isCancelled: dismiss(request, "the batch is being cancelled")
-        case .isEnding: wait(request, "the batch is just ending")
+        case .isEnding: wait(request, .end)
         case .isInWork: dismiss(request, "the batch is still in work")
         case .unknown: dismiss(request, "there is no such batch")
         case .refused(let owner):
@@ -214,9 +227,9 @@ extension Intake {
         consume(request)
     }
 
-    private func wait(_ request: ControlRequest, _ reason: String?) {
+    private func wait(_ request: ControlRequest, _ reason: NotTaken.Wait?) {
         _ = controls.wait(request.file)
-        if let reason { refuse(request.file.name, reason) }
+        if let reason { refuse(request.file.name, .waits(reason)) }
     }
 
     /// Removes a control file, unless another has taken its name.
@@ -237,7 +250,7 @@ extension Intake {
         } catch {
             // In a folder with the sticky bit only its owner may. It is not to act again.
             controls.keep(request)
-            refuse(name, "\(Self.dealtWith); \(error.message)")
+            refuse(name, .hasActed(error))
             guard error.fault != nil else { return }
             // It is the disk's fault, and passes.
             scheduler.storage.troubled(error)

@@ -42,8 +42,9 @@ package final class Spool: Sendable {
     let owner: UInt32
     /// Held by whoever takes a finished batch out of the outbox, or up again.
     package let finishedBatches = Mutex(())
-    /// The number last given to a manifest of a name whose plain ID was taken.
-    let lastNumbers = Mutex<[String: Int]>([:])
+    /// The number last given to a manifest of a name whose plain ID was taken, by the bytes of that ID: two that are
+    /// equal to Unicode are numbered apart.
+    let lastNumbers = Mutex<[FileName: Int]>([:])
 
     /// Opens the spool at `path`, creating what is missing, and locks it.
     package init(path: String) throws(SpoolError) {

@@ -41,11 +41,10 @@ package enum ImageName {
     /// its kind.
     package static func derived(from source: String) -> String {
         var component = lastComponent(of: source)
-        for ending in endings where component.utf8.count > ending.utf8.count {
-            if component.suffix(ending.utf8.count).lowercased() == ending {
-                component.removeLast(ending.utf8.count)
-                break
-            }
+        if let ending = endings.first(where: component.hasEnding),
+            component.utf8.count > ending.utf8.count
+        {
+            component = component.dropLast(utf8: ending.utf8.count)
         }
         var scalars = component.unicodeScalars.map { scalar -> Unicode.Scalar in
             scalar.isControl || scalar == "/" || scalar == "\u{FFFD}" ? "_" : scalar
@@ -60,12 +59,12 @@ package enum ImageName {
     /// A name that is `base` with `-number`.
     package static func numbered(_ base: String, _ number: Int) -> String {
         let suffix = "-\(number)"
-        let lowered = base.lowercased()
-        let known = PictureFormat.allCases.flatMap(\.endings).first { lowered.hasSuffix($0) }
-        let ending = String(base.suffix(known?.count ?? 0))
-        let stem = String(base.dropLast(ending.count))
-        return stem.prefix(utf8: maximumBytes - suffix.utf8.count - ending.utf8.count) + suffix
-            + ending
+        let known = PictureFormat.allCases.flatMap(\.endings).first(where: base.hasEnding)
+        let length = known?.utf8.count ?? 0
+        let ending = base.utf8.suffix(length)
+        let stem = base.dropLast(utf8: length)
+        return stem.prefix(utf8: maximumBytes - suffix.utf8.count - length) + suffix
+            + String(Substring(ending))
     }
 
     private static let endings = [

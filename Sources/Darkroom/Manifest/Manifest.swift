@@ -55,10 +55,7 @@ package struct Manifest: Sendable, Equatable {
 
         /// The output's name of an image with this name.
         package static func outputFile(named name: String, _ format: PictureFormat) -> String {
-            let hasEnding = format.endings.contains { ending in
-                name.utf8.suffix(ending.utf8.count).map { $0 | 0x20 }.elementsEqual(ending.utf8)
-            }
-            return hasEnding ? name : name + format.endings[0]
+            format.endings.contains(where: name.hasEnding) ? name : name + format.endings[0]
         }
     }
 
@@ -91,8 +88,7 @@ package enum ManifestFormat: String, Sendable, CaseIterable {
 
     /// nil for a name whose ending is none of `.json`, `.yaml`, `.yml` and `.plist`, in any case.
     package init?(fileName: String) {
-        guard let dot = fileName.lastIndex(of: "."), dot != fileName.startIndex else { return nil }
-        switch fileName[fileName.index(after: dot)...].lowercased() {
+        switch fileName.partsAtLastDot?.ending.lowercased() {
         case "json": self = .json
         case "yaml", "yml": self = .yaml
         case "plist": self = .plist

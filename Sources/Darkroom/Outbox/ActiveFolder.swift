@@ -33,16 +33,32 @@ struct ActiveFolder {
     }
 
     private mutating func add(_ id: String, _ spool: Spool) throws(FileError) {
-        let files = try Directory(FileName(id), in: spool.active).names()
-        // One with a manifest is a batch whatever else is in it, and so is one that has had an answer.
+        let files: [FileName]
+        do {
+            files = try Directory(FileName(id), in: spool.active).names()
+        } catch  where error.fault == nil {
+            // One folder is no reason not to start.
+            return foreign.append((FileName(id), "it cannot be used: \(error.message)"))
+        }
+        // One with a manifest is a batch whatever else is in it, and so is one that waits for its last answer.
         if files.contains(where: Self.isManifest) { return ids.append(id) }
-        if try spool.outbox.exists(FileName(id)) { return ids.append(id) }
+        let isAnswered = try spool.outbox.exists(FileName(id))
         if let stranger = files.first(where: { !Self.isScrap($0) }) {
+            if isAnswered, try Self.isUnfinished(id, spool) { return ids.append(id) }
             let what = "it holds no manifest, but \(stranger.text), which is not Darkroom's"
             return foreign.append((FileName(id), what))
         }
         ids.append(id)
-        empty.append(id)
+        if !isAnswered { empty.append(id) }
+    }
+
+    private static func isUnfinished(_ id: String, _ spool: Spool) throws(FileError) -> Bool {
+        let folders = BatchFolders(spool: spool, id: id)
+        do {
+            return try Status(frameIn: folders.outbox()).map { !$0.state.isFinal } ?? false
+        } catch  where error.fault == nil {
+            return false
+        }
     }
 
     /// The manifest, or the receipt that a rejected one is put into.

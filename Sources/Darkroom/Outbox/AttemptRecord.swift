@@ -77,7 +77,8 @@ struct AttemptRecord: Equatable, Sendable {
             separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false
         ).map { String(decoding: $0, as: UTF8.self) }
         guard fields.count == 5, let image = Int(fields[1]), let before = Int(fields[2]),
-            let begun = Int(fields[3]), image >= 0, before >= 0, !fields[4].isEmpty
+            let begun = Int(fields[3]), image >= 0, (0...1 << 30).contains(before),
+            !fields[4].isEmpty
         else { return nil }
         self.init(
             boot: fields[0] == "-" ? "" : fields[0], batch: fields[4], image: image,

@@ -40,17 +40,27 @@ package struct BatchFolders: Sendable {
     /// Replaces `outbox/ID/status.json` whole. A folder that someone has removed is made again: a batch
     /// gets its answer whatever became of the first one.
     package func writeStatus(_ status: Status, durably: Bool) throws(FileError) {
-        let active = try active()
-        try active.write(to: BatchFile.newStatus, replacing: true, durably: durably) {
-            write throws(FileError) in try status.encode(write)
+        try writeStatus(isFinal: status.state.isFinal, durably: durably) {
+            write throws(FileError) in
+            try status.encode(write)
         }
-        (status.state.isFinal ? FaultPoint.finalStatusWritten : .statusWritten).pass()
+    }
+
+    /// The same with a content that comes in pieces: `content` is given what writes one.
+    func writeStatus(
+        isFinal: Bool, durably: Bool,
+        content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
+    ) throws(FileError) {
+        let active = try active()
+        try active.write(
+            to: BatchFile.newStatus, replacing: true, durably: durably, content: content)
+        (isFinal ? FaultPoint.finalStatusWritten : .statusWritten).pass()
         let outbox = try restoredOutbox()
         try active.rename(
             BatchFile.newStatus, to: outbox, as: BatchFile.status, replacing: true)
-        (status.state.isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass()
+        (isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass()
         if durably { try outbox.sync() }
-        if status.state.isFinal { FaultPoint.finalStatusSynced.pass() }
+        if isFinal { FaultPoint.finalStatusSynced.pass() }
     }
 
     /// `outbox/ID`, made again if someone has removed it.

@@ -34,15 +34,9 @@ package enum ItemJournal {
     package static func append(
         _ records: [JournalRecord], in folder: Directory, durably: Bool
     ) throws(FileError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.withoutEscapingSlashes]
+        let encoder = encoder
         var bytes: [UInt8] = []
-        for record in records {
-            // Plain values of strings and integers: there is nothing that could fail to encode.
-            guard let line = try? encoder.encode(record) else { continue }
-            bytes.append(contentsOf: line)
-            bytes.append(UInt8(ascii: "\n"))
-        }
+        for record in records { encode(record, encoder, onto: &bytes) }
         let file = try folder.append(to: fileName)
         let path = folder.path(of: fileName)
         let length = try file.length(path: path)
@@ -68,6 +62,42 @@ package enum ItemJournal {
         }
         FaultPoint.publishJournalSynced.pass()
         try file.close(path: path)
+    }
+
+    /// Writes a journal where there is none, piece by piece, for the records of 100,000 images take a good deal of
+    /// memory together.
+    static func begin(
+        in folder: Directory, with records: some Sequence<JournalRecord>, durably: Bool
+    ) throws(FileError) {
+        let encoder = encoder
+        try folder.write(to: fileName, durably: durably) { write throws(FileError) in
+            var bytes: [UInt8] = []
+            for record in records {
+                encode(record, encoder, onto: &bytes)
+                guard bytes.count >= piece else { continue }
+                try write(bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
+            try write(bytes)
+        }
+    }
+
+    /// How much of a journal is written at once, in bytes; longer by less than a line.
+    private static let piece = 64 << 10
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes]
+        return encoder
+    }
+
+    private static func encode(
+        _ record: JournalRecord, _ encoder: JSONEncoder, onto bytes: inout [UInt8]
+    ) {
+        // Plain values of strings and integers: there is nothing that could fail to encode.
+        guard let line = try? encoder.encode(record) else { return }
+        bytes.append(contentsOf: line)
+        bytes.append(UInt8(ascii: "\n"))
     }
 
     /// The records in the order they were written; none where there is no journal.

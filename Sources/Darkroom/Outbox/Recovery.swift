@@ -174,7 +174,7 @@ package struct Recovery: Sendable {
     /// The same with its images, of which nothing else tells where there is no manifest.
     private func wholeAnswer(of folders: BatchFolders) throws(FileError) -> Status? {
         do {
-            return Status(decoding: try folders.outbox().read(BatchFile.status))
+            return try Status(in: folders.outbox())
         } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }

@@ -39,7 +39,7 @@ package struct Reopening {
         if try spool.active.exists(FileName(id)) { return try goOn(id, steering) }
         let folders = BatchFolders(spool: spool, id: id)
         let outbox = try folders.outbox()
-        guard let status = Status(decoding: try outbox.read(BatchFile.status)), status.id == id
+        guard var status = try Status(in: outbox), FileName(status.id) == FileName(id)
         else { return .unusable("its status.json cannot be read") }
         guard let finished = status.times.finished, status.state.isFinal else {
             return .unusable("its status.json does not say that it has ended")
@@ -59,20 +59,15 @@ package struct Reopening {
             manifest.images.map(\.name) == status.images.map(\.name)
         else { return .unusable("its manifest would not be accepted as it was") }
 
-        var images: [(index: Int, status: ImageStatus)] = []
-        for (index, image) in status.images.enumerated() {
-            images.append((index, try isThere(image, in: outbox) ? image : image.anew))
+        for index in status.images.indices where try !isThere(status.images[index], in: outbox) {
+            status.images[index] = status.images[index].anew
         }
-        guard images.contains(where: { $0.status.state == .new }) else { return .nothingToDo }
-        var next = status
-        next.note(steering)
+        guard status.images.contains(where: { $0.state == .new }) else { return .nothingToDo }
+        status.note(steering)
         let (retries, isTooMany) = (status.retries ?? 0).addingReportingOverflow(1)
         guard !isTooMany else { return .unusable("its status.json counts \(retries) retries") }
-        let record = Reopened(
-            of: finished, retries: retries, steering: next.steering ?? [])
-        try build(
-            id, manifest: bytes, format,
-            [.reopened(record)] + images.map { .ended(index: $0.index, $0.status) })
+        let record = Reopened(of: finished, retries: retries, steering: status.steering ?? [])
+        try build(id, manifest: bytes, format, record, status.images)
         return try resume(id)
     }
 
@@ -80,8 +75,7 @@ package struct Reopening {
     /// further: while its status is still the final one of before, nobody has taken it up.
     private func goOn(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
         let folders = BatchFolders(spool: spool, id: id)
-        guard let status = Status(decoding: try folders.outbox().read(BatchFile.status)),
-            status.state.isFinal,
+        guard let status = try Status(frameIn: folders.outbox()), status.state.isFinal,
             case .reopened(let record)? = try ItemJournal.first(in: folders.active()),
             record.isOf(status),
             spool.isPrivileged(steering.uid) || status.manifest.uid == steering.uid
@@ -96,14 +90,18 @@ package struct Reopening {
     }
 
     private func build(
-        _ id: String, manifest: [UInt8], _ format: ManifestFormat, _ records: [JournalRecord]
+        _ id: String, manifest: [UInt8], _ format: ManifestFormat, _ record: Reopened,
+        _ images: [ImageStatus]
     ) throws(FileError) {
         let name = FileName(Self.prefix + id)
         if try spool.active.exists(name) { try spool.active.removeTree(name) }
         try spool.active.makeDirectory(name, mode: 0o700)
         let folder = try Directory(name, in: spool.active)
         try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
-        try ItemJournal.append(records, in: folder, durably: durably)
+        let records = (-1..<images.count).lazy.map { index in
+            index < 0 ? JournalRecord.reopened(record) : .ended(index: index, images[index])
+        }
+        try ItemJournal.begin(in: folder, with: records, durably: durably)
         if durably { try folder.sync() }
         FaultPoint.retryBuilt.pass()
         try spool.active.rename(name, to: spool.active, as: FileName(id))

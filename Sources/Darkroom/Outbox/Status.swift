@@ -225,6 +225,11 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         self.metadata = metadata
     }
 
+    /// Counts one more. The number comes out of a file, which may say anything.
+    mutating func countAttempt() {
+        attempts = min(max(attempts, 0), 1 << 30) + 1
+    }
+
     package struct Output: Codable, Sendable, Equatable {
         package var file: String
         package var format: PictureFormat

@@ -16,18 +16,12 @@ extension Status {
     package func encode<Failure: Error>(
         _ write: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        var frame = self
-        frame.images = []
-        let text = Self.encode(frame, encoder)
-        let opening = Array("  \"images\" : [".utf8)
-        guard !images.isEmpty, let place = text.firstRange(of: opening),
-            let end = text[place.upperBound...].firstIndex(of: UInt8(ascii: "]"))
-        else { return try write(text + [UInt8(ascii: "\n")]) }
-        var bytes = Array(text[..<place.upperBound])
+        let encoder = Self.encoder
+        let (head, tail) = encodedFrame()
+        var bytes = head
+        if images.isEmpty { bytes.append(UInt8(ascii: "\n")) }
         for (index, image) in images.enumerated() {
-            bytes.append(contentsOf: index == 0 ? "\n    ".utf8 : ",\n    ".utf8)
+            bytes.append(contentsOf: index == 0 ? "    ".utf8 : ",\n    ".utf8)
             for byte in Self.encode(image, encoder) {
                 bytes.append(byte)
                 // Strings hold no newline as it is, so each one begins a line to be indented.
@@ -38,10 +32,31 @@ extension Status {
                 bytes.removeAll(keepingCapacity: true)
             }
         }
-        bytes.append(contentsOf: "\n  ".utf8)
-        bytes.append(contentsOf: text[end...])
-        bytes.append(UInt8(ascii: "\n"))
-        try write(bytes)
+        if !images.isEmpty { bytes.append(UInt8(ascii: "\n")) }
+        try write(bytes + tail)
+    }
+
+    /// The lines of the file before those of the images, and those after them.
+    func encodedFrame() -> (head: [UInt8], tail: [UInt8]) {
+        var frame = self
+        frame.images = []
+        let text = Self.encode(frame, Self.encoder)
+        // No string holds a newline as it is, so this is the status' own key.
+        let opening = Array("\n  \"images\" : [".utf8)
+        guard let place = text.firstRange(of: opening),
+            let end = text[place.upperBound...].firstIndex(of: UInt8(ascii: "]"))
+        else { preconditionFailure("a status is encoded without a list of images") }
+        let newline = UInt8(ascii: "\n")
+        return (
+            Array(text[..<place.upperBound]) + [newline],
+            Array("  ".utf8) + text[end...] + [newline]
+        )
+    }
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return encoder
     }
 
     /// In bytes; a piece is longer by less than an image's text.

@@ -36,7 +36,7 @@ package struct Reopened: Codable, Sendable, Equatable {
     /// Whether this status is the one that was reopened, and the answer to what followed is still to come.
     /// Not by the time alone, for clocks are set back.
     package func isOf(_ status: Status) -> Bool {
-        status.times.finished == of && (status.retries ?? 0) == retries - 1
+        status.times.finished == of && (status.retries ?? 0) == retries &- 1
     }
 }
 

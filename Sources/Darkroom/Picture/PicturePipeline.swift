@@ -3,8 +3,8 @@ import SystemPackage
 /// A picture's way: read, filtered step by step, written.
 ///
 /// This file is the one list of the steps in their order. Rows are pulled from the end, see
-/// `Stage`; whether the image is cancelled is asked before each band that is read and each that is
-/// written.
+/// `Stage`; whether the image is cancelled is asked before each band that is read, that a filter is asked for
+/// or that is written.
 package struct PicturePipeline {
     /// Makes a filter's stage on top of the one before it.
     package typealias StageMaker = (Filter, any Stage, StageContext) throws(PictureError) ->
@@ -81,7 +81,7 @@ package struct PicturePipeline {
             var effective: [Filter] = []
             for filter in filters {
                 if !filter.keepsScale(of: last.layout) { effective.append(filter) }
-                last = try stage(filter, last, context)
+                last = Interruptible(try stage(filter, last, context), checkpoint)
             }
             // Compressing a PNG of about the same size is more work than reading one, and takes the cores
             // that are idle. Else what takes time is reading.

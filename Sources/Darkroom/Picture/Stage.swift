@@ -56,6 +56,25 @@ package protocol Stage: AnyObject {
     func nextBand() throws(PictureError) -> Band?
 }
 
+/// A stage that can be stopped between its bands. One band of a last stage may need very many of those before it,
+/// as where a picture is made large, blurred and made small again.
+final class Interruptible: Stage {
+    private let stage: any Stage
+    private let checkpoint: @Sendable () -> Bool
+
+    init(_ stage: any Stage, _ checkpoint: @escaping @Sendable () -> Bool) {
+        self.stage = stage
+        self.checkpoint = checkpoint
+    }
+
+    var layout: PixelLayout { stage.layout }
+
+    func nextBand() throws(PictureError) -> Band? {
+        guard checkpoint() else { throw PictureError(.cancelled, "cancelled between two bands") }
+        return try stage.nextBand()
+    }
+}
+
 extension PixelLayout {
     /// How many rows make a band of some 128 KiB, enough that the cost of a call does not count and
     /// small enough that a chain of bands stays in the processor's cache.

@@ -115,10 +115,16 @@ struct SpoolCheck {
             guard let information = try root.information(of: name) else { continue }
             findings += Self.openness(path, name, information)
         }
+        if faccessat(root.number, ".", R_OK | W_OK | X_OK, AT_EACCESS) != 0 {
+            findings.append(
+                .problem(
+                    "\(root.path) cannot be read, written and entered: \(Errno(rawValue: errno))",
+                    consequence: "fail as this user"))
+        }
+        if !findings.contains(where: \.isProblem) {
+            findings.append(.ok("the folders can be used by this user"))
+        }
         return findings
-            + [.ok("the folders can be used by this user")].filter { _ in
-                !findings.contains(where: \.isProblem)
-            }
     }
 
     private static func openness(

@@ -72,6 +72,14 @@ import Testing
         #expect(table.image("a", 0)?.download == nil)
     }
 
+    @Test func triesALocalFileOnce() throws {
+        var table = try table()
+        table.accept("a", images: 1)
+        _ = table.board.downloadBegan(1, 0, isTransfer: false)
+        let effects = table.board.downloadEnded(1, 0, result: .failed(.late))
+        #expect(!effects.contains { if case .enqueueLater = $0 { true } else { false } })
+    }
+
     @Test func waitsAsTheServerAsksOrNotAtAll() throws {
         var table = try table()
         table.lateSources = ["s0": 1]

@@ -56,6 +56,17 @@ import Testing
         #expect(ledger.held == MemoryLedger.share)
     }
 
+    /// Where there is less than a share, a picture begins all the same, and hears from its header what it lacks.
+    @Test func letsAPictureBeginWhereThereIsLessThanAShare() {
+        limit(1)
+        #expect(take(1, 0))
+        #expect(ledger.held == Self.mega)
+        #expect(ledger.exceeds(2 * Self.mega))
+        #expect(!take(2, 0))
+        #expect(forget(1))
+        #expect(take(2, 0))
+    }
+
     @Test func growsByTheDifference() {
         limit(100)
         #expect(take(1, 10) && take(2, 10))

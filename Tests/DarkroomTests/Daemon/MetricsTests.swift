@@ -161,6 +161,17 @@ import Testing
         }
     }
 
+    @Test func leavesNothingWhereAFolderHasItsName() throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/darkroom.prom"
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false)
+        let error = #expect(throws: FileError.self) { try MetricsFile.replace(path, with: [1]) }
+        #expect(error?.errno == .isDirectory)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["darkroom.prom"])
+    }
+
     @Test func writesAtItsStopThatItHasStopped() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/darkroom.prom"

@@ -24,6 +24,7 @@ import Testing
         #expect(
             transient == [
                 .resolveFailed, .connectFailed, .timeout, .stalled, .truncated, .connectionLost,
+                .connectionReset,
             ])
     }
 }

@@ -41,7 +41,8 @@ import Testing
 
     @Test func ignoresTrailers() {
         let (reader, last) = Self.read([
-            "HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Content-Length: 5", "", "ETag: \"late\"", "Location: /x", "",
+            "HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Content-Length: 5", "",
+            "ETag: \"late\"", "Location: /x", "",
         ])
         #expect(last == .more)
         #expect(reader.length == nil)
@@ -50,7 +51,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (["Location: /a"], "/a"), (["LOCATION:/a"], "/a"), (["Location: /a", "location: /a"], "/a"),
+        (["Location: /a"], "/a"), (["LOCATION:/a"], "/a"),
+        (["Location: /a", "location: /a"], "/a"),
         (["Location: /a", "location: /b"], nil), (["Location:"], nil), (["Locations: /a"], nil),
         (["Location: http://höst/ä"], "http://höst/ä"), (["Location: /a\u{0}b"], nil),
     ])
@@ -74,15 +76,18 @@ import Testing
         let reader = FetchHeadReaderTests.read(lines + [""]).reader
         return reader.head.map {
             BodyPlan(
-                for: $0, length: reader.length, location: reader.location, resume: resume, isConditional: isConditional,
+                for: $0, length: reader.length, location: reader.location, resume: resume,
+                isConditional: isConditional,
                 limit: limit)
         }
     }
 
-    @Test(arguments: [
-        ("200", .whole), ("203", .whole), ("204", .whole), ("206", .page), ("300", .page),
-        ("304", .page), ("305", .page), ("404", .page), ("416", .page), ("503", .page), ("999", .page),
-    ] as [(String, BodyPlan)])
+    @Test(
+        arguments: [
+            ("200", .whole), ("203", .whole), ("204", .whole), ("206", .page), ("300", .page),
+            ("304", .page), ("305", .page), ("404", .page), ("416", .page), ("503", .page),
+            ("999", .page),
+        ] as [(String, BodyPlan)])
     func followsTheStatus(status: String, plan: BodyPlan) {
         #expect(Self.plan(["HTTP/1.1 \(status) X"]) == plan)
     }
@@ -102,19 +107,20 @@ import Testing
     }
 
     /// Of what the server answers to a Range, only the very rest of the very file is taken.
-    @Test(arguments: [
-        (["Content-Range: bytes 100-999/1000"], .rest),
-        (["Content-Range: bytes 100-999/1000", "ETag: \"v1\"", "Content-Length: 900"], .rest),
-        (["Content-Range: bytes 100-999/*"], .rest),
-        (["Content-Range: bytes 100-999/1000", "ETag: \"v2\""], .startOver),
-        (["Content-Range: bytes 100-999/1000", "Content-Length: 899"], .startOver),
-        (["Content-Range: bytes 100-998/1000"], .startOver),
-        (["Content-Range: bytes 100-998/999"], .startOver),
-        (["Content-Range: bytes 99-999/1000"], .startOver),
-        (["Content-Range: bytes 0-99/1000"], .startOver),
-        (["Content-Range: bytes 100-999/1000", "Content-Encoding: gzip"], .startOver),
-        (["Content-Type: multipart/byteranges; boundary=a"], .startOver), ([], .startOver),
-    ] as [([String], BodyPlan)])
+    @Test(
+        arguments: [
+            (["Content-Range: bytes 100-999/1000"], .rest),
+            (["Content-Range: bytes 100-999/1000", "ETag: \"v1\"", "Content-Length: 900"], .rest),
+            (["Content-Range: bytes 100-999/*"], .rest),
+            (["Content-Range: bytes 100-999/1000", "ETag: \"v2\""], .startOver),
+            (["Content-Range: bytes 100-999/1000", "Content-Length: 899"], .startOver),
+            (["Content-Range: bytes 100-998/1000"], .startOver),
+            (["Content-Range: bytes 100-998/999"], .startOver),
+            (["Content-Range: bytes 99-999/1000"], .startOver),
+            (["Content-Range: bytes 0-99/1000"], .startOver),
+            (["Content-Range: bytes 100-999/1000", "Content-Encoding: gzip"], .startOver),
+            (["Content-Type: multipart/byteranges; boundary=a"], .startOver), ([], .startOver),
+        ] as [([String], BodyPlan)])
     func takesTheRest(lines: [String], plan: BodyPlan) {
         #expect(Self.plan(["HTTP/1.1 206 X"] + lines, resume: Self.resume) == plan)
     }
@@ -132,9 +138,11 @@ import Testing
             return
         }
         for coding in ["br", "zstd", "gzip, gzip", "gzip\r\nContent-Encoding: gzip", "x"] {
-            guard case .refused(.badResponse, _) = Self.plan([
-                "HTTP/1.1 200 X", "Content-Encoding: \(coding)",
-            ]) else {
+            guard
+                case .refused(.badResponse, _) = Self.plan([
+                    "HTTP/1.1 200 X", "Content-Encoding: \(coding)",
+                ])
+            else {
                 Issue.record("coded as \(coding)")
                 return
             }
@@ -157,11 +165,17 @@ import Testing
         (["ETag: \"a\"", "Last-Modified: Sat, 01 Nov 2025 10:00:00 GMT"], "\"a\""),
         (["Last-Modified: Sat, 01 Nov 2025 10:00:00 GMT"], nil),
         (
-            ["Last-Modified: Sat, 01 Nov 2025 10:00:00 GMT", "Date: Sat, 01 Nov 2025 10:00:59 GMT"],
+            [
+                "Last-Modified: Sat, 01 Nov 2025 10:00:00 GMT",
+                "Date: Sat, 01 Nov 2025 10:00:59 GMT",
+            ],
             nil
         ),
         (
-            ["Last-Modified: Sat, 01 Nov 2025 10:00:00 GMT", "Date: Sat, 01 Nov 2025 10:01:00 GMT"],
+            [
+                "Last-Modified: Sat, 01 Nov 2025 10:00:00 GMT",
+                "Date: Sat, 01 Nov 2025 10:01:00 GMT",
+            ],
             "Sat, 01 Nov 2025 10:00:00 GMT"
         ),
     ])

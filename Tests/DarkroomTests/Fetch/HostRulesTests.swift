@@ -90,6 +90,17 @@ import Testing
                 + "downloads.allowNetworks can open it")
     }
 
+    @Test func judgesLocalhostByItsAddresses() throws {
+        for host in ["localhost", "LOCALHOST.", "a.localhost"] {
+            #expect(FetchRules().refusal(host: host)?.code == .addressForbidden)
+            for network in ["127.0.0.0/8", "::1"] {
+                let rules = AddressRules(allowNetworks: [try IPNetwork(network)])
+                #expect(FetchRules(addresses: rules).refusal(host: host) == nil)
+            }
+        }
+        #expect(FetchRules().refusal(host: "notlocalhost") == nil)
+    }
+
     @Test(arguments: [
         ("https://Example.org/a", "https://example.org"),
         ("https://example.org:443/a", "https://example.org"),

@@ -89,6 +89,10 @@ enum HostileURLs {
         ("http://example.org:80@127.0.0.1:PORT/", .addressForbidden),
         ("http://example.org%2f@127.0.0.1:PORT/", .addressForbidden),
         ("http://@127.0.0.1:PORT/", .addressForbidden),
+        ("http://localhost:PORT/", .addressForbidden),
+        ("http://LocalHost.:PORT/", .addressForbidden),
+        ("http://a.localhost:PORT/", .addressForbidden),
+        ("http://example.org@localhost:PORT/", .addressForbidden),
         ("http://127.0.0.1:PORT#@example.org/", .addressForbidden),
         ("http://127.0.0.1:PORT?@example.org/", .addressForbidden),
         ("http://127.0.0.1:PORT/@example.org", .addressForbidden),
@@ -184,10 +188,6 @@ enum HostileURLs {
 
     /// What only libcurl's IDN or a name server shows. No name of these asks a real one.
     static let refusedWhenResolved: [Row] = [
-        ("http://localhost:PORT/", .addressForbidden),
-        ("http://LocalHost.:PORT/", .addressForbidden),
-        ("http://a.localhost:PORT/", .addressForbidden),
-        ("http://example.org@localhost:PORT/", .addressForbidden),
         ("http://１２７.０.０.１:PORT/", .addressForbidden),
         ("http://①②⑦.⓪.⓪.①:PORT/", .addressForbidden),
         ("http://127。0。0。1:PORT/", .addressForbidden),

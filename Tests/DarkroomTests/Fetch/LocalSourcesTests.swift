@@ -173,6 +173,36 @@ import Testing
         }
     }
 
+    /// Opening a device can already do something, rewind a tape say; so what is no file is never opened.
+    @Test(arguments: LocalSources.Resolution.allCases)
+    func looksBeforeItOpens(resolution: LocalSources.Resolution) throws {
+        let watch = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
+        defer { close(watch) }
+        let folder = scratch.path + "/one"
+        for name in ["fifo.png", "a.png"] {
+            try #require(inotify_add_watch(watch, "\(folder)/\(name)", UInt32(IN_OPEN)) >= 0)
+        }
+        func wasOpened() -> Bool {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            return read(watch, &buffer, buffer.count) > 0
+        }
+        #expect(throws: FetchError(.notAFile, "fifo.png: a fifo, not a file")) {
+            _ = try sources(resolution).open("fifo.png").bytes
+        }
+        #expect(!wasOpened())
+        #expect(try sources(resolution).open("a.png").bytes == 3)
+        #expect(wasOpened())
+    }
+
+    @Test func tellsMagicLinks() throws {
+        let all = LocalSources(roots: ["/"])
+        #expect {
+            _ = try all.open("proc/self/fd/0").bytes
+        } throws: { error in
+            (error as? FetchError)?.message.contains("one of /proc's own") == true
+        }
+    }
+
     @Test func tellsAnUnreadableFile() throws {
         // Others may pass the folder, which a scratch folder does not allow, but not read the file.
         chmod(scratch.path, 0o755)

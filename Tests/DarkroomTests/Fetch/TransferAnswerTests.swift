@@ -23,37 +23,40 @@ import Testing
         ScriptedOrigin.Reply(["HTTP/1.1 200 OK"] + fields, body: body)
     }
 
-    @Test(arguments: [
-        (ok([String](repeating: "X-Filler: 0123456789", count: 500)), .headerTooLarge),
-        (ok(["X-Long: " + String(repeating: "y", count: 20_000)]), .headerTooLarge),
-        (
-            ScriptedOrigin.Reply(
-                bytes: Array("HTTP/1.1 200 OK\r\nX: ".utf8) + [UInt8](repeating: 0x61, count: 200_000)),
-            .headerTooLarge
-        ),
-        (
-            ScriptedOrigin.Reply(
-                bytes: Array(
-                    String(repeating: "HTTP/1.1 103 Hint\r\nLink: <a>\r\n\r\n", count: 500).utf8)),
-            .headerTooLarge
-        ),
-        (ok(["Content-Length: 3", "Content-Length: 4"]), .badResponse),
-        (ok(["Content-Length: 3, 4"]), .badResponse),
-        (ok(["Content-Length: many"]), .badResponse),
-        (ok(["Content-Length: -3"]), .badResponse),
-        (ok(["Content-Length: 3", "Content-Encoding: br"]), .badResponse),
-        (ok(["Content-Length: 3", "Content-Encoding: gzip"]), .badResponse),
-        (ok(["Content-Length: 2"]), .lengthMismatch),
-        (ok(["Content-Length: 4"]), .truncated),
-        (ok(["Content-Length: 1048577"]), .tooLarge),
-        (ok(["Content-Length: 99999999999999999999999"]), .badResponse),
-        (ScriptedOrigin.Reply(bytes: []), .connectionLost),
-        (ScriptedOrigin.Reply(bytes: [], ending: .reset), .connectionReset),
-        (ScriptedOrigin.Reply(bytes: Array("SSH-2.0-OpenSSH_9.2\r\n".utf8)), .badResponse),
-        (ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 2\r\n\r\n".utf8)), .badResponse),
-        (ScriptedOrigin.Reply(["HTTP/1.1 206 X", "Content-Range: bytes 0-2/3"]), .httpStatus),
-        (ScriptedOrigin.Reply(["HTTP/1.1 304 X"]), .httpStatus),
-    ] as [(ScriptedOrigin.Reply, FetchError.Code)])
+    @Test(
+        arguments: [
+            (ok([String](repeating: "X-Filler: 0123456789", count: 500)), .headerTooLarge),
+            (ok(["X-Long: " + String(repeating: "y", count: 20_000)]), .headerTooLarge),
+            (
+                ScriptedOrigin.Reply(
+                    bytes: Array("HTTP/1.1 200 OK\r\nX: ".utf8)
+                        + [UInt8](repeating: 0x61, count: 200_000)),
+                .headerTooLarge
+            ),
+            (
+                ScriptedOrigin.Reply(
+                    bytes: Array(
+                        String(repeating: "HTTP/1.1 103 Hint\r\nLink: <a>\r\n\r\n", count: 500).utf8
+                    )),
+                .headerTooLarge
+            ),
+            (ok(["Content-Length: 3", "Content-Length: 4"]), .badResponse),
+            (ok(["Content-Length: 3, 4"]), .badResponse),
+            (ok(["Content-Length: many"]), .badResponse),
+            (ok(["Content-Length: -3"]), .badResponse),
+            (ok(["Content-Length: 3", "Content-Encoding: br"]), .badResponse),
+            (ok(["Content-Length: 3", "Content-Encoding: gzip"]), .badResponse),
+            (ok(["Content-Length: 2"]), .lengthMismatch),
+            (ok(["Content-Length: 4"]), .truncated),
+            (ok(["Content-Length: 1048577"]), .tooLarge),
+            (ok(["Content-Length: 99999999999999999999999"]), .badResponse),
+            (ScriptedOrigin.Reply(bytes: []), .connectionLost),
+            (ScriptedOrigin.Reply(bytes: [], ending: .reset), .connectionReset),
+            (ScriptedOrigin.Reply(bytes: Array("SSH-2.0-OpenSSH_9.2\r\n".utf8)), .badResponse),
+            (ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 2\r\n\r\n".utf8)), .badResponse),
+            (ScriptedOrigin.Reply(["HTTP/1.1 206 X", "Content-Range: bytes 0-2/3"]), .httpStatus),
+            (ScriptedOrigin.Reply(["HTTP/1.1 304 X"]), .httpStatus),
+        ] as [(ScriptedOrigin.Reply, FetchError.Code)])
     func names(reply: ScriptedOrigin.Reply, code: FetchError.Code) async throws {
         let error = try await Self.error(reply)
         #expect(error?.kind == code)
@@ -110,12 +113,14 @@ import Testing
     @Test func limitsWhatIsCoded() async throws {
         let large = Self.gzip([UInt8](repeating: 0, count: 1 << 20 + 1))
         #expect(
-            try await Self.error(Self.ok(["Content-Encoding: gzip"], body: large))?.kind == .tooLarge)
+            try await Self.error(Self.ok(["Content-Encoding: gzip"], body: large))?.kind
+                == .tooLarge)
         // Empty blocks without an end: 2 MiB from which nothing comes.
         var empty = [UInt8](Self.gzip([]).prefix(10))
         for _ in 0..<400_000 { empty += [0, 0, 0, 0xFF, 0xFF] }
         #expect(
-            try await Self.error(Self.ok(["Content-Encoding: gzip"], body: empty))?.kind == .tooLarge)
+            try await Self.error(Self.ok(["Content-Encoding: gzip"], body: empty))?.kind
+                == .tooLarge)
     }
 
     @Test(arguments: [

@@ -182,6 +182,27 @@ import Testing
         #expect(try origin.requests().map(\.protocolName) == ["HTTP/2.0"])
     }
 
+    /// All transfers to a server that speaks HTTP/2 share one connection, also those that begin before it is
+    /// made.
+    @Test func sharesOneConnection() async throws {
+        let root = try DocumentRoot(count: 20)
+        let origin = try NginxOrigin(documentRoot: root.scratch.path, tls: true)
+        let fixture = try EngineFixture(caFile: origin.caFile)
+        let outcomes = Collected<Result<TransferReport, FetchError>>()
+        for name in root.names {
+            fixture.engine.start(
+                try fixture.request("\(origin.baseURL)/\(name)", output: name),
+                completion: outcomes.add)
+        }
+        #expect(await outcomes.wait(for: 20).compactMap(\.failure) == [])
+        for (index, name) in root.names.enumerated() {
+            let content = try Data(contentsOf: fixture.scratch.url.appending(path: name))
+            #expect(content == DocumentRoot.content(index))
+        }
+        origin.stop()
+        #expect(Set(try origin.requests().map(\.connection)).count == 1)
+    }
+
     @Test func goesThroughAProxy() async throws {
         let root = try DocumentRoot(count: 1)
         let origin = try NginxOrigin(documentRoot: root.scratch.path)

@@ -79,7 +79,8 @@ import Testing
         ("ftp://ann:secret@127.0.0.1/a", .unsupportedScheme, "scheme"),
         ("file:///etc/passwd", .unsupportedScheme, "scheme"),
         ("javascript:alert(1)", .unsupportedScheme, "scheme"),
-        ("http://", .badURL, "URL"), ("http://a b/", .badURL, "URL"), ("http://[::1/", .badURL, "URL"),
+        ("http://", .badURL, "URL"), ("http://a b/", .badURL, "URL"),
+        ("http://[::1/", .badURL, "URL"),
     ])
     func refuses(location: String, code: FetchError.Code, word: String) async throws {
         let origin = try ScriptedOrigin { _ in Self.found(location) }
@@ -161,7 +162,8 @@ import Testing
         let url = "http://private.test:\(port)/a"
         let refused = try await fixture.fetch(url).failure
         #expect(refused?.kind == .addressForbidden)
-        #expect(refused?.message.hasPrefix("\(url): the host private.test has the address ") == true)
+        #expect(
+            refused?.message.hasPrefix("\(url): the host private.test has the address ") == true)
         #expect(origin.requests.isEmpty)
         _ = try await fixture.fetch("http://mixed.test:\(port)/a").get()
         #expect(origin.requests.count == 1)

@@ -84,7 +84,8 @@ import Testing
 
         // Of another state of the file, or of another URL: the whole of it.
         for (validator, target) in [("\"other\"", whole.target), (tag, "another")] {
-            let stale = Self.body.prefix(400_000).map { $0 ^ 1 } + [UInt8](repeating: 7, count: 400_000)
+            let stale =
+                Self.body.prefix(400_000).map { $0 ^ 1 } + [UInt8](repeating: 7, count: 400_000)
             var request = try fixture.request("\(origin.baseURL)\(path)", holding: stale)
             request.resume = PartialBody(
                 bytes: 400_000, validator: validator, crc32: 1, target: target)

@@ -86,6 +86,22 @@ import Testing
         #expect(!controls.needTime)
     }
 
+    /// One that has something to act on goes before all others, and finds room.
+    @Test func givesTheUrgentFirst() throws {
+        var controls = Controls()
+        for index in 0..<20_000 { controls.add(try #require(ControlFile("\(index).hold"))) }
+        for name: FileName in ["a.hold", "a.release", "a.hold"] {
+            controls.add(try #require(ControlFile(name)), isUrgent: true)
+        }
+        #expect(controls.hasNext)
+        for name: FileName in ["a.hold", "a.release", "0.hold", "1.hold"] {
+            #expect(controls.next() == name)
+            controls.forget(try #require(ControlFile(name)))
+        }
+        while let name = controls.next() { controls.forget(try #require(ControlFile(name))) }
+        #expect(!controls.hasNext)
+    }
+
     private func identity(_ name: FileName, in folder: Directory) throws -> FileIdentity {
         FileIdentity(try #require(try folder.information(of: name)))
     }

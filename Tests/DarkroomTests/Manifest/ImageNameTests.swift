@@ -52,6 +52,9 @@ import Testing
         ("m31%20.tif", "m31%20"),
         ("a?b#c.bmp", "a?b#c"),
         ("./.hidden", "_hidden"),
+        // To Unicode the sign and the dot are one character.
+        ("\u{600}.png", "\u{600}"),
+        ("https://example.org/%D8%80.JPEG", "\u{600}"),
         (
             "https://example.org/" + String(repeating: "é", count: 150) + ".avif",
             String(repeating: "é", count: 100)

@@ -39,6 +39,17 @@ import Testing
         #expect(try ItemJournal.read(in: folder) == first + second)
     }
 
+    /// One that is begun with many records has them all, and goes on as any other.
+    @Test func beginsWithManyRecords() throws {
+        let records = (0..<2000).map { record($0) }
+        try ItemJournal.begin(in: folder, with: records, durably: true)
+        try ItemJournal.append([record(9)], in: folder, durably: false)
+        #expect(try ItemJournal.read(in: folder) == records + [record(9)])
+        #expect(throws: FileError.self) {
+            try ItemJournal.begin(in: folder, with: [], durably: false)
+        }
+    }
+
     /// As version 0.1 wrote it.
     @Test func readsTheCancellationOfAnOlderVersion() throws {
         try folder.write(Array("{\"cancelled\":true}\n".utf8), to: "journal", durably: false)

@@ -56,10 +56,30 @@ import Testing
         #expect(active.foreign.allSatisfy { $0.what.contains(file) })
         #expect(active.ids == (isForeign ? [] : ["x"]))
         #expect(active.empty == active.ids)
-        // With an answer in the outbox it is a batch's folder all the same.
+        // Nor is it cleared away because the outbox has the name.
         try spool.outbox.makeDirectory("x")
+        let named = try ActiveFolder(of: spool)
+        #expect(named.ids == active.ids && named.empty == [])
+        #expect(named.foreign.map(\.name) == active.foreign.map(\.name))
+        // With an answer that is not the last it is a batch's folder all the same.
+        let reference = Status.ManifestReference(
+            name: "x.json", file: "manifest.json", sha256: "", bytes: 0)
+        let status = Status(
+            id: "x", manifest: reference, state: .processing,
+            times: Status.Times(received: Clock.timestamp))
+        try Directory("x", in: spool.outbox).write(
+            status.encoded(), to: "status.json", durably: false)
         let answered = try ActiveFolder(of: spool)
         #expect(answered.ids == ["x"] && answered.empty == [] && answered.foreign.isEmpty)
+    }
+
+    @Test func startsBesideAFolderThatIsNotItsOwn() throws {
+        try spool.active.makeDirectory("closed", mode: 0)
+        try spool.active.makeDirectory("open")
+        let active = try ActiveFolder(of: spool)
+        // Root may look into any folder.
+        #expect(active.ids == (geteuid() == 0 ? ["closed", "open"] : ["open"]))
+        #expect(active.foreign.map(\.name) == (geteuid() == 0 ? [] : ["closed"]))
     }
 
     // MARK: Uploads

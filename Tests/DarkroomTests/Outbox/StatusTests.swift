@@ -65,13 +65,7 @@ import Testing
         let folder = try Directory(path: scratch.path)
         var frame = Self.full
         frame.images = []
-        var many = Self.full
-        many.images = (0..<3000).map { index in
-            var image = Self.full.images[index % 2]
-            image.name = "\(index)\n  ]\n\"images\" : ["
-            return image
-        }
-        for status in [frame, Self.full, many] {
+        for status in [frame, Self.full, Self.many(3000)] {
             try folder.write(status.encoded(), to: "status.json", replacing: true, durably: false)
             #expect(try Status(frameIn: folder) == frame)
         }
@@ -81,6 +75,74 @@ import Testing
         #expect(try Status(frameIn: folder) == Self.full)
         try folder.write(Array("{".utf8), to: "status.json", replacing: true, durably: false)
         #expect(try Status(frameIn: folder) == nil)
+    }
+
+    /// Read image by image it is what it is read at once.
+    @Test func comesBackImageByImage() throws {
+        let scratch = try ScratchDirectory()
+        let folder = try Directory(path: scratch.path)
+        var frame = Self.full
+        frame.images = []
+        for status in [frame, Self.full, Self.many(3000)] {
+            try folder.write(status.encoded(), to: "status.json", replacing: true, durably: false)
+            #expect(try Status(in: folder) == status)
+        }
+        let tidied = try JSONEncoder().encode(Self.full)
+        try folder.write(Array(tidied), to: "status.json", replacing: true, durably: false)
+        #expect(try Status(in: folder) == Self.full)
+        // One image that is none.
+        let text = String(decoding: Self.many(3).encoded(), as: UTF8.self)
+        for broken in [
+            text.replacing("\"attempts\" : 1", with: "\"attempts\" : true"),
+            text.replacing("    },\n", with: "    \n"), "{",
+        ] {
+            #expect(broken != text)
+            try folder.write(
+                Array(broken.utf8), to: "status.json", replacing: true, durably: false)
+            #expect(try Status(in: folder) == nil)
+        }
+    }
+
+    /// A change to what stands around the images leaves them as they are.
+    @Test(arguments: [0, 1, 2, 3000])
+    func isAmendedAroundItsImages(count: Int) throws {
+        let scratch = try ScratchDirectory()
+        let spool = try Spool(path: scratch.path)
+        let folders = BatchFolders(spool: spool, id: "holiday")
+        try spool.active.makeDirectory("holiday")
+        try spool.outbox.makeDirectory("holiday")
+        var status = Self.many(count)
+        try folders.writeStatus(status, durably: false)
+        try folders.amendStatus { _ in false }
+        #expect(try folders.outbox().read("status.json") == status.encoded())
+        func change(_ status: inout Status) -> Bool {
+            status.state = .held
+            status.waiting = nil
+            status.steering?.append(Steering(.release, time: "e", uid: 0))
+            return true
+        }
+        _ = change(&status)
+        try folders.amendStatus(change)
+        #expect(try folders.outbox().read("status.json") == status.encoded())
+        #expect(try folders.active().names().isEmpty)
+        guard count > 0 else { return }
+        // One that somebody has written anew.
+        try folders.outbox().write(
+            Array(try JSONEncoder().encode(Self.many(count))), to: "status.json", replacing: true,
+            durably: false)
+        try folders.amendStatus(change)
+        #expect(try folders.outbox().read("status.json") == status.encoded())
+    }
+
+    /// Images whose names look like the file around them.
+    private static func many(_ count: Int) -> Status {
+        var many = full
+        many.images = (0..<count).map { index in
+            var image = full.images[index % 2]
+            image.name = "\(index)\n    }\n  ]\n\"images\" : ["
+            return image
+        }
+        return many
     }
 
     @Test func refusesAnotherVersion() {

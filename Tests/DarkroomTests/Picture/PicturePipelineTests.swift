@@ -1,3 +1,4 @@
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -32,6 +33,25 @@ import Testing
         #expect(report.sha256 == SHA256Digest.hex(of: file))
         #expect(report.warnings == [])
         #expect(report.metadata == (kind.colourType == .palette ? ["PLTE": "converted"] : [:]))
+    }
+
+    /// One band of the small result is made of thousands in between.
+    @Test func isCancelledInTheMiddleOfAChain() throws {
+        let source = try UnnamedFile(
+            PNGMaker.noise(width: 8, height: 8, colourType: .rgb, depth: 8).encoded)
+        let target = try UnnamedFile()
+        let asked = Atomic(0)
+        let filters: [Filter] = [
+            .resize(Filter.Resize(width: 2000, height: 2000)), .blur(sigma: 2),
+            .resize(Filter.Resize(width: 8, height: 8)),
+        ]
+        #expect(throws: PictureError(.cancelled, "in.png: cancelled between two bands")) {
+            try PicturePipeline.run(
+                input: source.descriptor, inputName: "in.png", filters: filters,
+                output: target.descriptor, outputName: "out.png",
+                checkpoint: { asked.add(1, ordering: .relaxed).newValue < 50 })
+        }
+        #expect(asked.load(ordering: .relaxed) == 50)
     }
 
     // MARK: What becomes of other chunks

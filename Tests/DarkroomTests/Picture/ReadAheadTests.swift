@@ -181,11 +181,14 @@ import Testing
         #expect(ahead.bytes.count == maker.reference.layout.bytes)
     }
 
+    /// Made once, which takes longer than what is tried on it.
+    private static let widePalette = wide(
+        PixelKind(colourType: .palette, depth: 8, interlaced: false))
+
     /// The same error with the same words behind the same rows, whoever meets it first.
     @Test(arguments: PNGDamage.allCases)
     func failsAsReadingAloneDoes(damage: PNGDamage) throws {
-        let palette = PixelKind(colourType: .palette, depth: 8, interlaced: false)
-        let file = damage.file(from: Self.wide(palette))
+        let file = damage.file(from: Self.widePalette)
         for _ in 0..<2 {
             guard let (alone, ahead) = try? Outcome.pair(of: file) else {
                 // The header is damaged already.

@@ -1,0 +1,115 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// What the whole daemon fetches, what it says to whom, and what it tells of that.
+@Suite(.fewAtATime) struct FetchRuleTests {
+    /// Without a word in the configuration, this machine is no source.
+    @Test func refusesThisMachineByDefault() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["downloads.allowNetworks": "[]"])
+        let place = "127.0.0.1:\(bench.origin.port)"
+        let sources = [
+            "plain": "http://\(place)/0.png",
+            "user": "http://ann:secret@\(place)/0.png?token=secret",
+            "short": "http://127.1:\(bench.origin.port)/0.png",
+            "mapped": "http://[::ffff:127.0.0.1]:\(bench.origin.port)/0.png",
+            "name": "http://localhost:\(bench.origin.port)/0.png",
+        ]
+        try bench.drop("here", images: sources.map { ($0.key, $0.value) })
+        let status = try await bench.spool.finish("here", daemon)
+        #expect(Set(status.images.map(\.error?.code)) == ["address-forbidden"])
+        #expect(status.images.allSatisfy { $0.error?.isTransient == false })
+        let told = try #require(try status.image("user").error?.message)
+        #expect(
+            told.hasPrefix(
+                "http://\(place)/0.png?…: the address 127.0.0.1 is not a global one (loopback)"))
+        #expect(try await daemon.stop() == .exited(0))
+        #expect(!daemon.outputText.contains("secret"))
+        #expect(
+            !String(decoding: try bench.spool.bytes("outbox/here/status.json"), as: UTF8.self)
+                .contains("secret"))
+        #expect(try bench.origin.requests().isEmpty)
+    }
+
+    @Test func refusesHostsByName() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run([
+            "downloads.allowHosts": "[127.0.0.1, '*.example.org']",
+            "downloads.denyHosts": "bad.example.org",
+        ])
+        try bench.drop(
+            "hosts",
+            images: [
+                ("good", bench.url("0.png")), ("other", "http://other.example.net/a.png"),
+                ("bad", "http://BAD.example.org./a.png"),
+            ])
+        let status = try await bench.spool.finish("hosts", daemon)
+        #expect(try status.image("good").state == .filtered)
+        #expect(try status.image("other").error?.code == "host-forbidden")
+        let bad = try #require(try status.image("bad").error)
+        #expect(bad.code == "host-forbidden")
+        #expect(bad.message.contains("downloads.denyHosts has bad.example.org"))
+    }
+
+    /// The service manager's credential, read again by HUP; no value of it comes out anywhere.
+    @Test func sendsHeadersToTheirOrigin() async throws {
+        let bench = try Bench()
+        let other = try NginxOrigin(documentRoot: bench.documents.path)
+        let credentials = try ScratchDirectory()
+        let file = credentials.path + "/headers"
+        func write(_ value: String) throws {
+            try "http://127.0.0.1:\(bench.origin.port): {Authorization: \(value)}\n"
+                .write(toFile: file, atomically: false, encoding: .utf8)
+        }
+        try write("Bearer secret-one")
+        chmod(file, 0o604)
+        let daemon = try await bench.run(environment: ["CREDENTIALS_DIRECTORY": credentials.path])
+        #expect(
+            daemon.outputText.contains(
+                "\(file), which has the secrets of downloads.headers, can be read"))
+        try bench.drop("one", images: [("a", bench.url("0.png")), ("b", "\(other.baseURL)/1.png")])
+        try bench.checkCompleted(try await bench.spool.finish("one", daemon))
+
+        try write("Bearer secret-two")
+        try await waitForReload(1, daemon)
+        try bench.drop("two", images: [("a", bench.url("2.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("two", daemon))
+
+        // A mistake leaves what was.
+        try write("[secret-three]")
+        try await waitForReload(2, daemon)
+        #expect(daemon.outputText.contains("headers:1: "))
+        try bench.drop("three", images: [("a", bench.url("3.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("three", daemon))
+        #expect(try await daemon.stop() == .exited(0))
+        #expect(!daemon.outputText.contains("secret-"))
+
+        bench.origin.stop()
+        other.stop()
+        let sent = try bench.origin.requests().map { "\($0.path) \($0.authorization)" }
+        #expect(
+            sent.sorted() == [
+                "/0.png Bearer secret-one", "/2.png Bearer secret-two", "/3.png Bearer secret-two",
+            ])
+        #expect(try other.requests().map(\.authorization) == ["-"])
+    }
+
+    private func waitForReload(_ number: Int, _ daemon: DaemonProcess) async throws {
+        daemon.send(SIGHUP)
+        try await daemon.waitUntil("reload number \(number)") {
+            let lines = $0.notifications.lines
+            return lines.count { $0 == "RELOADING=1" } == number
+                && lines.count { $0 == "READY=1" } == number + 1
+        }
+    }
+
+    @Test func printsNoPasswordOfTheProxy() async throws {
+        let (ending, output) = try await DaemonProcess.end(
+            arguments: ["--check-config", "--set", "downloads.proxy=http://ann:secret@proxy:3128"])
+        #expect(ending == .exited(0))
+        #expect(output.contains("downloads.proxy: http://proxy:3128"))
+        #expect(!output.contains("secret"))
+    }
+}
