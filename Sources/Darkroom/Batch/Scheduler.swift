@@ -289,36 +289,6 @@ package final class Scheduler: Sendable {
         publisher.publish(item)
     }
 
-    func prepareLater(_ key: BatchKey, _ folders: BatchFolders) {
-        preparation.async { [self] in prepare(key, folders) }
-    }
-
-    private func prepare(_ key: BatchKey, _ folders: BatchFolders) {
-        let configuration = configuration
-        let recovery = Recovery(
-            spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
-        do {
-            let finding = try recovery.prepare(folders)
-            storage.well()
-            switch finding {
-            case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
-            case .rejected(let status): log.rejected(status)
-            case .removed(let status): log.batchRemoved(status)
-            case .empty, .finished: break
-            }
-        } catch  where error.fault != nil {
-            storage.troubled(error, batch: folders.id)
-            return waitForStorage(key, folders)
-        } catch {
-            storage.undecided()
-            log.storageFailed(error, batch: folders.id)
-        }
-        advance { board in
-            board.preparationFailed(key)
-            return []
-        }
-    }
-
     // MARK: Operations
 
     /// Puts an operation for the work into its queue. False where it waits outside the queues, for its host or for
