@@ -46,7 +46,8 @@ build() {
 # --- The daemon ------------------------------------------------------------------------------
 
 start_daemon() {
-    "$program" --spool "$spool" --set "sources.roots=[\"$SAMPLES\"]" >"$log" 2>&1 &
+    "$program" --spool "$spool" --set "sources.roots=[\"$SAMPLES\"]" \
+        --set "cache.folder=$spool/cache" >"$log" 2>&1 &
     daemon=$!
     # Without a service manager to tell, the folder that only a running daemon makes will do.
     local started=$SECONDS

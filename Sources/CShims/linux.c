@@ -31,6 +31,12 @@ int darkroom_keep_room(int fd, int64_t bytes)
     return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
 }
 
+int64_t darkroom_copy_range(int in, int64_t in_place, int out, int64_t out_place, int64_t count)
+{
+    off_t from = (off_t)in_place, to = (off_t)out_place;
+    return (int64_t)copy_file_range(in, &from, out, &to, (size_t)count, 0);
+}
+
 int64_t darkroom_filesystem_type(int fd)
 {
     struct statfs s;

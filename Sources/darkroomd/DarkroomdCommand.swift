@@ -160,6 +160,7 @@ struct DarkroomdCommand: ParsableCommand {
     private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
         switch (error as? any CodedError)?.code {
         case "spool-locked": exit(.temporaryFailure)
+        case "configuration": exit(.configuration)
         case "permission-denied": exit(.noPermission)
         case "io-error", "disk-full": exit(.ioError)
         default: exit(.systemError)

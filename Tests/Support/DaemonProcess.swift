@@ -57,9 +57,11 @@ package final class DaemonProcess: Sendable {
     }
 
     /// A command line for a spool. The tests' origins are on this machine, which a daemon of its own accord
-    /// does not fetch from; unless `settings` has other networks for it, it is told to.
+    /// does not fetch from; unless `settings` has other networks for it, it is told to. Without a cache, so that
+    /// tests know what is fetched; one that is to have it gives its folder and size.
     package static func arguments(spool: String, settings: [String: String] = [:]) -> [String] {
-        let all = ["downloads.allowNetworks": "[127.0.0.0/8]"].merging(settings) { $1 }
+        let standard = ["downloads.allowNetworks": "[127.0.0.0/8]", "cache.maxBytes": "0"]
+        let all = standard.merging(settings) { $1 }
         return all.sorted { $0.key < $1.key }.reduce(into: ["--spool", spool]) {
             $0 += ["--set", "\($1.key)=\($1.value)"]
         }

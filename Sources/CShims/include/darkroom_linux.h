@@ -33,6 +33,10 @@ int darkroom_sync_file_system(int fd);
  * as it is. */
 int darkroom_keep_room(int fd, int64_t bytes);
 
+/* copy_file_range(2): copies up to `count` bytes between two files at these places, within the kernel and,
+ * where the file system can, by sharing blocks. Returns how many, 0 at the end of `in`, or -1. */
+int64_t darkroom_copy_range(int in, int64_t in_place, int out, int64_t out_place, int64_t count);
+
 /* statfs(2)'s f_type of an open descriptor, or -1. */
 int64_t darkroom_filesystem_type(int fd);
 

@@ -17,7 +17,7 @@ extension Scheduler {
             beginTransfer(key, source, url, begun)
         } completion: { [self] outcome in
             // Off the engine's thread, which every other transfer needs.
-            fetched.async { [self] in endTransfer(key, source, outcome, begun.job) }
+            fetched.async { [self] in endTransfer(key, source, outcome, begun) }
         }
     }
 
@@ -27,7 +27,9 @@ extension Scheduler {
         _ key: BatchKey, _ source: Int, _ url: RemoteURL, _ begun: BegunDownload
     ) -> TransferOperation.Preparation {
         let work = Work.download(key, source: source)
-        guard hostAllows(work), mayBegin(work) else { return .deferred }
+        guard hostAllows(work), beginFlight(work, url, begun), mayBegin(work) else {
+            return .deferred
+        }
         guard let job = downloadBegan(key, source, isTransfer: true) else {
             endedUndecided(.download(key, source: source))
             ended(.download(key, source: source)) { _ in [] }
@@ -37,11 +39,14 @@ extension Scheduler {
         do {
             let folder = try job.folders.active()
             let name = BatchFile.source(job.slot)
-            let file = try folder.openScratch(name)
-            return .transfer(
-                TransferRequest(
-                    url: url, output: TransferOutput(file, name: folder.path(of: name)),
-                    resume: job.partial))
+            let output = TransferOutput(try folder.openScratch(name), name: folder.path(of: name))
+            var request = TransferRequest(url: url, output: output, resume: job.partial)
+            guard try beginWithCache(work, job, &begun.use, &request) else {
+                // All is done: there is nothing left for the operation's end.
+                begun.job = nil
+                return .unwanted
+            }
+            return .transfer(request)
         } catch {
             return .failed(
                 FetchError(
@@ -51,25 +56,29 @@ extension Scheduler {
     }
 
     private func endTransfer(
-        _ key: BatchKey, _ source: Int, _ outcome: TransferOperation.Outcome, _ job: DownloadJob?
+        _ key: BatchKey, _ source: Int, _ outcome: TransferOperation.Outcome,
+        _ begun: BegunDownload
     ) {
         let work = Work.download(key, source: source)
-        guard let job else {
+        guard let job = begun.job else {
             // It did not begin: put off, or taken back by a cancellation that has dealt with its images.
             if case .deferred = outcome { deferred(work) { $0.downloadDeferred(key, source) } }
             return
         }
         switch outcome {
+        case .fetched(let report) where report.isNotModified:
+            endConfirmed(work, job, begun.use, report)
         case .fetched(let report):
-            let failure = keep(report)
-            if let failure, failure.fault != nil { return putBack(work, failure, job) }
-            if failure == nil {
-                log.metrics.downloadedBytes.add(Int(report.bytes))
-                log.downloaded(
-                    job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
+            if let failure = keep(report) {
+                if failure.fault != nil { return putBack(work, failure, job) }
+                return ended(work, key, source, .failed(failure))
             }
-            let note = DownloadNote(bytes: Int(report.bytes))
-            ended(work, key, source, failure.map { .failed($0) } ?? .ready(note))
+            log.metrics.downloadedBytes.add(Int(report.bytes))
+            log.downloaded(
+                job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
+            let isKept = begun.use.map { keepForOthers(work, $0, report) } ?? false
+            let note = DownloadNote(bytes: Int(report.bytes), cache: isKept ? "stored" : nil)
+            ended(work, key, source, .ready(note), isShared: isKept)
         case .failed(let error):
             if error.kind == .cancelled, !job.cancellation.isSet {
                 ended(work) { $0.downloadDeferred(key, source) }
@@ -90,12 +99,57 @@ extension Scheduler {
     }
 
     private func ended(
-        _ work: Work, _ key: BatchKey, _ source: Int, _ result: DownloadResult
+        _ work: Work, _ key: BatchKey, _ source: Int, _ result: DownloadResult,
+        isShared: Bool = false
     ) {
         if case .failed(let failure, _, _) = result, !failure.isCancellation {
             log.metrics.downloadFailed(failure.code)
         }
-        ended(work) { $0.downloadEnded(key, source, result: result) }
+        ended(work, isShared: isShared) { $0.downloadEnded(key, source, result: result) }
+    }
+
+    // MARK: With the cache
+
+    /// Has a download copy what is kept, and end, or asks for what is not. False where nothing is to be fetched by
+    /// it any more.
+    private func beginWithCache(
+        _ work: Work, _ job: DownloadJob, _ use: inout CacheUse?, _ request: inout TransferRequest
+    ) throws(FileError) -> Bool {
+        guard case .download(let key, let source) = work, var used = use else { return true }
+        let begin = Clock.nanoseconds
+        if let bytes = try takeFromCache(&used, &request) {
+            log.metrics.cacheHits.add(1)
+            log.copied(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
+            let note = DownloadNote(bytes: bytes, cache: "hit")
+            ended(work, key, source, .ready(note), isShared: true)
+            return false
+        }
+        guard joinFlight(work, &used) else {
+            ended(work) { $0.downloadDeferred(key, source) }
+            return false
+        }
+        use = used
+        return true
+    }
+
+    /// The server has answered that what is kept holds.
+    private func endConfirmed(
+        _ work: Work, _ job: DownloadJob, _ use: CacheUse?, _ report: TransferReport
+    ) {
+        guard case .download(let key, let source) = work else { return }
+        do {
+            guard let use, let bytes = try takeConfirmed(use, report) else {
+                // It has been removed, so that this time all of it is fetched.
+                return ended(work) { $0.downloadDeferred(key, source) }
+            }
+            log.copied(job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
+            let note = DownloadNote(bytes: bytes, cache: "revalidated")
+            ended(work, key, source, .ready(note), isShared: true)
+        } catch {
+            let failure = Failure(error)
+            if failure.fault != nil { return putBack(work, failure, job) }
+            ended(work, key, source, .failed(failure))
+        }
     }
 
     /// The spool has no room for the source, or this machine no socket: it is fetched again when it has.
@@ -155,12 +209,18 @@ extension Scheduler {
 }
 
 /// What a transfer's beginning leaves for its end.
-private final class BegunDownload: Sendable {
-    private let state = Mutex<DownloadJob?>(nil)
+final class BegunDownload: Sendable {
+    private let state = Mutex<(job: DownloadJob?, use: CacheUse?)>((nil, nil))
 
     var job: DownloadJob? {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
+        get { state.withLock { $0.job } }
+        set { state.withLock { $0.job = newValue } }
+    }
+
+    /// nil without a cache.
+    var use: CacheUse? {
+        get { state.withLock { $0.use } }
+        set { state.withLock { $0.use = newValue } }
     }
 }
 

@@ -19,6 +19,9 @@ package final class Scheduler: Sendable {
     /// Whether the spool takes writes.
     let storage: StorageGuard
     let waits = Mutex(StorageWaits())
+    /// nil where nothing is kept; then each source is fetched for itself.
+    let cache: CacheStore?
+    let flights = Mutex(Flights())
     /// Which downloads may be in the queue.
     let hosts: Mutex<HostWaits>
     /// Which filters may be in the queue.
@@ -46,9 +49,11 @@ package final class Scheduler: Sendable {
     }
 
     package init(
-        spool: Spool, configuration: Darkroom.Configuration, engine: TransferEngine, log: EventLog
+        spool: Spool, configuration: Darkroom.Configuration, engine: TransferEngine, log: EventLog,
+        cache: CacheStore? = nil
     ) {
         self.spool = spool
+        self.cache = cache
         self.log = log
         self.engine = engine
         board = Mutex(Board(configuration))
@@ -77,6 +82,7 @@ package final class Scheduler: Sendable {
     /// Takes over a reloaded configuration: the queues' widths at once, the rest with the next operation.
     package func update(_ configuration: Darkroom.Configuration) {
         settings.withLock { $0 = configuration }
+        cache?.setLimit(configuration.cacheBytes)
         setWidths(configuration)
         advance { $0.setMemory(limit: configuration.memory, width: configuration.filterWidth) }
         statusKeeper.setInterval(configuration.statusInterval)
@@ -226,6 +232,7 @@ package final class Scheduler: Sendable {
             waits.withLock { $0.remove(work) }
             leaveHost(work, waiting: true)
             turns.withLock { $0.remove(work) }.forEach(start)
+            leaveFlight(work)
             endedUndecided(work)
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
@@ -282,44 +289,16 @@ package final class Scheduler: Sendable {
         publisher.publish(item)
     }
 
-    func prepareLater(_ key: BatchKey, _ folders: BatchFolders) {
-        preparation.async { [self] in prepare(key, folders) }
-    }
-
-    private func prepare(_ key: BatchKey, _ folders: BatchFolders) {
-        let configuration = configuration
-        let recovery = Recovery(
-            spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
-        do {
-            let finding = try recovery.prepare(folders)
-            storage.well()
-            switch finding {
-            case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
-            case .rejected(let status): log.rejected(status)
-            case .removed(let status): log.batchRemoved(status)
-            case .empty, .finished: break
-            }
-        } catch  where error.fault != nil {
-            storage.troubled(error, batch: folders.id)
-            return waitForStorage(key, folders)
-        } catch {
-            storage.undecided()
-            log.storageFailed(error, batch: folders.id)
-        }
-        advance { board in
-            board.preparationFailed(key)
-            return []
-        }
-    }
-
     // MARK: Operations
 
-    /// Puts an operation for the work into its queue. False where it waits for its host outside the queue.
+    /// Puts an operation for the work into its queue. False where it waits outside the queues, for its host or for
+    /// another download of the same URL.
     @discardableResult
     func enqueue(
         _ work: Work, _ priority: Priority, _ quality: QualityOfServiceName
     ) -> Bool {
         let item = StorageWaits.Item(work: work, priority: priority, quality: quality)
+        guard enterFlight(item) else { return false }
         guard storageAllows(work) else {
             waitForStorage(work, priority, quality)
             return true
@@ -348,6 +327,7 @@ package final class Scheduler: Sendable {
         case .download(let key, let source):
             queue = downloads
             guard let text = board.withLock({ $0.sourceText(key, source) }) else {
+                leaveFlight(work)
                 return leaveHost(work)
             }
             operation = downloadOperation(key, source, text)
@@ -380,12 +360,16 @@ package final class Scheduler: Sendable {
     }
 
     /// What began has ended; the board hears of it before the daemon may think that nothing runs.
-    func ended(_ work: Work, _ change: (inout Board) -> [Effect]) {
+    ///
+    /// - Parameter isShared: of a download, whether others can copy from the cache what it has fetched.
+    func ended(
+        _ work: Work, isShared: Bool = false, _ change: (inout Board) -> [Effect]
+    ) {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
         leaveHost(work)
         turns.withLock { $0.ended(work) }.forEach(start)
-        advance(change)
+        advanceFlight(work, isShared: isShared, change)
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
     }
@@ -395,6 +379,6 @@ package final class Scheduler: Sendable {
         operations.withLock { $0[work] = nil }
         leaveHost(work)
         turns.withLock { $0.ended(work) }.forEach(start)
-        advance(change)
+        advanceFlight(work, isShared: false, change)
     }
 }

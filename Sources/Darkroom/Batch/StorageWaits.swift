@@ -7,7 +7,7 @@ struct StorageWaits: Sendable {
         case image(BatchKey, Int)
     }
 
-    struct Item: Sendable {
+    struct Item: Sendable, Equatable {
         let work: Work
         let priority: Priority
         let quality: QualityOfServiceName

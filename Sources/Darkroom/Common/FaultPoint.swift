@@ -67,6 +67,11 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case pauseSynced = "pause-synced"
     case pauseUnmarked = "pause-unmarked"
 
+    // An answer on its way into the cache.
+    case cacheHeadWritten = "cache-head-written"
+    case cacheWritten = "cache-written"
+    case cacheMoved = "cache-moved"
+
     // What a start does itself.
     case recoveryReceiptWithdrawn = "recovery-receipt-withdrawn"
     case recoveryEmptyRemoved = "recovery-empty-removed"
@@ -81,6 +86,11 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case recoveryCrashJournaled = "recovery-crash-journaled"
 
     package static let variable = "DARKROOM_FAULT"
+
+    /// Whether only daemons that fetch from a network pass it; the self-test has none.
+    package var needsNetwork: Bool {
+        [.cacheHeadWritten, .cacheWritten, .cacheMoved].contains(self)
+    }
 
     /// Ends the process here if that was asked for.
     @inline(__always)

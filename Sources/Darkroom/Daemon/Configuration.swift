@@ -24,6 +24,10 @@ package struct Configuration: Sendable, Equatable {
     package var maximumWaiting = 0
     package var downloadConcurrency = 0
     package var downloads = Downloads()
+    /// Where fetched sources are kept; nil for the place that is used where none is named.
+    package var cacheFolder: String?
+    /// 0 for no cache.
+    package var cacheBytes = 0
     package var filterConcurrency = 0
     package var pictureLimits = PictureLimits()
     /// Bytes; 0 for half of what there is.
@@ -81,11 +85,15 @@ extension Configuration {
                 stall: .seconds(downloads.stallTime), stallBytesPerSecond: downloads.stallRate,
                 maxHeaderBytes: downloads.maxHeaderBytes),
             connections: downloadConcurrency, caFile: downloads.caFile, proxy: downloads.proxy,
-            rules: FetchRules(
-                addresses: AddressRules(allowNetworks: downloads.allowNetworks),
-                hosts: HostRules(allow: downloads.allowHosts, deny: downloads.denyHosts),
-                headers: downloads.headers),
-            userAgent: TransferSettings.userAgent(version: Daemon.version))
+            rules: fetchRules, userAgent: TransferSettings.userAgent(version: Daemon.version))
+    }
+
+    /// What may be fetched, from whom, and what is said to whom.
+    var fetchRules: FetchRules {
+        FetchRules(
+            addresses: AddressRules(allowNetworks: downloads.allowNetworks),
+            hosts: HostRules(allow: downloads.allowHosts, deny: downloads.denyHosts),
+            headers: downloads.headers)
     }
 
     /// How many downloads of one host may be in the queue. Where the queue itself has no more places than that,

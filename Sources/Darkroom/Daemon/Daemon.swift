@@ -18,6 +18,7 @@ package final class Daemon: @unchecked Sendable {
     private let spool: Spool
     private let log: EventLog
     private let engine: TransferEngine
+    private let cache: CacheStore?
     private let scheduler: Scheduler
     private let notifier = Notifier()
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
@@ -43,8 +44,9 @@ package final class Daemon: @unchecked Sendable {
         spool = try Spool(path: configuration.spool)
         spool.attempts.watchCrashes()
         engine = try TransferEngine(settings: configuration.transferSettings)
+        cache = try CacheStore.open(configuration, log: log)
         scheduler = Scheduler(
-            spool: spool, configuration: configuration, engine: engine, log: log)
+            spool: spool, configuration: configuration, engine: engine, log: log, cache: cache)
         housekeeper = Housekeeper(spool: spool, log: log) { [scheduler] in scheduler.configuration }
         let startTime = Date.now.timeIntervalSince1970
         metricsFile = MetricsFile(log: log) { [spool, scheduler] in
@@ -86,6 +88,7 @@ package final class Daemon: @unchecked Sendable {
         log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
         startWatchdog()
         metricsFile.update(configuration.metricsTarget)
+        cache?.start()
         housekeeper.start(after: 2)
         notifier.ready()
         tellStatus()
@@ -142,12 +145,18 @@ package final class Daemon: @unchecked Sendable {
         }
         do {
             let new = try loader.load()
-            guard new.spool == configuration.spool, new.durability == configuration.durability
+            guard new.spool == configuration.spool, new.durability == configuration.durability,
+                new.cacheFolder == configuration.cacheFolder
             else {
-                return log.reloadRefused("spool and durability change only with a restart")
+                return log.reloadRefused(
+                    "spool, durability and cache.folder change only with a restart")
             }
-            scheduler.update(new)
+            guard configuration.cacheBytes > 0 || new.cacheBytes == 0 else {
+                return log.reloadRefused("the cache can be turned on only with a restart")
+            }
+            // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
             engine.update(new.transferSettings)
+            scheduler.update(new)
             metricsFile.update(new.metricsTarget)
             housekeeper.update()
             LogLevel.set(new.logLevel)
@@ -176,6 +185,7 @@ package final class Daemon: @unchecked Sendable {
             }
             metricsFile.stop()
             engine.stop()
+            cache?.stop()
             spool.attempts.close()
             log.stopped(unfinished: scheduler.summary.unfinished)
             ended.signal()

@@ -23,6 +23,11 @@ package enum Event: String, Sendable, CaseIterable {
     case metricsFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e066"
     case reportFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e067"
     case headersExposed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e070"
+    case cacheOpened = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e078"
+    case cacheUnused = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e079"
+    case cacheDiscarded = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e07a"
+    case cacheTroubled = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e07b"
+    case cacheEvicted = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e07c"
     case batchClaimed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e010"
     case batchRejected = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e011"
     case batchResumed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e012"
@@ -265,18 +270,25 @@ package struct EventLog: Sendable {
 
     // MARK: Images
 
-    func downloaded(_ job: DownloadJob, bytes: Int, microseconds: UInt64) {
+    func downloaded(
+        _ job: DownloadJob, bytes: Int, microseconds: UInt64, words: String = "fetched"
+    ) {
         metrics.stage(.downloading).add(nanoseconds: microseconds * 1000)
         let batch = job.folders.id
         say(
             .info, .imageDownloaded,
-            "\(batch): \(RedactedURL.text(job.text)) fetched, \(bytes) bytes",
+            "\(batch): \(RedactedURL.text(job.text)) \(words), \(bytes) bytes",
             [
                 Field.batch: .string(batch), Field.image: .string(job.image),
                 Field.step: .string(Step.download.rawValue),
                 Field.bytes: .stringConvertible(bytes),
                 Field.microseconds: .stringConvertible(microseconds),
             ])
+    }
+
+    /// A source was not fetched but copied from the cache.
+    func copied(_ job: DownloadJob, bytes: Int, microseconds: UInt64) {
+        downloaded(job, bytes: bytes, microseconds: microseconds, words: "taken from the cache")
     }
 
     package func ended(batch: String, _ image: ImageStatus, at step: Step) {

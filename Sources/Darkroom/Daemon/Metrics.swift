@@ -29,6 +29,14 @@ package final class Metrics: Sendable {
     let storageFailures = Counter()
     let expiredEntries = Counter()
     let expiredBytes = Counter()
+    /// Sources taken from the cache without asking, those that the server has confirmed, and those that it did not
+    /// have.
+    let cacheHits = Counter()
+    let cacheRevalidations = Counter()
+    let cacheMisses = Counter()
+    let cacheStored = Counter()
+    let cacheStoredBytes = Counter()
+    let cacheEvictions = Counter()
     private let manifests = BatchState.allCases.map { _ in Counter() }
     private let images = ImageState.allCases.map { _ in Counter() }
     private let stages = Stage.allCases.map { _ in Histogram() }

@@ -10,6 +10,8 @@ struct MetricsMoment: Sendable {
     var running = 0
     /// What the spool waits for, if it does not take writes.
     var storage: StorageGuard.Report?
+    /// What the cache holds.
+    var cache = (count: 0, bytes: 0)
     /// By the queues' names.
     var queues: [(name: String, length: Int)] = []
     /// Downloads that wait for a place of their host.
@@ -23,7 +25,7 @@ extension MetricsMoment {
             spool: spool, version: Daemon.version, startTime: startTime,
             isPaused: scheduler.gate.isSuspended, summary: scheduler.summary,
             running: scheduler.runningCount, storage: scheduler.storage.report,
-            queues: scheduler.queueLengths,
+            cache: scheduler.cache?.summary ?? (0, 0), queues: scheduler.queueLengths,
             waitingForHost: scheduler.hosts.withLock { $0.waitingCount })
     }
 }
@@ -43,6 +45,7 @@ struct MetricsText {
         text.writeWork(metrics, moment)
         text.writeInbox(metrics)
         text.writeStorage(metrics, moment)
+        text.writeCache(metrics, moment)
         return text.text
     }
 
@@ -198,6 +201,33 @@ struct MetricsText {
         sample("darkroom_stale_uploads", [], metrics.staleUploads.count)
         family("darkroom_stale_upload_bytes", .gauge, "Bytes of those files.")
         sample("darkroom_stale_upload_bytes", [], metrics.staleUploads.bytes)
+    }
+
+    private mutating func writeCache(_ metrics: Metrics, _ moment: MetricsMoment) {
+        family(
+            "darkroom_cache_lookups_total", .counter,
+            "Sources looked up in the cache: used without asking, confirmed by the server, or fetched."
+        )
+        let results = [
+            ("hit", metrics.cacheHits), ("revalidated", metrics.cacheRevalidations),
+            ("miss", metrics.cacheMisses),
+        ]
+        for (result, counter) in results {
+            sample("darkroom_cache_lookups_total", [("result", result)], counter.value)
+        }
+        counter(
+            "darkroom_cache_stored_total", "Fetched sources added to the cache.",
+            metrics.cacheStored)
+        counter(
+            "darkroom_cache_stored_bytes_total", "Bytes of the sources added.",
+            metrics.cacheStoredBytes)
+        counter(
+            "darkroom_cache_evictions_total", "Sources removed from the cache to make room.",
+            metrics.cacheEvictions)
+        family("darkroom_cache_entries", .gauge, "Sources in the cache; 0 without one.")
+        sample("darkroom_cache_entries", [], moment.cache.count)
+        family("darkroom_cache_bytes", .gauge, "The room they take.")
+        sample("darkroom_cache_bytes", [], moment.cache.bytes)
     }
 
     // MARK: The format

@@ -168,6 +168,19 @@ extension Setting {
             }
             configuration.downloads.headersFile = text.isEmpty ? nil : text
         },
+        Setting(
+            "cache.folder", "",
+            "where fetched sources are kept for further use; empty for what systemd gives (CacheDirectory=), or "
+                + "/var/cache/darkroom"
+        ) { text, configuration throws(SettingError) in
+            guard text.isEmpty || text.hasPrefix("/") else {
+                throw SettingError(expected: "an absolute path")
+            }
+            configuration.cacheFolder = text.isEmpty ? nil : text
+        },
+        bytes(
+            "cache.maxBytes", "1GiB", 0...(1 << 50),
+            "how large the cache may be; 0 for none", \.cacheBytes),
         integer(
             "filters.concurrency", "0", 0...1024,
             "pictures filtered at once; 0 means as many as there are cores", \.filterConcurrency),

@@ -56,7 +56,7 @@ package final class TestSpool {
     ) throws(SelfTestError) -> ChildDaemon {
         var all = [
             "sources.roots": "[\(Self.quoted(pictures))]", "status.interval": "10ms",
-            "inbox.settle": "50ms", "batches.window": "4",
+            "inbox.settle": "50ms", "batches.window": "4", "cache.maxBytes": "0",
         ]
         all.merge(settings) { $1 }
         var environment = environment

@@ -1,0 +1,32 @@
+/// Batches that there was no room to keep in memory, read again from their folders when their turn has come.
+extension Scheduler {
+    func prepareLater(_ key: BatchKey, _ folders: BatchFolders) {
+        preparation.async { [self] in prepare(key, folders) }
+    }
+
+    private func prepare(_ key: BatchKey, _ folders: BatchFolders) {
+        let configuration = configuration
+        let recovery = Recovery(
+            spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+        do {
+            let finding = try recovery.prepare(folders)
+            storage.well()
+            switch finding {
+            case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
+            case .rejected(let status): log.rejected(status)
+            case .removed(let status): log.batchRemoved(status)
+            case .empty, .finished: break
+            }
+        } catch  where error.fault != nil {
+            storage.troubled(error, batch: folders.id)
+            return waitForStorage(key, folders)
+        } catch {
+            storage.undecided()
+            log.storageFailed(error, batch: folders.id)
+        }
+        advance { board in
+            board.preparationFailed(key)
+            return []
+        }
+    }
+}
