@@ -242,6 +242,7 @@ struct Board {
     /// Frees what an ended image held.
     mutating func end(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
         if batch.live.remove(index) { places[batch.level.index] -= 1 }
+        batch.status.images[index].download?.retryAt = nil
         countWaiting(batch)
         giveBackMemory(batch.key, index, &effects)
         let source = batch.sourceOfImage[index]

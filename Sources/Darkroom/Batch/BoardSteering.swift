@@ -4,6 +4,8 @@ package enum SteeringOutcome: Sendable, Equatable {
     case acts
     /// It is so already.
     case already
+    /// This very control has acted before, and could not be removed.
+    case hasActed
     /// Who asks is neither the manifest's owner nor the spool's.
     case refused(owner: UInt32?)
     /// The batch is being cancelled, which is for good.
@@ -66,6 +68,7 @@ extension Board {
     private mutating func steer(
         _ key: BatchKey, _ waiting: Waiting, _ steering: Steering, _ effects: inout [Effect]
     ) -> SteeringOutcome {
+        if waiting.steering.has(fileOf: steering) { return .hasActed }
         var batch = waiting
         let action = steering.action
         if let objection = Self.objection(
@@ -117,6 +120,7 @@ extension Board {
     private mutating func steer(
         _ batch: Batch, _ steering: Steering, _ effects: inout [Effect]
     ) -> SteeringOutcome {
+        if batch.status.steering?.has(fileOf: steering) == true { return .hasActed }
         guard !batch.isFinishing else { return .isEnding }
         if let objection = Self.objection(
             to: steering.action, isCancelled: batch.cancellation.isSet, isHeld: batch.isHeld)

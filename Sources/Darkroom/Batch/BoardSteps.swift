@@ -65,8 +65,15 @@ extension Board {
             crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
     }
 
-    /// What is to happen to a filter that was not allowed to begin, was ended by the daemon's stop or met a
-    /// disk that takes no writes. Where its source was given back for that, the download comes first.
+    /// What is to happen to a filter that was not allowed to begin. One whose image was taken back, and has another
+    /// operation since, is nobody's.
+    mutating func filterNotAllowed(_ key: BatchKey, _ index: Int) -> [Effect] {
+        guard batches[key]?.live[index]?.phase == .queuedFilter else { return [] }
+        return filterDeferred(key, index)
+    }
+
+    /// What is to happen to a filter that was ended by the daemon's stop or met a disk that takes no writes.
+    /// Where its source was given back for that, the download comes first.
     mutating func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
         var effects: [Effect] = []
         giveBackMemory(key, index, &effects)

@@ -124,7 +124,7 @@ extension Scheduler {
     /// Filters an image, or puts it off where it may not begin, has to wait for memory or meets a full disk.
     func filter(_ key: BatchKey, _ image: Int) {
         let work = Work.filter(key, image: image)
-        guard mayBegin(work) else { return deferred(work) { $0.filterDeferred(key, image) } }
+        guard mayBegin(work) else { return deferred(work) { $0.filterNotAllowed(key, image) } }
         guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
             endedUndecided(work)
             return ended(work) { $0.filterNotBegun(key, image) }

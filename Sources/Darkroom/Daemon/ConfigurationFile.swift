@@ -64,7 +64,22 @@ package struct ConfigurationFile: Sendable {
         if let scalar = node.scalar { return scalar.string }
         // A list of filters or of folders goes on as YAML in one line or several.
         // A text that cannot be written out again is one that no setting takes, and is refused there.
-        return (try? Yams.serialize(node: node)) ?? ""
+        return (try? Yams.serialize(node: inOneLine(node))) ?? ""
+    }
+
+    /// Lists and maps as `[a, b]` and `{a: b}`.
+    private static func inOneLine(_ node: Node) -> Node {
+        switch node {
+        case .sequence(var sequence):
+            for index in sequence.indices { sequence[index] = inOneLine(sequence[index]) }
+            sequence.style = .flow
+            return .sequence(sequence)
+        case .mapping(var mapping):
+            for (key, value) in mapping { mapping[key] = inOneLine(value) }
+            mapping.style = .flow
+            return .mapping(mapping)
+        default: return node
+        }
     }
 
     /// The strings of a YAML list, or of a single string; an empty text is an empty list.

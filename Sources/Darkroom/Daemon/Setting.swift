@@ -122,7 +122,8 @@ extension Setting {
             \.downloads.timeout),
         seconds(
             "downloads.stallTime", "30s", 1...3600,
-            "how long a transfer may be slower than downloads.stallRate", \.downloads.stallTime),
+            "how long a transfer may be slower than downloads.stallRate, its answer's beginning included",
+            \.downloads.stallTime),
         bytes(
             "downloads.stallRate", "1KiB", 0...(1 << 40),
             "bytes a second below which a transfer stalls",

@@ -15,7 +15,7 @@ import SystemPackage
 /// has its name, and what a power cut has torn is told by the checksums when it is used.
 final class CacheFolder: Sendable {
     let root: Directory
-    private let new: Directory
+    private static let new: FileName = "new"
     private let lock: Descriptor
     private let number = Atomic(0)
 
@@ -40,7 +40,7 @@ final class CacheFolder: Sendable {
         }
         lock = try Self.lock(root)
         do throws(FileError) {
-            new = try Self.folder("new", in: root, ifMissing: true)
+            let new = try Self.folder(Self.new, in: root, ifMissing: true)
             for name in try new.names() { try new.remove(name) }
             let names = Set(try root.names())
             for name in Self.folders where !names.contains(name) {
@@ -107,6 +107,8 @@ final class CacheFolder: Sendable {
         _ head: [UInt8], _ body: borrowing Descriptor, length: Int, as key: CacheKey
     ) throws(FileError) {
         let name = FileName("\(number.add(1, ordering: .relaxed).newValue)")
+        // Someone may have removed all that was in the folder.
+        let new = try Self.folder(Self.new, in: root, ifMissing: true)
         let path = new.path(of: name)
         do {
             let file = try new.openScratch(name)
@@ -116,7 +118,7 @@ final class CacheFolder: Sendable {
             try file.close(path: path)
             FaultPoint.cacheWritten.pass()
             try new.rename(
-                name, to: Directory(key.folder, in: root), as: key.file, replacing: true)
+                name, to: Self.folder(key.folder, in: root, ifMissing: true), as: key.file, replacing: true)
             FaultPoint.cacheMoved.pass()
         } catch {
             // Where this fails too, the next start removes it.

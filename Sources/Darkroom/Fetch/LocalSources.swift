@@ -125,7 +125,7 @@ package struct LocalSources: Sendable, Equatable {
             roots.isEmpty
                 ? "\(shown): local sources are not allowed: sources.roots is empty"
                 : "\(shown): is not beneath any of sources.roots (\(listOfRoots)), or leads out of "
-                    + "it by .. or a symbolic link")
+                    + "it by .. or a symbolic link; an absolute link leads out of any")
     }
 
     private var listOfRoots: String { roots.joined(separator: ", ") }

@@ -44,7 +44,7 @@ struct ControlRequest: Sendable {
     init(_ file: ControlFile, _ information: stat) {
         self.file = file
         identity = FileIdentity(information)
-        steering = Steering(file.action, uid: information.st_uid)
+        steering = Steering(file.action, uid: information.st_uid, file: identity.text)
     }
 }
 

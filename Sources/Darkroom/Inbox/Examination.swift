@@ -35,6 +35,9 @@ struct FileIdentity: Sendable, Equatable {
         modifiedNanoseconds = information.st_mtim.tv_nsec
     }
 
+    /// To be written down and compared.
+    var text: String { "\(inode)-\(modifiedSeconds).\(modifiedNanoseconds)" }
+
     /// Seconds since the last change by the wall clock; negative if that lies in the future.
     var age: Double {
         var now = timespec()

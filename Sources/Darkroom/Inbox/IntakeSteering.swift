@@ -212,6 +212,7 @@ extension Intake {
                 case .release, .retry: "is not held"
                 }
             dismiss(request, "the batch \(state) already")
+        case .hasActed: dismiss(request, "it has acted before")
         case .isCancelled: dismiss(request, "the batch is being cancelled")
         case .isEnding: wait(request, .end)
         case .isInWork: dismiss(request, "the batch is still in work")

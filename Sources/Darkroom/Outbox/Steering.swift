@@ -16,11 +16,24 @@ package struct Steering: Codable, Sendable, Equatable {
     package var time: String
     /// The owner of the control file.
     package var uid: UInt32
+    /// Which file it was, its inode and time of change, so that one that could not be removed does not act again
+    /// after a restart; absent where an older version took note.
+    package var file: String?
 
-    package init(_ action: Action, time: String = Clock.timestamp, uid: UInt32) {
+    package init(
+        _ action: Action, time: String = Clock.timestamp, uid: UInt32, file: String? = nil
+    ) {
         self.action = action
         self.time = time
         self.uid = uid
+        self.file = file
+    }
+}
+
+extension [Steering] {
+    /// Whether the very file has acted before.
+    func has(fileOf act: Steering) -> Bool {
+        act.file != nil && contains { $0.file == act.file }
     }
 }
 

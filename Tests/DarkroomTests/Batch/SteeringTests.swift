@@ -136,6 +136,25 @@ import Testing
         #expect(table.steered.map(\.action) == [.hold, .release])
     }
 
+    /// In a sticky inbox a control may stay, and is there after a restart.
+    @Test(arguments: [Standing.waits, .inWork])
+    func aControlThatCouldNotBeRemovedActsOnce(standing: Standing) throws {
+        var table = try Table(window: 1, imageBudget: 10)
+        table.accept("busy", images: standing == .waits ? 10 : 1)
+        table.accept("a", images: 10)
+        if standing == .inWork { table.run(steps: 3) }
+        for (file, action, outcome) in [
+            ("1", Steering.Action.hold, SteeringOutcome.acts), ("2", .release, .acts),
+            ("1", .hold, .hasActed),
+            ("3", .hold, .acts),
+        ] {
+            var effects: [Effect] = []
+            let act = Steering(action, uid: 0, file: file)
+            #expect(table.board.steer("a", act, isPrivileged: true, &effects) == outcome)
+            #expect(effects.isEmpty == (outcome != .acts))
+        }
+    }
+
     @Test func leavesItsRoomToOthersWhileHeld() throws {
         var table = try Table(window: 4, imageBudget: 10)
         table.accept("large", images: 100)

@@ -296,7 +296,7 @@ struct Table {
     }
 
     private mutating func filter(_ key: BatchKey, _ image: Int) {
-        if mustDefer() { return take(board.filterDeferred(key, image)) }
+        if mustDefer() { return take(board.filterNotAllowed(key, image)) }
         guard let job = board.filterBegan(key, image) else {
             return take(board.filterNotBegun(key, image))
         }

@@ -75,7 +75,7 @@ import Testing
         ),
         (
             "sources: {roots: [a]}",
-            "darkroomd.yaml:1: sources.roots: must be a list of absolute paths, not \"- a\""
+            "darkroomd.yaml:1: sources.roots: must be a list of absolute paths, not \"[a]\""
         ),
         ("[1, 2]", "darkroomd.yaml: must be a map of keys"),
         ("spool: /a\nspool: /b", "darkroomd.yaml: Parser: expected all keys to be unique"),

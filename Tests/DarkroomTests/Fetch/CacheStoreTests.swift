@@ -313,10 +313,24 @@ struct CacheDiskTests {
         let store = try fixture.open()
         try fixture.store(1, in: store)
         try FileManager.default.removeItem(atPath: "\(fixture.path)/new")
+        #expect(FileManager.default.createFile(atPath: "\(fixture.path)/new", contents: nil))
         #expect(try !fixture.store(2, in: store))
         #expect(try !fixture.store(3, in: store))
         #expect(fixture.troubles == [.cacheTroubled])
         #expect(try fixture.copy(1, from: store) == CacheFixture.body(1))
+    }
+
+    /// People clear caches with `rm -rf`.
+    @Test func aClearedFolderIsFilledAgain() throws {
+        let store = try fixture.open()
+        try fixture.store(1, in: store)
+        for name in try FileManager.default.contentsOfDirectory(atPath: fixture.path) {
+            try FileManager.default.removeItem(atPath: "\(fixture.path)/\(name)")
+        }
+        #expect(try fixture.copy(1, from: store) == nil)
+        #expect(try fixture.store(1, in: store) && fixture.store(2, in: store))
+        #expect(try fixture.copy(2, from: store) == CacheFixture.body(2))
+        #expect(fixture.troubles.isEmpty)
     }
 
     /// What is damaged and cannot be removed is not read again and again.

@@ -21,7 +21,7 @@ import Testing
             state: .completedWithErrors, priority: .high, qualityOfService: .utility,
             times: .init(received: "a", started: "b", finished: "c"), counts: counts,
             errors: [ManifestProblem(code: "syntax", message: "m", path: "p", line: 1, column: 2)],
-            steering: [Steering(.hold, time: "d", uid: 1000)], retries: 1,
+            steering: [Steering(.hold, time: "d", uid: 1000, file: "12-3.4")], retries: 1,
             images: [
                 ImageStatus(
                     name: "a", source: "https://h/a", state: .filtered, output: output, attempts: 1,
