@@ -118,7 +118,8 @@ final class CacheFolder: Sendable {
             try file.close(path: path)
             FaultPoint.cacheWritten.pass()
             try new.rename(
-                name, to: Self.folder(key.folder, in: root, ifMissing: true), as: key.file, replacing: true)
+                name, to: Self.folder(key.folder, in: root, ifMissing: true), as: key.file,
+                replacing: true)
             FaultPoint.cacheMoved.pass()
         } catch {
             // Where this fails too, the next start removes it.

@@ -48,7 +48,9 @@ package struct Reopening {
             return .refused(owner: status.manifest.uid)
         }
         guard status.state != .rejected else { return .isRejected }
-        if status.steering?.has(fileOf: steering) == true { return .unusable("it has acted before") }
+        if status.steering?.has(fileOf: steering) == true {
+            return .unusable("it has acted before")
+        }
         guard let format = ManifestFormat(fileName: status.manifest.file) else {
             return .unusable("its status.json names no manifest")
         }
