@@ -175,6 +175,33 @@ import Testing
         #expect(daemon.outputText.contains("/late.png: the server asks to wait"))
     }
 
+    /// Whoever waits for a host that another manifest has met says so.
+    @Test func tellsEachManifestOfAPause() async throws {
+        let bench = try Bench(pictures: 0)
+        let origin = try FlakyOrigin(picture: Bench.picture) { path, number in
+            path == "/late.png" && number == 1 ? .status(429, ["Retry-After: 3"]) : nil
+        }
+        defer { origin.stop() }
+        let daemon = try await bench.run(Self.quick)
+        try bench.drop("x", images: [("late", origin.url("late.png"))])
+        _ = try await bench.spool.waitForStatus(of: "x", daemon, "waiting") {
+            $0.images[0].download?.retryAt != nil
+        }
+        try bench.drop("y", images: [("other", origin.url("other.png"))])
+        let y = try await bench.spool.waitForStatus(of: "y", daemon, "the pause") {
+            $0.waiting != nil
+        }
+        #expect(y.waiting?.code == "host-paused")
+        #expect(
+            y.waiting?.message.contains(": the server has asked to be left alone")
+                == true)
+        for id in ["x", "y"] {
+            let status = try await bench.spool.finish(id, daemon)
+            try bench.checkCompleted(status)
+            #expect(status.waiting == nil)
+        }
+    }
+
     private static func httpDate(_ date: Date) -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

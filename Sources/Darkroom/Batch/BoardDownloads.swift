@@ -258,6 +258,16 @@ extension Batch.Source.Phase {
 }
 
 extension Batch {
+    /// The sources that images in work wait for, of hosts that have no place for them.
+    var sourcesWaitingForHosts: [String] {
+        live.compactMap { index, live in
+            let source = sourceOfImage[index]
+            guard live.phase == .waitingDownload, source >= 0, sources[source].waitsForHost
+            else { return nil }
+            return sources[source].text
+        }
+    }
+
     /// The state that is shown of an image whose source waits for its transfer.
     func stateBeforeItsTransfer(_ source: Int) -> ImageState {
         (sources[source].tries?.count ?? 0) > 0 ? .downloading : .new

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 
 /// What comes before a download's operation: its host's permission, and the wait for its next try.
 extension Scheduler {
@@ -62,9 +63,10 @@ extension Scheduler {
         else { return }
         let now = Clock.nanoseconds
         let end = now + UInt64(seconds * 1e9)
-        let isNew = hosts.withLock { $0.pause(host, until: end, now: now) }
+        let isNew = hosts.withLock { $0.pause(host, until: end, now: now, at: Clock.timestamp) }
         if isNew {
             log.hostPaused(source, seconds: seconds, because: failure)
+            pausesChanged()
             resumeHost(host, at: end)
         }
     }
@@ -77,7 +79,31 @@ extension Scheduler {
             start(items)
             // It has asked for more meanwhile.
             if let again { resumeHost(host, at: again) }
+            pausesChanged()
         }
+    }
+
+    /// The statuses of the batches in work are to say so.
+    private func pausesChanged() {
+        for key in board.withLock({ Array($0.batches.keys) }) { statusChanged(key) }
+    }
+
+    /// What a batch's status is to say of hosts that have asked to be left alone and that images of it wait for.
+    func hostsPause(_ key: BatchKey) -> Status.Waiting? {
+        let hosts = board.withLock { board in
+            Set(board.batches[key]?.sourcesWaitingForHosts.compactMap(HostWaits.host) ?? [])
+        }
+        let now = Clock.nanoseconds
+        guard !hosts.isEmpty,
+            let pause = self.hosts.withLock({ $0.pause(of: hosts, now: now) })
+        else { return nil }
+        let seconds = Double(pause.until - now) / 1e9
+        return Status.Waiting(
+            code: "host-paused",
+            message:
+                "\(pause.host): the server has asked to be left alone, so nothing of it is fetched "
+                + "before \(Clock.timestamp(.now + seconds))",
+            since: pause.since)
     }
 
     // MARK: Next tries

@@ -37,6 +37,8 @@ struct HostWaits: Sendable {
     private struct Host: Sendable {
         var holders = 0
         var pausedUntil: UInt64 = 0
+        /// When the pause began, RFC 3339.
+        var pausedSince = ""
         /// By the level's index; none is without a live entry.
         var lanes: [Int: Lane] = [:]
 
@@ -125,11 +127,30 @@ struct HostWaits: Sendable {
     // MARK: Pauses
 
     /// Lets no download of a host begin before a moment. False where none might have begun now anyway.
-    mutating func pause(_ name: String, until: UInt64, now: UInt64) -> Bool {
+    mutating func pause(
+        _ name: String, until: UInt64, now: UInt64, at time: String = ""
+    ) -> Bool {
         let before = hosts[name]?.pausedUntil ?? 0
         guard until > now else { return false }
         hosts[name, default: Host()].pausedUntil = max(before, until)
+        if before <= now { hosts[name]?.pausedSince = time }
         return before <= now
+    }
+
+    struct Pause: Equatable, Sendable {
+        let host: String
+        /// In nanoseconds.
+        let until: UInt64
+        /// When it began, RFC 3339.
+        let since: String
+    }
+
+    /// Of these hosts' pauses the one that lasts longest.
+    func pause(of names: Set<String>, now: UInt64) -> Pause? {
+        names.compactMap { name in
+            guard let host = hosts[name], host.pausedUntil > now else { return nil }
+            return Pause(host: name, until: host.pausedUntil, since: host.pausedSince)
+        }.max { $0.until < $1.until }
     }
 
     /// Ends a host's pause if it is over. Gives those that have got a place now, or when to come again.

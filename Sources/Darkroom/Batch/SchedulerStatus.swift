@@ -8,12 +8,14 @@ extension Scheduler: StatusSource {
                     folders: batch.folders, status: batch.status, startedAt: batch.startedAt)
             }
         }.map { snapshot in
-            guard !snapshot.status.state.isFinal, let report = storage.report else {
-                return snapshot
-            }
+            guard !snapshot.status.state.isFinal else { return snapshot }
             var snapshot = snapshot
-            snapshot.status.waiting = Status.Waiting(
-                code: report.code, message: report.message, since: report.since)
+            if let report = storage.report {
+                snapshot.status.waiting = Status.Waiting(
+                    code: report.code, message: report.message, since: report.since)
+            } else {
+                snapshot.status.waiting = hostsPause(key)
+            }
             return snapshot
         }
     }

@@ -86,7 +86,8 @@ extension FetchError {
         case CURLE_COULDNT_RESOLVE_PROXY:
             return (.resolveFailed, "the name of downloads.proxy has no address")
         case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
-            return (.connectFailed, nil)
+            let isDirect = transfer.settings.proxy?.isEmpty ?? true
+            return (.connectFailed, isDirect ? nil : "by way of downloads.proxy: \(words)")
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_USE_SSL_FAILED,

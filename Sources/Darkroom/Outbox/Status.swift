@@ -12,7 +12,8 @@ package struct Status: Codable, Sendable, Equatable {
     package var qualityOfService: QualityOfServiceName
     package var times: Times
     package var counts: Counts
-    /// Why nothing of it moves, while the spool takes no writes. Absent otherwise.
+    /// Why nothing of it moves, while the spool takes no writes, or why some of it waits, while a host has asked to
+    /// be left alone. Absent otherwise.
     package var waiting: Waiting?
     /// Why the manifest was rejected, every reason there is. Absent otherwise.
     package var errors: [ManifestProblem]?
@@ -79,7 +80,7 @@ package struct Status: Codable, Sendable, Equatable {
 
     /// What keeps every batch from moving.
     package struct Waiting: Codable, Sendable, Equatable {
-        /// A stable identifier: `disk-full`, `too-many-files`, `io-error`, …
+        /// A stable identifier: `disk-full`, `too-many-files`, `io-error`, `host-paused`, …
         package var code: String
         /// File, step and cause.
         package var message: String
