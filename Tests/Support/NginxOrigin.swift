@@ -140,6 +140,7 @@ package final class NginxOrigin: Sendable {
               types { image/png png; text/html html; }
               default_type application/octet-stream;
               keepalive_requests 100000;
+              keepalive_timeout 1h;
               sendfile on;
               tcp_nodelay on;
               server {

@@ -68,7 +68,8 @@ enum BodyPlan: Sendable, Equatable {
         if let total = range.total ?? resume.total, range.last != total - 1 { return false }
         if let length, length != range.count { return false }
         let isTag = resume.validator.hasPrefix("\"")
-        if isTag, let tag = head.entityTag { return tag.text == resume.validator }
+        // A part says its tag if the whole has one (RFC 9110, section 15.3.7).
+        if isTag { return head.entityTag?.text == resume.validator }
         if !isTag, let date = head.lastModified { return date == resume.validator }
         return true
     }

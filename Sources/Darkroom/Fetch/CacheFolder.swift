@@ -41,7 +41,8 @@ final class CacheFolder: Sendable {
         lock = try Self.lock(root)
         do throws(FileError) {
             let new = try Self.folder(Self.new, in: root, ifMissing: true)
-            for name in try new.names() { try new.remove(name) }
+            // What cannot be removed is nobody's answer, and in nobody's way.
+            for name in try new.names() { try? new.remove(name) }
             let names = Set(try root.names())
             for name in Self.folders where !names.contains(name) {
                 _ = try Self.folder(name, in: root, ifMissing: true)

@@ -92,7 +92,8 @@ struct CacheHead: Sendable, Equatable {
         guard count <= Self.length - Self.recordOffset,
             let record = try? JSONDecoder().decode(
                 CacheRecord.self,
-                from: Data(bytes[Self.recordOffset..<Self.recordOffset + Int(count)]))
+                from: Data(bytes[Self.recordOffset..<Self.recordOffset + Int(count)])),
+            record.isPlausible
         else { throw .record }
         self.init(
             key: key, bodyLength: Int(bodyLength), bodyCRC: bytes.number(at: 56), record: record)

@@ -37,6 +37,14 @@ package struct CacheRecord: Sendable, Equatable, Codable {
         }
     }
 
+    /// Whether its numbers and texts may be reckoned with and sent: a checksum is no proof of who wrote it.
+    var isPlausible: Bool {
+        let times = [received, freshness.expires ?? 0, freshness.date ?? 0]
+        let texts = [validators.entityTag, validators.lastModified].compactMap(\.self)
+        return age >= 0 && times.allSatisfy { (-1 << 48...1 << 48).contains($0) }
+            && texts.allSatisfy { text in text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+    }
+
     /// For how long it is fresh, from its making by the origin on; nil where it does not say. Nothing is guessed
     /// (RFC 9111, section 4.2.2): an answer that does not say is asked for again each time.
     var lifetime: Int? {

@@ -99,9 +99,11 @@ final class EasyHandle {
     /// Has libcurl tell from here on what comes over the wire. Only from here on: its words about the making
     /// of a connection cost more than all of ours.
     private func watchBody() {
-        guard let head = transfer?.reader.head else { return }
-        if head.contentLength != nil { _ = darkroom_curl_set_long(curl, CURLOPT_VERBOSE, 1) }
-        if head.contentEncoding != nil { _ = darkroom_curl_set_long(curl, CURLOPT_NOPROGRESS, 0) }
+        guard let reader = transfer?.reader else { return }
+        _ = darkroom_curl_set_long(curl, CURLOPT_VERBOSE, 1)
+        if reader.length == nil || reader.head?.contentEncoding != nil {
+            _ = darkroom_curl_set_long(curl, CURLOPT_NOPROGRESS, 0)
+        }
     }
 }
 
@@ -153,7 +155,7 @@ private func watchLength(
     user: UnsafeMutableRawPointer?, downloadLength: curl_off_t, downloaded: curl_off_t,
     uploadLength: curl_off_t, uploaded: curl_off_t
 ) -> CInt {
-    let goesOn = easyHandle(user)?.transfer?.mayGoOn(wireBytes: Int64(downloaded)) ?? false
+    let goesOn = easyHandle(user)?.transfer?.mayGoOn(coded: Int64(downloaded)) ?? false
     return goesOn ? 0 : 1
 }
 

@@ -21,6 +21,9 @@ struct HeadReader {
     /// no text.
     var location: String? { isLocationValid ? foundLocation : nil }
 
+    /// Whether the body is in a coding of the connection's other than chunks, which nobody asked for (TE) and
+    /// libcurl would undo, several layers deep if need be.
+    private(set) var isTransferCoded = false
     private var isChunked = false
     private var foundLocation: String?
     private var isLocationValid = true
@@ -34,7 +37,8 @@ struct HeadReader {
         if isWhole { return .more }
         if line.starts(with: "HTTP/".utf8) {
             head = ResponseHead(statusLine: line)
-            (foundLocation, isLocationValid, isChunked) = (nil, true, false)
+            (foundLocation, isLocationValid) = (nil, true)
+            (isChunked, isTransferCoded) = (false, false)
             return head == nil ? .noStatus : .more
         }
         guard let status = head?.status else { return .noStatus }
@@ -48,7 +52,9 @@ struct HeadReader {
         }
         if let value = Self.value(of: "location", in: line) {
             take(location: value)
-        } else if Self.value(of: "transfer-encoding", in: line) != nil {
+        } else if let value = Self.value(of: "transfer-encoding", in: line) {
+            let name = value.map(HTTPField.smallLetter)
+            isTransferCoded = isTransferCoded || isChunked || !name.elementsEqual("chunked".utf8)
             isChunked = true
         } else {
             head?.take(line: line)

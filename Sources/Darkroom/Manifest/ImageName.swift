@@ -74,12 +74,18 @@ package enum ImageName {
     /// The last part of a URL's or a file's path that is not empty; may be empty all the same.
     private static func lastComponent(of source: String) -> String {
         var path = Array(source.utf8)[...]
-        let isURL = hasScheme(path)
+        // One behind blanks is no URL, and yet may have what a URL has to hide.
+        let trimmed = path.drop { $0 <= 0x20 }
+        let isURL = hasScheme(trimmed)
         if isURL {
+            path = trimmed
             path = path.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
             path = path.drop { $0 != UInt8(ascii: ":") }.dropFirst()
             if path.starts(with: "//".utf8) {
                 path = path.dropFirst(2).drop { $0 != UInt8(ascii: "/") }
+            } else if path.contains(UInt8(ascii: "@")) {
+                // A user and a password without the slashes before them.
+                return ""
             }
         }
         let last = path.split(separator: UInt8(ascii: "/")).last ?? []

@@ -46,6 +46,20 @@ import Testing
             (ok(["Content-Length: -3"]), .badResponse),
             (ok(["Content-Length: 3", "Content-Encoding: br"]), .badResponse),
             (ok(["Content-Length: 3", "Content-Encoding: gzip"]), .badResponse),
+            // Codings that libcurl would undo, one within the other.
+            (ok(["Content-Encoding: gzip, gzip"]), .badResponse),
+            (ok(["Content-Encoding: gzip", "Content-Encoding: gzip"]), .badResponse),
+            (ok(["Transfer-Encoding: gzip, chunked"]), .badResponse),
+            (ok(["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"]), .badResponse),
+            (ok(["Transfer-Encoding: chunked, chunked"]), .badResponse),
+            (
+                ScriptedOrigin.Reply(["HTTP/1.1 404 X", "Content-Encoding: gzip, gzip"]),
+                .badResponse
+            ),
+            (
+                ScriptedOrigin.Reply(
+                    ["HTTP/1.1 302 X", "Location: /b", "Transfer-Encoding: deflate"]), .badResponse
+            ),
             (ok(["Content-Length: 2"]), .lengthMismatch),
             (ok(["Content-Length: 4"]), .truncated),
             (ok(["Content-Length: 1048577"]), .tooLarge),
@@ -121,6 +135,17 @@ import Testing
         #expect(
             try await Self.error(Self.ok(["Content-Encoding: gzip"], body: empty))?.kind
                 == .tooLarge)
+    }
+
+    /// Of chunks what stands around them counts, too, be it a picture's or a page's.
+    @Test(arguments: [("200 OK", FetchError.Code.tooLarge), ("404 Not Found", .httpStatus)])
+    func limitsWhatStandsAroundChunks(status: String, code: FetchError.Code) async throws {
+        let padding = ";x=" + String(repeating: "y", count: 8000)
+        let chunk = Array("1\(padding)\r\nz\r\n".utf8)
+        let body = (0..<1000).flatMap { _ in chunk }
+        let reply = ScriptedOrigin.Reply(
+            ["HTTP/1.1 \(status)", "Transfer-Encoding: chunked"], body: body, ending: .hold)
+        #expect(try await Self.error(reply)?.kind == code)
     }
 
     @Test(arguments: [

@@ -35,6 +35,9 @@ import Testing
         ("https://example.org/a/galaxy.png", "galaxy"),
         ("https://example.org/galaxy.JPEG?size=2/3#top", "galaxy"),
         ("https://example.org/galaxy.png.png", "galaxy.png"),
+        // What has to be hidden of a URL is hidden of what looks like one.
+        (" https://example.org/galaxy.png?token=secret", "galaxy"),
+        ("http:ann:secret@example.org", "image"),
         ("https://example.org/galaxy.tar", "galaxy.tar"),
         ("https://example.org/id/200/300", "300"),
         ("https://example.org/a/b/", "b"),
