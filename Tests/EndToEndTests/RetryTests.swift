@@ -202,6 +202,31 @@ import Testing
         }
     }
 
+    /// Not the host that has only shown the way.
+    @Test func pausesTheHostThatAsks() async throws {
+        let bench = try Bench(pictures: 0)
+        let target = try FlakyOrigin(picture: Bench.picture) { _, number in
+            number == 1 ? .status(503, ["Retry-After: 4"]) : nil
+        }
+        defer { target.stop() }
+        let there = target.url("there.png")
+        let origin = try FlakyOrigin(picture: Bench.picture) { path, _ in
+            path == "/moved.png" ? .status(302, ["Location: \(there)"]) : nil
+        }
+        defer { origin.stop() }
+        let daemon = try await bench.run(Self.quick)
+        try bench.drop("x", images: [("moved", origin.url("moved.png"))])
+        _ = try await bench.spool.waitForStatus(of: "x", daemon, "waiting") {
+            $0.images[0].download?.retryAt != nil
+        }
+        try bench.drop("y", images: [("direct", origin.url("direct.png"))])
+        try bench.drop("z", images: [("other", target.url("other.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("y", daemon))
+        #expect(try bench.spool.status(of: "x")?.state == .processing)
+        #expect(target.requests.count == 1)
+        for id in ["x", "z"] { try bench.checkCompleted(try await bench.spool.finish(id, daemon)) }
+    }
+
     private static func httpDate(_ date: Date) -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

@@ -87,7 +87,7 @@ extension Scheduler {
             } else {
                 let failure = Failure(error)
                 if let seconds = error.retryAfter {
-                    pauseHost(of: job.text, for: seconds, because: failure)
+                    pauseHost(of: error.asker ?? job.text, for: seconds, because: failure)
                 }
                 ended(
                     work, key, source,

@@ -62,6 +62,8 @@ package struct FetchError: CodedError, Equatable {
     /// How long the server asks to be left alone, in seconds: its Retry-After with a status of 408, 413, 429
     /// or 503.
     package var retryAfter: Double?
+    /// The origin that has asked for it, `https://host:port`, if a redirect has led to another than was asked.
+    package var asker: String?
     /// What has arrived, where another try may ask for the rest.
     package var partial: PartialBody?
 

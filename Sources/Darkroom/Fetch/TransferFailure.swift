@@ -70,6 +70,7 @@ extension FetchError {
             isTransient: head.status.isTransient)
         if [408, 413, 429, 503].contains(head.status.code) {
             error.retryAfter = head.retryAfter?.delay()
+            if transfer.redirects > 0 { error.asker = transfer.hop.origin.description }
         }
         return error
     }
