@@ -291,7 +291,7 @@ package final class Intake: @unchecked Sendable {
         var bytes = 0
         for arrival in group {
             let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
-            if !refusals.isTrying, isLarge(arrival.name, in: inbox) {
+            if !refusals.isTrying, isLarge(arrival.name) {
                 takeLarge(arrival.name, isWhole: isWhole, examination, inbox)
                 continue
             }
@@ -323,7 +323,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     /// nil where there is no such file, or where it cannot be looked at, which is told.
-    private func look(at name: FileName) -> stat? {
+    func look(at name: FileName) -> stat? {
         do {
             return try inbox?.information(of: name)
         } catch {

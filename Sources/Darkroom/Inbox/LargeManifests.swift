@@ -17,10 +17,9 @@ extension Intake {
         var rest = Reception.Rest()
     }
 
-    func isLarge(_ name: FileName, in inbox: Directory) -> Bool {
-        // What cannot be looked at is examined like any other, and told of.
-        guard ManifestFormat(fileName: name.text) != nil,
-            let information = try? inbox.information(of: name)
+    func isLarge(_ name: FileName) -> Bool {
+        // What cannot be looked at now is examined like any other.
+        guard ManifestFormat(fileName: name.text) != nil, let information = look(at: name)
         else { return false }
         return information.st_size > Self.largeBytes
     }
