@@ -15,7 +15,8 @@ package struct KillRun {
     private var random = SystemRandomNumberGenerator()
     package private(set) var audit: SpoolAudit
     package private(set) var sums = Sums()
-    private var livesSinceEnd = 0
+    /// How many kills there had been when all manifests were last let come to their ends.
+    private var killsAtLastEnd = 0
     /// Batches that may be held, to be released in the end.
     private var held: [String] = []
 
@@ -47,8 +48,8 @@ package struct KillRun {
             case .moment: while try !dieAtRandom() {}
             }
             try audit.look(isFinal: false)
-            livesSinceEnd += 1
-            if livesSinceEnd == 8 { try finish() }
+            // Before so many that a picture which is at work each time would be taken for their cause.
+            if kills - killsAtLastEnd >= Crashes.enoughKills - 1 { try finish() }
             progress(index + 1, lives.count)
             if !audit.problems.isEmpty { break }
         }
@@ -266,7 +267,7 @@ package struct KillRun {
 
     /// Lets a daemon finish everything, stop, and looks at the whole of it.
     private mutating func finish(clearing: Bool = true) throws(SelfTestError) {
-        livesSinceEnd = 0
+        killsAtLastEnd = kills
         let daemon = try spool.start()
         defer { daemon.end() }
         daemon.send(SIGUSR2)
