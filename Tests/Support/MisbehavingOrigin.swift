@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// An HTTP origin on 127.0.0.1 that breaks the rules, each path in its own way.
 package final class MisbehavingOrigin: Sendable {
@@ -34,43 +33,19 @@ package final class MisbehavingOrigin: Sendable {
         case wildType = "wild-type"
     }
 
-    package let port: UInt16
+    package var port: UInt16 { server.port }
     package var baseURL: String { "http://127.0.0.1:\(port)" }
-    private let listener: CInt
-    /// Whether `stop()` was called; open connections end when they see it.
-    private let isStopped = Atomic<Bool>(false)
-    /// The connections that are being answered and the thread that accepts.
-    private let threads = DispatchGroup()
+    private let server: LoopbackServer
 
     package init() throws {
-        (listener, port) = try LoopbackSocket.listen()
-        threads.enter()
-        Thread.detachNewThread { [self] in accept() }
+        server = try LoopbackServer()
+        server.start { [self] in answer($0) }
     }
 
     package func url(_ behaviour: Behaviour) -> String { "\(baseURL)/\(behaviour.rawValue)" }
 
     /// Ends all connections and waits for their threads. To be called by every user.
-    package func stop() {
-        isStopped.store(true, ordering: .relaxed)
-        shutdown(listener, CInt(SHUT_RDWR))
-        threads.wait()
-        close(listener)
-    }
-
-    private func accept() {
-        defer { threads.leave() }
-        while true {
-            let connection = Glibc.accept(listener, nil, nil)
-            if connection < 0 { return }
-            threads.enter()
-            Thread.detachNewThread { [self] in
-                answer(connection)
-                close(connection)
-                threads.leave()
-            }
-        }
-    }
+    package func stop() { server.stop() }
 
     private func answer(_ connection: CInt) {
         let target = readRequest(connection).split(separator: " ").dropFirst().first ?? ""
@@ -83,7 +58,7 @@ package final class MisbehavingOrigin: Sendable {
             send(ok + "Transfer-Encoding: chunked\r\n\r\n40\r\n" + body(20), to: connection)
         case .reset:
             send(ok + "Content-Length: 1000\r\n\r\n" + body(100), to: connection)
-            reset(connection)
+            server.reset(connection)
         case .nothing: break
         case .endless:
             send(ok + "\r\n", to: connection)
@@ -97,8 +72,8 @@ package final class MisbehavingOrigin: Sendable {
         case .overlong: send(ok + "Content-Length: 100\r\n\r\n" + body(300), to: connection)
         case .stalled:
             send(ok + "Content-Length: 1000\r\n\r\n" + body(100), to: connection)
-            waitForEnd(connection)
-        case .silent: waitForEnd(connection)
+            server.waitForEnd(connection)
+        case .silent: server.waitForEnd(connection)
         case .garbage: send("\u{1B}]0;owned\u{7}\r\n\r\n", to: connection)
         case .partial:
             send(
@@ -129,36 +104,12 @@ package final class MisbehavingOrigin: Sendable {
         return head
     }
 
-    /// Returns whether the other side still listens.
-    @discardableResult
-    private func send(_ text: String, to connection: CInt) -> Bool {
-        let bytes = Array(text.utf8)
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes {
-                Glibc.send(connection, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
-            }
-            if count <= 0 { return false }
-            sent += count
-        }
-        return true
+    private func send(_ text: String, to connection: CInt) {
+        server.send(Array(text.utf8), to: connection)
     }
 
     private func sendEndlessly(_ connection: CInt) {
-        let piece = body(16384)
-        while !isStopped.load(ordering: .relaxed), send(piece, to: connection) {}
-    }
-
-    /// Until the other side closes, or the origin is stopped.
-    private func waitForEnd(_ connection: CInt) {
-        var event = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
-        while !isStopped.load(ordering: .relaxed), poll(&event, 1, 20) == 0 {}
-    }
-
-    /// Has close(2) send a reset in place of an orderly end.
-    private func reset(_ connection: CInt) {
-        var option = linger(l_onoff: 1, l_linger: 0)
-        let size = socklen_t(MemoryLayout<linger>.size)
-        setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, size)
+        let piece = Array(body(16384).utf8)
+        while !server.isStopped, server.send(piece, to: connection) {}
     }
 }

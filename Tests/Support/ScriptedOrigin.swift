@@ -36,14 +36,12 @@ package final class ScriptedOrigin: Sendable {
         }
     }
 
-    package let port: UInt16
+    package var port: UInt16 { server.port }
     package let address: String
     package var baseURL: String { "http://\(address):\(port)" }
-    private let listener: CInt
+    private let server: LoopbackServer
     private let answer: @Sendable (Request) -> Reply
     private let asked = Mutex<[Request]>([])
-    private let isStopped = Atomic<Bool>(false)
-    private let threads = DispatchGroup()
 
     /// `answer` is called on a thread of the connection's own.
     ///
@@ -54,58 +52,27 @@ package final class ScriptedOrigin: Sendable {
     ) throws {
         self.answer = answer
         self.address = address
-        (listener, self.port) = try LoopbackSocket.listen(address: address, port: port)
-        threads.enter()
-        Thread.detachNewThread { [self] in accept() }
+        server = try LoopbackServer(address: address, port: port)
+        server.start { [self] in serve($0) }
     }
 
     /// What was asked so far.
     package var requests: [Request] { asked.withLock { $0 } }
 
     /// Ends all connections and waits for their threads. To be called by every user.
-    package func stop() {
-        isStopped.store(true, ordering: .relaxed)
-        shutdown(listener, CInt(SHUT_RDWR))
-        threads.wait()
-        close(listener)
-    }
-
-    private func accept() {
-        defer { threads.leave() }
-        while true {
-            let connection = Glibc.accept(listener, nil, nil)
-            if connection < 0 { return }
-            threads.enter()
-            Thread.detachNewThread { [self] in
-                serve(connection)
-                close(connection)
-                threads.leave()
-            }
-        }
-    }
+    package func stop() { server.stop() }
 
     private func serve(_ connection: CInt) {
         guard let request = Self.read(connection) else { return }
         asked.withLock { $0.append(request) }
         let reply = answer(request)
-        var rest = reply.bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                send(connection, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
-            }
-            if count <= 0 { return }
-            rest = rest.dropFirst(count)
-        }
+        guard server.send(reply.bytes, to: connection) else { return }
         switch reply.ending {
         case .close: break
         case .reset:
             waitUntilSent(connection)
-            var option = linger(l_onoff: 1, l_linger: 0)
-            let size = socklen_t(MemoryLayout<linger>.size)
-            setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, size)
-        case .hold:
-            var event = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
-            while !isStopped.load(ordering: .relaxed), poll(&event, 1, 20) == 0 {}
+            server.reset(connection)
+        case .hold: server.waitForEnd(connection)
         }
     }
 
