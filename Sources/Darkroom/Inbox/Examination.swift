@@ -59,6 +59,8 @@ enum Verdict: Sendable {
     case unreadable(FileError)
     /// A control file.
     case control(ControlRequest)
+    /// It is larger than was to be read, and has not been.
+    case large
     case ready(Candidate)
 }
 
@@ -71,7 +73,10 @@ struct Examination: Sendable {
 
     /// - Parameter isWhole: whether the file is known to be complete: it was renamed into the inbox, or
     ///   has been left alone for the settle time.
-    func examine(_ name: FileName, in inbox: Directory, isWhole: Bool) -> Verdict {
+    /// - Parameter largest: bytes of a manifest that is read.
+    func examine(
+        _ name: FileName, in inbox: Directory, isWhole: Bool, largest: Int = .max
+    ) -> Verdict {
         if let reason = Self.reasonToIgnore(name) { return .ignored(reason) }
         do {
             guard let information = try inbox.information(of: name) else { return .gone }
@@ -93,6 +98,7 @@ struct Examination: Sendable {
             // A YAML text cut anywhere may still be one, so only time tells that it is whole. The
             // other formats say themselves where they end.
             if format == .yaml, !whole { return .settling(identity) }
+            if identity.size > largest { return .large }
             let reading = try read(name, format, in: inbox)
             if case .failure = reading.outcome, !whole { return .settling(identity) }
             return .ready(

@@ -251,7 +251,7 @@ package final class Intake: @unchecked Sendable {
 
     /// Examines what has arrived, and claims what can be, in groups.
     func drain() {
-        guard let inbox else { return }
+        guard let inbox, !isStopped else { return }
         reportSoon()
         let examination = Examination(scheduler.configuration)
         steer(examination, inbox)
@@ -260,7 +260,7 @@ package final class Intake: @unchecked Sendable {
         // whether the spool takes writes again is one group.
         if controls.hasNext || canTake && !refusals.isTrying { return drainSoon() }
         // Where the spool refuses, the next try looks at everything.
-        guard !isBlocked, !isStopped else { return }
+        guard !isBlocked else { return }
         if scheduler.hasRoom {
             setTimer(examination.settle)
             if mustScan { queue.async { [weak self] in self?.scan() } }
@@ -291,12 +291,11 @@ package final class Intake: @unchecked Sendable {
         var bytes = 0
         for arrival in group {
             let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
-            if !refusals.isTrying, isLarge(arrival.name) {
+            let verdict = examination.examine(
+                arrival.name, in: inbox, isWhole: isWhole, largest: largestAtOnce)
+            if case .large = verdict {
                 takeLarge(arrival.name, isWhole: isWhole, examination, inbox)
-                continue
-            }
-            let verdict = examination.examine(arrival.name, in: inbox, isWhole: isWhole)
-            if let candidate = note(verdict, arrival.name) {
+            } else if let candidate = note(verdict, arrival.name) {
                 candidates.append(candidate)
                 bytes += candidate.reading.byteCount
             }
@@ -323,7 +322,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     /// nil where there is no such file, or where it cannot be looked at, which is told.
-    func look(at name: FileName) -> stat? {
+    private func look(at name: FileName) -> stat? {
         do {
             return try inbox?.information(of: name)
         } catch {
@@ -336,7 +335,7 @@ package final class Intake: @unchecked Sendable {
     func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
         if case .settling = verdict {} else { settling.forget(name) }
         switch verdict {
-        case .gone, .control:
+        case .gone, .control, .large:
             refused[name] = nil
         case .ignored(let reason):
             refuse(name, reason)

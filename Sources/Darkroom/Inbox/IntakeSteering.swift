@@ -52,7 +52,7 @@ extension Intake {
             controls.forget(file)
             refuse(name, .unreadable(error))
             recheckLater()
-        case .gone, .settling, .ready:
+        case .gone, .settling, .large, .ready:
             controls.forget(file)
             refused[name] = nil
         }
@@ -153,7 +153,9 @@ extension Intake {
                 return true
             }
             let isWhole = arrivals.isWhole(name) || hasSettled(name, examination.settle)
-            switch examination.examine(name, in: inbox, isWhole: isWhole) {
+            switch examination.examine(
+                name, in: inbox, isWhole: isWhole, largest: largestAtOnce)
+            {
             case .gone, .ignored, .control: continue
             case .settling(let identity):
                 settling.note(name, identity)
@@ -161,10 +163,14 @@ extension Intake {
                 wait(request, .settling(name))
             case .unreadable(let error):
                 wait(request, .unreadable(error))
-            case .ready where request.file.action == .retry:
+            case .ready where request.file.action == .retry,
+                .large where request.file.action == .retry:
                 dismiss(request, "its manifest has not been taken yet")
-            case .ready where isBlocked:
+            case .ready where isBlocked, .large where isBlocked:
                 wait(request, .spool)
+            case .large:
+                wait(request, .taking(name))
+                takeLarge(name, isWhole: isWhole, examination, inbox)
             case .ready(let candidate):
                 wait(request, nil)
                 settling.forget(name)

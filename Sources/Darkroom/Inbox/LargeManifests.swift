@@ -17,12 +17,9 @@ extension Intake {
         var rest = Reception.Rest()
     }
 
-    func isLarge(_ name: FileName) -> Bool {
-        // What cannot be looked at now is examined like any other.
-        guard ManifestFormat(fileName: name.text) != nil, let information = look(at: name)
-        else { return false }
-        return information.st_size > Self.largeBytes
-    }
+    /// Bytes of a manifest that is taken with the others. A try whether the spool takes writes again is of one
+    /// group, large or not.
+    var largestAtOnce: Int { refusals.isTrying ? .max : Self.largeBytes }
 
     func takeLarge(_ name: FileName, isWhole: Bool, _ examination: Examination, _ inbox: Directory)
     {

@@ -136,6 +136,19 @@ import Testing
         #expect(Self.word(patient.examine(name, in: inbox, isWhole: false)) == expected)
     }
 
+    /// What is large is not read, whatever is in it; YAML only when it is whole.
+    @Test(arguments: [
+        ("a.json", true, "large"), ("a.json", false, "large"), ("a.yml", false, "settling"),
+    ])
+    func leavesWhatIsLarge(name: String, isWhole: Bool, expected: String) throws {
+        try drop(FileName(name), "images: [a.png]")
+        let patient = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
+        let verdict = patient.examine(FileName(name), in: inbox, isWhole: isWhole, largest: 14)
+        #expect(Self.word(verdict) == expected)
+        let other = patient.examine(FileName(name), in: inbox, isWhole: true, largest: 15)
+        #expect(Self.word(other) == "ready")
+    }
+
     @Test func judgesWhatIsNoFile() throws {
         try inbox.makeDirectory("folder.json")
         mkfifo(inbox.path + "/fifo.json", 0o600)
@@ -165,6 +178,7 @@ import Testing
         case .settling: "settling"
         case .unreadable: "unreadable"
         case .control: "control"
+        case .large: "large"
         case .ready: "ready"
         }
     }
