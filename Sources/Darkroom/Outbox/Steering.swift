@@ -3,7 +3,7 @@ package struct Steering: Codable, Sendable, Equatable {
     package enum Action: String, Codable, Sendable, CaseIterable {
         /// Images that wait end at once, those in work at their next step.
         case cancel
-        /// No further image begins; those begun are finished.
+        /// No further download or filter begins; those that run are finished.
         case hold
         /// Ends a hold.
         case release

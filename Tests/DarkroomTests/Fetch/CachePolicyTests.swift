@@ -25,6 +25,29 @@ import Testing
     private static let modified = "Last-Modified: Fri, 31 Dec 2021 00:00:00 GMT"
     private static let date = "Date: Sat, 01 Jan 2022 00:00:00 GMT"
 
+    /// Of a record that someone has made up nothing is reckoned with or sent.
+    @Test func tellsWhatCannotBe() throws {
+        let good = try record([Self.tag, Self.date])
+        #expect(good.isPlausible)
+        for number in [Int.min, .max] {
+            var record = good
+            record.received = number
+            #expect(!record.isPlausible)
+            record = good
+            record.freshness.expires = number
+            #expect(!record.isPlausible)
+        }
+        // An age may be what a server says.
+        var record = good
+        record.age = .max
+        #expect(record.isPlausible && !record.isFresh(now: Self.now))
+        record.age = -1
+        #expect(!record.isPlausible)
+        record = good
+        record.validators.entityTag = "\"1\"\r\nX: y"
+        #expect(!record.isPlausible)
+    }
+
     // MARK: What is kept
 
     @Test(arguments: [

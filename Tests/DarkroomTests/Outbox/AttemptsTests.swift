@@ -195,6 +195,15 @@ import Testing
         #expect(AttemptRecord(record.bytes) == record)
     }
 
+    /// One is added to the number, which may be what someone has written there.
+    @Test(arguments: [
+        (0, true), (1 << 30, true), (1 << 30 + 1, false), (Int.max, false), (-1, false),
+    ])
+    func readsOnlyNumbersThatCanBe(before: Int, isRead: Bool) {
+        let record = AttemptRecord(boot: "b", batch: "x", image: 7, before: before, begun: 12)
+        #expect((AttemptRecord(record.bytes) != nil) == isRead)
+    }
+
     /// No ID is so long; were one, its record would name no batch rather than another one.
     @Test func cutsAnIDThatIsTooLong() throws {
         let id = String(repeating: "a", count: 600)

@@ -39,6 +39,19 @@ import Testing
                 depth: 8, channels: 3), attempts: 1)
     }
 
+    /// In a sticky inbox the control is still there after a restart.
+    @Test(arguments: ["7-1.2", nil]) func theSameControlActsOnce(file: String?) throws {
+        var status = try finished()
+        status.steering = [Steering(.retry, time: "r", uid: 1000, file: file)]
+        try put(status)
+        let outcome = try reopening.reopen("x", Steering(.retry, uid: 1000, file: file))
+        if case .unusable("it has acted before") = outcome {
+            #expect(file != nil)
+        } else {
+            #expect(file == nil)
+        }
+    }
+
     private func failed(_ image: ImageStatus) -> ImageStatus {
         var image = image
         image.state = .failed
