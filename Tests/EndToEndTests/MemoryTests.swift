@@ -46,6 +46,23 @@ import Testing
         #expect(try peak(daemon) < limit + idle)
     }
 
+    /// Its rows pass through: 300 MB of them in 24 MiB.
+    @Test func aHundredMegapixelsTakeLittle() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["filters.concurrency": "2"])
+        // A first batch has every part of the daemon in use.
+        try bench.drop("first", images: [("0", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("first", daemon))
+        let idle = try peak(daemon)
+        let picture = PNGMaker.black(width: 10_000, height: 10_000, colourType: .rgb, depth: 8)
+        try Data(picture).write(to: bench.documents.url.appending(path: "large.png"))
+        let image: [String: Any] = ["name": "large", "source": bench.url("large.png")]
+        try bench.drop("large", ["images": [image], "filters": ["sepia"]])
+        let status = try await bench.spool.finish("large", daemon, within: .seconds(180))
+        try bench.checkCompleted(status)
+        #expect(try peak(daemon) - idle <= 24 << 20)
+    }
+
     @Test func onePictureOfMoreThanThereIsFails() async throws {
         let bench = try Bench()
         let daemon = try await bench.run(["limits.memory": "64MiB"])

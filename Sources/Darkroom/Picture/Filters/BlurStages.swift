@@ -37,7 +37,7 @@ final class SharpenStage: Stage {
         _ memory: PictureMemory
     ) throws(PictureError) {
         layout = upstream.layout
-        rows = try BlurredRows(sigma: sigma, upstream, memory, for: "sharpen")
+        rows = try BlurredRows(sigma: sigma, gain: amount, upstream, memory, for: "sharpen")
         output = try OutputBands(layout)
         self.amount = amount
         self.threshold = threshold * layout.fullScale

@@ -67,11 +67,14 @@ final class BlurredRows {
         case cosines(CosineBlur)
     }
 
+    /// - Parameter gain: how many times what the blur is off by will count, as `amount` of an unsharp mask.
     init(
-        sigma: Double, _ upstream: any Stage, _ memory: PictureMemory, for operation: String
+        sigma: Double, gain: Double = 1, _ upstream: any Stage, _ memory: PictureMemory,
+        for operation: String
     ) throws(PictureError) {
         layout = upstream.layout
-        kernel = GaussianKernel(sigma: sigma, GaussianKernel.Precision(layout))
+        let precision = GaussianKernel.Precision(layout, gain: gain)
+        kernel = GaussianKernel(sigma: sigma, precision)
         let samples = layout.width * layout.channels
         let paddedSamples = samples + 2 * kernel.radius * layout.channels
         blurred = try FilterMemory(count: samples)
@@ -79,7 +82,7 @@ final class BlurredRows {
         case .direct(let weights):
             window = try RowWindow(upstream, rows: 2 * kernel.radius + 1, memory, for: operation)
             columns =
-                layout.depth == 8 && !layout.hasAlpha
+                precision == .bytes
                 ? .whole(
                     weights: WholeWeights(symmetric: weights, largestShift: 17),
                     padded: try FilterMemory(count: paddedSamples))

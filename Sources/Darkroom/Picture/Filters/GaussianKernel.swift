@@ -18,8 +18,13 @@ enum GaussianKernel: Equatable {
         /// For 16 bits; and for alpha, where colour is divided by as little as half a step of it.
         case words
 
-        init(_ layout: PixelLayout) {
-            self = layout.depth == 8 && !layout.hasAlpha ? .bytes : .words
+        /// Up to what gain `bytes` keeps a result within one step: times this its error is less than one.
+        static let largestGainOfBytes = 3.0
+
+        /// - Parameter gain: how many times what a blur is off by counts in the result.
+        init(_ layout: PixelLayout, gain: Double = 1) {
+            let isOpaque = layout.depth == 8 && !layout.hasAlpha
+            self = isOpaque && gain <= Self.largestGainOfBytes ? .bytes : .words
         }
     }
 
