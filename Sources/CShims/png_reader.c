@@ -277,10 +277,6 @@ darkroom_png_result darkroom_png_reader_rows(
     if (!reader->is_started || count > reader->rows_left)
         return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "no such rows");
     reader->last_count = 0;
-    /* Damage that was seen when the first IDATs were read, together with the header. */
-    if (reader->source.failure != DARKROOM_PNG_OK)
-        return darkroom_png_note(
-            &reader->trap, reader->source.failure, reader->source.message);
     reader->source.reports_data = true;
     if (reader->rows != NULL) {
         if (read_rows_quickly(reader, rows, count) != DARKROOM_PNG_OK)
@@ -305,13 +301,7 @@ size_t darkroom_png_reader_line_bytes(const darkroom_png_reader *reader)
 void darkroom_png_reader_fetch(
     darkroom_png_reader *reader, uint8_t *lines, uint32_t count, darkroom_png_fetched *fetched)
 {
-    darkroom_png_source *source = &reader->source;
-    if (source->failure != DARKROOM_PNG_OK) {
-        *fetched = (darkroom_png_fetched){.result = source->failure};
-        memcpy(fetched->message, source->message, sizeof source->message);
-        return;
-    }
-    source->reports_data = true;
+    reader->source.reports_data = true;
     darkroom_png_rows_fetch(reader->rows, lines, count, fetched);
 }
 

@@ -58,27 +58,33 @@ darkroom_png_result darkroom_png_source_prefix(
     return DARKROOM_PNG_OK;
 }
 
-/* Consumes the file's next `count` bytes. */
-static darkroom_png_result take(darkroom_png_source *source, uint8_t *bytes, size_t count)
+/* Consumes the file's next `count` bytes, or fewer where it fails. Answers how many. */
+static size_t take_some(darkroom_png_source *source, uint8_t *bytes, size_t count)
 {
-    while (count > 0) {
+    size_t taken = 0;
+    while (taken < count) {
         if (source->raw_next == source->raw_filled) {
             source->raw_next = source->raw_filled = 0;
             ssize_t got = read_more(source);
-            if (got < 0)
-                return source->failure;
             if (got == 0)
-                return fail(source, DARKROOM_PNG_TRUNCATED, "", "the file ends too early");
+                fail(source, DARKROOM_PNG_TRUNCATED, "", "the file ends too early");
+            if (got <= 0)
+                return taken;
         }
         size_t part = source->raw_filled - source->raw_next;
-        if (part > count)
-            part = count;
-        memcpy(bytes, source->raw + source->raw_next, part);
+        if (part > count - taken)
+            part = count - taken;
+        memcpy(bytes + taken, source->raw + source->raw_next, part);
         source->raw_next += part;
-        bytes += part;
-        count -= part;
+        taken += part;
     }
-    return DARKROOM_PNG_OK;
+    return taken;
+}
+
+/* Consumes the file's next `count` bytes. */
+static darkroom_png_result take(darkroom_png_source *source, uint8_t *bytes, size_t count)
+{
+    return take_some(source, bytes, count) == count ? DARKROOM_PNG_OK : source->failure;
 }
 
 bool darkroom_png_source_has_more(darkroom_png_source *source)
@@ -162,24 +168,30 @@ static darkroom_png_result end_data_chunk(darkroom_png_source *source)
     return DARKROOM_PNG_OK;
 }
 
-/* Fills `held` up, or as far as there is data. */
+/* Fills `held` up, or as far as there is data. What came before a failure stays in it, so that the rows
+ * before it are read; but not what a wrong checksum was of. */
 static darkroom_png_result gather(darkroom_png_source *source)
 {
+    size_t chunk_start = source->held_count;
     while (source->held_count < sizeof source->held && !source->is_data_complete) {
         if (source->chunk_left == 0) {
-            if (end_data_chunk(source) != DARKROOM_PNG_OK)
+            if (end_data_chunk(source) == DARKROOM_PNG_CRC)
+                source->held_count = chunk_start;
+            if (source->failure != DARKROOM_PNG_OK)
                 return source->failure;
+            chunk_start = source->held_count;
             continue;
         }
         size_t part = sizeof source->held - source->held_count;
         if (part > source->chunk_left)
             part = source->chunk_left;
         uint8_t *to = source->held + source->held_count;
-        if (take(source, to, part) != DARKROOM_PNG_OK)
+        const size_t taken = take_some(source, to, part);
+        source->crc = darkroom_crc32(source->crc, to, taken);
+        source->chunk_left -= taken;
+        source->held_count += taken;
+        if (source->failure != DARKROOM_PNG_OK)
             return source->failure;
-        source->crc = darkroom_crc32(source->crc, to, part);
-        source->chunk_left -= part;
-        source->held_count += part;
     }
     return DARKROOM_PNG_OK;
 }
@@ -187,7 +199,7 @@ static darkroom_png_result gather(darkroom_png_source *source)
 /* Makes `header` that of a new IDAT, whose data is all that `held` can take. */
 static darkroom_png_result next_piece(darkroom_png_source *source)
 {
-    if (gather(source) != DARKROOM_PNG_OK && source->reports_data)
+    if (gather(source) != DARKROOM_PNG_OK && source->reports_data && source->held_count == 0)
         return source->failure;
     if (source->is_after_rows && source->held_count > 0)
         return fail(source, DARKROOM_PNG_DATA, "IDAT", ": more compressed data after its end");
@@ -333,12 +345,14 @@ darkroom_png_result darkroom_png_source_data(
     darkroom_png_source *source, const uint8_t **bytes, size_t *count)
 {
     *count = 0;
-    if (source->failure != DARKROOM_PNG_OK)
-        return source->failure;
     if (source->state == SOURCE_HEADER) {
         /* The first piece was gathered with its header. */
         source->state = SOURCE_PIECE;
+        if (source->held_count == 0 && source->failure != DARKROOM_PNG_OK)
+            return source->failure;
     } else {
+        if (source->failure != DARKROOM_PNG_OK)
+            return source->failure;
         source->held_count = 0;
         if (next_piece(source) != DARKROOM_PNG_OK)
             return source->failure;

@@ -164,9 +164,33 @@ import Testing
         chunks[last].crcError = 1
         let error = try #require(
             Self.failure(of: PNGChunk.file(chunks), name: "k04.png", decoder: decoder))
-        // The reader joins data to pieces of 64 KiB: it finds the error when 128 KiB, 435 whole
-        // rows of 301 bytes, have been decoded.
-        #expect(error.message == "k04.png: reading row 436 of 512: IDAT: CRC error")
+        // Before the damaged chunk lie 18 of 8 KiB each: 489 whole rows of 301 bytes.
+        #expect(error.message == "k04.png: reading row 490 of 512: IDAT: CRC error")
+    }
+
+    /// The rows before damage are read also where all of the file is in the reader's first piece. Of a file
+    /// that ends too early they are all that are there, of a wrong checksum those of the chunks before it.
+    @Test(arguments: PNGReader.Decoder.allCases)
+    func rowsBeforeDamageAreRead(decoder: PNGReader.Decoder) throws {
+        var maker = PNGMaker.noise(width: 100, height: 40, colourType: .rgb, depth: 8)
+        maker.method = .stored
+        // Signature, IHDR, and the beginnings of IDAT, of zlib's stream and of its block; rows of 301 bytes.
+        let rows = 8 + 25 + 8 + 2 + 5
+        for (bytes, row) in [(0, 1), (300, 1), (301, 2), (10 * 301 + 50, 11), (40 * 301 + 2, 40)] {
+            let file = Array(maker.encoded.prefix(rows + bytes))
+            let error = try #require(Self.failure(of: file, decoder: decoder))
+            #expect(error.kind == .pngTruncated)
+            #expect(
+                error.message == "x.png: reading row \(row) of 40: the file ends too early")
+        }
+        maker.bytesPerIDAT = 1000
+        for (chunk, row) in [(0, 1), (1, 4), (3, 10)] {
+            var chunks = maker.chunks
+            let first = try #require(chunks.firstIndex { $0.type == "IDAT" })
+            chunks[first + chunk].crcError = 1
+            let error = try #require(Self.failure(of: PNGChunk.file(chunks), decoder: decoder))
+            #expect(error.message == "x.png: reading row \(row) of 40: IDAT: CRC error")
+        }
     }
 
     @Test func wordsOfLibpngAreMarked() throws {

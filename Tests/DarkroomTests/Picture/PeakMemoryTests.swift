@@ -145,10 +145,10 @@ import Testing
             cores: Cores(count: 2), other: { _ in other })
     }
 
-    /// The height makes no difference where rows are filtered as they come: 100 megapixels of sepia keep to
-    /// 24 MiB with two cores, and to what some more strips take with more.
-    @Test(arguments: [(1, 24), (2, 24), (4, 40)])
-    func aHundredMegapixelsTakeLittle(cores: Int, mebibytes: Int) throws {
+    /// The height makes no difference where rows are filtered as they come. What is counted beforehand is more
+    /// than what 100 megapixels of sepia then take, which `MemoryTests` measures.
+    @Test(arguments: [(1, 24), (2, 28), (4, 40)])
+    func heightCostsNothing(cores: Int, mebibytes: Int) throws {
         let bounds = try [1000, 10_000].map { height in
             let layout = PixelLayout(width: 10_000, height: height, channels: 3, depth: 8)
             return try PeakMemory.bound(
