@@ -62,7 +62,7 @@ final class BlurredRows {
     /// kernel's radius more pixels at each end.
     private enum Columns {
         case direct(weights: [Float], padded: FilterMemory<Float>)
-        /// Opaque pictures of 8 bits: in whole numbers, several times as fast.
+        /// Opaque pictures of 8 bits: in whole numbers, twice as fast.
         case whole(weights: WholeWeights, padded: FilterMemory<Int16>)
         case cosines(CosineBlur)
     }

@@ -28,6 +28,18 @@ import Testing
         }
     }
 
+    /// Far beyond what is worked on at a time, along either axis.
+    @Test(arguments: [(20_000, 2), (2, 20_000)])
+    func widePicturesAgreeWithTheGaussian(width: Int, height: Int) throws {
+        for (sigma, channels) in [(1.7, 3), (17, 1)] {
+            let grid = PixelGrid.noise(width, height, channels: channels)
+            let kernel = BlurReference.gaussian(sigma, reach: 6)
+            let reference = BlurReference(grid, kernel: kernel)
+            let result = try grid.developed(.blur(sigma: sigma), rowsPerBand: 300)
+            expectAlike(result, reference.pixel)
+        }
+    }
+
     /// Above it, where it is a sum of cosines.
     @Test(arguments: [16.01, 20, 61.7], GeometryFilterTests.layouts)
     func largeBlurAgreesWithTheGaussian(sigma: Double, layout: (Int, Int)) throws {

@@ -21,6 +21,19 @@ import Testing
         }
     }
 
+    /// From and to sides far beyond what is worked on at a time.
+    @Test(arguments: [(20_000, 2, 9, 3), (2, 20_000, 3, 9), (11, 2, 9001, 3), (2, 11, 1, 9001)])
+    func agreesForWidePictures(width: Int, height: Int, toWidth: Int, toHeight: Int) throws {
+        for (channels, depth) in [(3, 8), (4, 16)] {
+            let grid = PixelGrid.noise(width, height, channels: channels, depth: depth)
+            let resize = Filter.Resize(width: toWidth, height: toHeight, fit: .fill)
+            let result = try grid.developed(.resize(resize), rowsPerBand: 300)
+            let reference = ResizeReference(
+                grid, to: (toWidth, toHeight), kernel: .lanczos3, linear: false)
+            expectAlike(result, reference.pixel, "\(channels) × \(depth)")
+        }
+    }
+
     @Test(arguments: [(7, 5), (40, 31), (20, 9)])
     func agreesWithTheDefinitionInLinearLight(size: (Int, Int)) throws {
         for (channels, depth) in GeometryFilterTests.layouts {
