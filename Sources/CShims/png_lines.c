@@ -92,10 +92,11 @@ static darkroom_png_result too_few(darkroom_png_lines *lines)
     return stop(lines, DARKROOM_PNG_DATA, "not enough image data");
 }
 
-/* Fetches a piece where the last one is used up. */
+/* Fetches a piece where the last one is used up. Not where decompression ended for want of room: what it
+ * has taken may still give something, which comes before what is wrong with the next piece. */
 static darkroom_png_result fetch(darkroom_png_lines *lines)
 {
-    if (lines->piece_left > 0 || lines->is_data_complete)
+    if (lines->piece_left > 0 || lines->is_data_complete || lines->state == DARKROOM_INFLATE_ROOM)
         return DARKROOM_PNG_OK;
     const darkroom_png_result result =
         darkroom_png_source_data(lines->source, &lines->piece, &lines->piece_left);
