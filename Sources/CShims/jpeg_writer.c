@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_OUTPUT_BYTES = 128 << 10 };
+enum {
+    FIRST_OUTPUT_BYTES = 128 << 10,
+    MOST_EXIF = 65533 - 6, /* a segment's length has 16 bits; two bytes are its own, six the signature's */
+};
 
 /* All that a writer owns hangs off this block, which is made before the first setjmp. */
 struct darkroom_jpeg_writer {
@@ -165,6 +168,17 @@ static void set_parameters(darkroom_jpeg_writer *writer, const darkroom_jpeg_set
         jpeg_simple_progression(info);
 }
 
+/* Exif's segment: a signature and the TIFF structure. */
+static void write_exif(j_compress_ptr info, const uint8_t *tiff, size_t count)
+{
+    static const uint8_t signature[6] = {'E', 'x', 'i', 'f', 0, 0};
+    jpeg_write_m_header(info, JPEG_APP0 + 1, (unsigned)(sizeof signature + count));
+    for (size_t i = 0; i < sizeof signature; i++)
+        jpeg_write_m_byte(info, signature[i]);
+    for (size_t i = 0; i < count; i++)
+        jpeg_write_m_byte(info, tiff[i]);
+}
+
 darkroom_jpeg_result darkroom_jpeg_writer_start(
     darkroom_jpeg_writer *writer, const darkroom_jpeg_settings *settings)
 {
@@ -173,7 +187,7 @@ darkroom_jpeg_result darkroom_jpeg_writer_start(
         return trap->result;
     uint8_t channels = settings->channels, depth = settings->depth;
     if (writer->is_started || channels < 1 || channels > 4 || (depth != 8 && depth != 16)
-        || settings->quality < 1 || settings->quality > 100)
+        || settings->quality < 1 || settings->quality > 100 || settings->exif_length > MOST_EXIF)
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "not to be started so");
     if (setjmp(trap->jump) != 0)
         return trap->result;
@@ -185,6 +199,8 @@ darkroom_jpeg_result darkroom_jpeg_writer_start(
             darkroom_jpeg_fail(trap, DARKROOM_JPEG_MEMORY, "no memory for a row");
     }
     jpeg_start_compress(&writer->info, TRUE);
+    if (settings->exif != NULL)
+        write_exif(&writer->info, settings->exif, settings->exif_length);
     if (settings->profile != NULL)
         jpeg_write_icc_profile(
             &writer->info, settings->profile, (unsigned)settings->profile_length);

@@ -144,6 +144,19 @@ darkroom_png_result darkroom_png_writer_start(
     return DARKROOM_PNG_OK;
 }
 
+darkroom_png_result darkroom_png_writer_exif(
+    darkroom_png_writer *writer, const uint8_t *tiff, size_t count)
+{
+    if (writer->trap.result != DARKROOM_PNG_OK)
+        return writer->trap.result;
+    if (!writer->is_started)
+        return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "not started");
+    if (setjmp(writer->trap.jump) != 0)
+        return writer->trap.result;
+    png_write_chunk(writer->png, (png_const_bytep) "eXIf", tiff, count);
+    return DARKROOM_PNG_OK;
+}
+
 darkroom_png_result darkroom_png_writer_finish(darkroom_png_writer *writer)
 {
     if (writer->trap.result != DARKROOM_PNG_OK)

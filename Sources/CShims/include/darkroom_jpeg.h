@@ -105,6 +105,8 @@ typedef struct {
     darkroom_jpeg_density density;
     const uint8_t *profile; /* may be NULL */
     size_t profile_length;
+    const uint8_t *exif; /* a TIFF structure of at most 65527 bytes; may be NULL */
+    size_t exif_length;
 } darkroom_jpeg_settings;
 
 /* What a progressive picture takes in memory while it is written; others take a few rows. */

@@ -169,6 +169,10 @@ darkroom_png_result darkroom_png_writer_start(
     darkroom_png_writer *writer, uint32_t width, uint32_t height, int channels, int depth,
     const darkroom_png_colour *colour, uint32_t *written);
 
+/* Writes eXIf; to be called before the pixels. */
+darkroom_png_result darkroom_png_writer_exif(
+    darkroom_png_writer *writer, const uint8_t *tiff, size_t count);
+
 /* Writes what comes after the pixels: IEND. */
 darkroom_png_result darkroom_png_writer_finish(darkroom_png_writer *writer);
 

@@ -1,5 +1,5 @@
 extension SchemaReader {
-    static let outputKeys = ["format", "quality", "progressive", "compression"]
+    static let outputKeys = ["format", "quality", "progressive", "compression", "exif"]
 
     /// An `output`, whose keys replace those of `standard` one by one.
     ///
@@ -46,6 +46,10 @@ extension SchemaReader {
             options.compression =
                 word(compression, "‘compression’", at: .key(path, "compression"))
                 ?? options.compression
+        }
+        if let exif = map["exif"] {
+            options.keepsExif =
+                boolean(exif, "‘exif’", at: .key(path, "exif")) ?? options.keepsExif
         }
         return options
     }

@@ -15,6 +15,7 @@ package final class JPEGReader: PictureReader {
     package let layout: PixelLayout
     package let colour: PNGColour
     package let orientation: Orientation
+    package let exif: [UInt8]?
     /// How many times smaller each way the picture is decoded: 1, 2, 4 or 8.
     package let divisor: Int
     /// Whether it comes in several scans.
@@ -57,7 +58,8 @@ package final class JPEGReader: PictureReader {
                     + " would take \(raw.whole_bytes) bytes in memory at once, more than the limit of"
                     + " \(limits.wholePictureBytes)")
         }
-        let (orientation, remark) = ExifOrientation.read(file.exif)
+        exif = file.exif
+        let (orientation, remark) = ExifOrientation.read(exif)
         self.orientation = orientation
         if let remark { remarks.append(remark) }
         var colour = PNGColour()
@@ -98,6 +100,7 @@ package final class JPEGReader: PictureReader {
                 // Says nothing else, and is in nearly every file.
                 if colour.density != nil { metadata.meanings[segment] = .colour(.density) }
             case "ICC": metadata.meanings[segment] = .colour(.profile)
+            case "Exif": metadata.meanings[segment] = .exif
             case "Adobe": metadata.meanings[segment] = .pixels
             default: metadata.meanings[segment] = .other
             }

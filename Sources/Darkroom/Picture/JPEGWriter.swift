@@ -32,13 +32,14 @@ package final class JPEGWriter {
     ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
     ///   - name: What messages call the file.
     ///   - colour: Of it, the profile and the density can be written.
+    ///   - exif: A TIFF structure for an Exif segment.
     ///   - memory: Where the coefficients of a progressive picture count.
     ///   - checkpoint: Asked before each band; false ends writing with `PictureError.Code.cancelled`.
     /// - Throws: `tooManyPixels` where a side is longer than JPEG allows, or a progressive picture larger
     ///   than may be held at once, before anything is pulled or written.
     package static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
-        options: OutputOptions = OutputOptions(format: .jpeg),
+        exif: [UInt8]? = nil, options: OutputOptions = OutputOptions(format: .jpeg),
         memory: PictureMemory = PictureMemory(limit: PictureLimits().wholePictureBytes),
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> WrittenPicture {
@@ -49,7 +50,7 @@ package final class JPEGWriter {
         defer { memory.giveBack(held) }
         let items = settings.add(density: colour.density)
         let writer = try JPEGWriter(file: file, name: name)
-        try writer.start(&settings, profile: colour.profile)
+        try writer.start(&settings, profile: colour.profile, exif: exif)
         while true {
             if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
             guard let band = try stage.nextBand() else { break }
@@ -91,13 +92,17 @@ package final class JPEGWriter {
     }
 
     private func start(
-        _ settings: inout darkroom_jpeg_settings, profile: PNGColour.Profile?
+        _ settings: inout darkroom_jpeg_settings, profile: PNGColour.Profile?, exif: [UInt8]?
     ) throws(PictureError) {
         let result =
             (profile?.bytes ?? []).withUnsafeBufferPointer { bytes in
                 settings.profile = bytes.isEmpty ? nil : bytes.baseAddress
                 settings.profile_length = bytes.count
-                return darkroom_jpeg_writer_start(writer, &settings)
+                return (exif ?? []).withUnsafeBufferPointer { tiff in
+                    settings.exif = tiff.isEmpty ? nil : tiff.baseAddress
+                    settings.exif_length = tiff.count
+                    return darkroom_jpeg_writer_start(writer, &settings)
+                }
             }
         try check(result, step: "writing the header")
     }

@@ -6,6 +6,8 @@ package struct SourceMetadata: Sendable, Equatable {
         case pixels
         /// It says what the numbers of the pixels mean.
         case colour(PNGColour.Item)
+        /// What a camera has noted.
+        case exif
         /// Nothing.
         case other
     }
@@ -23,9 +25,10 @@ enum MetadataLedger {
     ///   - original: What the source says of its colour.
     ///   - sent: What of it was given to the writer.
     ///   - written: What of that it wrote.
+    ///   - exif: What became of Exif.
     static func entries(
         of source: SourceMetadata, to format: PictureFormat, original: PNGColour, sent: PNGColour,
-        written: Set<PNGColour.Item>
+        written: Set<PNGColour.Item>, exif: String
     ) -> [String: String] {
         source.meanings.mapValues { meaning in
             switch meaning {
@@ -33,6 +36,7 @@ enum MetadataLedger {
             case .colour(.density) where written.contains(.density):
                 sent.density == original.density && source.format == format ? "kept" : "converted"
             case .colour(let item): written.contains(item) ? "kept" : "dropped"
+            case .exif: exif
             case .other: "dropped"
             }
         }

@@ -44,6 +44,12 @@ package enum ExifOrientation: Equatable {
 
     /// Reads nothing outside of `bytes`, and nothing but the first directory.
     package init(tiff bytes: [UInt8]) {
+        var place = 0
+        self.init(tiff: bytes, place: &place)
+    }
+
+    /// - Parameter place: set to where the orientation's number is, if there is one.
+    init(tiff bytes: [UInt8], place: inout Int) {
         guard let reader = TIFFReader(bytes) else {
             self = .damaged("Exif does not begin as a TIFF structure")
             return
@@ -61,6 +67,7 @@ package enum ExifOrientation: Equatable {
                 return
             }
             guard entry.tag == 0x0112 else { continue }
+            place = start + 2 + index * 12 + 8
             if let orientation = entry.number.flatMap({ Orientation(rawValue: $0) }) {
                 self = .found(orientation)
             } else {

@@ -7,15 +7,18 @@ package struct OutputOptions: Sendable, Equatable {
     package var progressive: Bool
     /// Of a PNG.
     package var compression: PNGWriter.Compression
+    /// Whether the source's Exif is kept.
+    package var keepsExif: Bool
 
     package init(
         format: PictureFormat = .png, quality: Int = 85, progressive: Bool = false,
-        compression: PNGWriter.Compression = .balanced
+        compression: PNGWriter.Compression = .balanced, keepsExif: Bool = false
     ) {
         self.format = format
         self.quality = quality
         self.progressive = progressive
         self.compression = compression
+        self.keepsExif = keepsExif
     }
 
     package static let qualities = 1...100

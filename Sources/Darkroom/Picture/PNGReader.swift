@@ -18,6 +18,7 @@ package final class PNGReader: TwoStepStage {
     package let hasTransparencyChunk: Bool
     /// As eXIf gives it, where that comes before the pixels.
     package let orientation: Orientation
+    package let exif: [UInt8]?
 
     private let file: PNGFile
     private let name: String
@@ -77,7 +78,9 @@ package final class PNGReader: TwoStepStage {
             isInterlaced: raw.interlaced != 0)
         colour = file.colour()
         hasTransparencyChunk = file.hasTransparency
-        (orientation, remark) = ExifOrientation.read(file.exif)
+        let exif = file.exif
+        self.exif = exif.flatMap { $0.count <= Exif.mostBytes ? $0 : nil }
+        (orientation, remark) = ExifOrientation.read(exif)
         rowsPerBand = Self.rowsPerBand(layout)
         if header.isInterlaced {
             try limits.checkWholePicture(layout, place: "\(name): reading an interlaced picture")

@@ -58,19 +58,20 @@ package final class PNGWriter {
     /// - Parameters:
     ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
     ///   - name: What messages call the file.
+    ///   - exif: A TIFF structure for an eXIf chunk.
     ///   - cores: Where cores are borrowed from for compressing. Which of them are idle does not
     ///     change the bytes written.
     ///   - checkpoint: Asked before each band; false ends writing with `PictureError.Code.cancelled`.
     package static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
-        compression: Compression = .balanced, cores: Cores = .shared,
+        exif: [UInt8]? = nil, compression: Compression = .balanced, cores: Cores = .shared,
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> Output {
         let writer = try PNGWriter(file: file, name: name)
         let layout = stage.layout
         let strips = StripEncoder(layout, compression.effort, cores: cores, name: name)
         defer { strips.close() }
-        let chunks = try writer.start(layout, colour: colour)
+        let chunks = try writer.start(layout, colour: colour, exif: exif)
         while true {
             if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
             guard let band = try stage.nextBand() else { break }
@@ -84,7 +85,7 @@ package final class PNGWriter {
 
     /// Writes all that comes before the pixels; returns the names of the colour chunks written.
     private func start(
-        _ layout: PixelLayout, colour: PNGColour
+        _ layout: PixelLayout, colour: PNGColour, exif: [UInt8]?
     ) throws(PictureError) -> Set<String> {
         var written: UInt32 = 0
         let result = colour.withShim {
@@ -93,6 +94,9 @@ package final class PNGWriter {
                 Int32(layout.depth), $0, &written)
         }
         try check(result, step: "writing the header")
+        if let exif {
+            try check(darkroom_png_writer_exif(writer, exif, exif.count), step: "writing Exif")
+        }
         try flush()
         return PNGColour.chunkNames(of: written)
     }

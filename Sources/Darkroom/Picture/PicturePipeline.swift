@@ -90,8 +90,10 @@ package struct PicturePipeline {
 
             // Write.
             let colour = reader.colour.carried(through: effective, to: last.layout)
+            let exif =
+                options.keepsExif ? Exif.carried(reader.exif, isUpright: autoOrient) : nil
             let written = try write(
-                last, to: output, name: outputName, colour: colour, options: options,
+                last, to: output, name: outputName, colour: colour, exif: exif, options: options,
                 memory: memory, cores: cores, checkpoint: checkpoint)
 
             // A filter that needed only a part of the picture has left the rest unread.
@@ -99,9 +101,11 @@ package struct PicturePipeline {
 
             var metadata = MetadataLedger.entries(
                 of: reader.metadata, to: options.format, original: reader.colour, sent: colour,
-                written: written.items)
+                written: written.items,
+                exif: exif == nil ? "dropped" : exif == reader.exif ? "kept" : "converted")
             if reader.orientation != .topLeft {
-                metadata["orientation"] = autoOrient ? "converted" : "dropped"
+                metadata["orientation"] =
+                    autoOrient ? "converted" : exif == nil ? "dropped" : "kept"
             }
             if options.format == .jpeg {
                 if last.layout.hasAlpha { metadata["alpha"] = "converted" }
@@ -129,16 +133,17 @@ package struct PicturePipeline {
 
     private static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
-        options: OutputOptions, memory: PictureMemory, cores: Cores, checkpoint: () -> Bool
+        exif: [UInt8]?, options: OutputOptions, memory: PictureMemory, cores: Cores,
+        checkpoint: () -> Bool
     ) throws(PictureError) -> WrittenPicture {
         switch options.format {
         case .jpeg:
             return try JPEGWriter.write(
-                stage, to: file, name: name, colour: colour, options: options, memory: memory,
-                checkpoint: checkpoint)
+                stage, to: file, name: name, colour: colour, exif: exif, options: options,
+                memory: memory, checkpoint: checkpoint)
         case .png:
             let output = try PNGWriter.write(
-                stage, to: file, name: name, colour: colour,
+                stage, to: file, name: name, colour: colour, exif: exif,
                 compression: options.compression, cores: cores, checkpoint: checkpoint)
             return WrittenPicture(
                 bytes: output.bytes, sha256: output.sha256,

@@ -6,6 +6,8 @@ package protocol PictureReader: Stage {
     var colour: PNGColour { get }
     /// Which way up the pixels lie.
     var orientation: Orientation { get }
+    /// Exif's TIFF structure, as it stands in the file.
+    var exif: [UInt8]? { get }
     /// What was remarked and let pass, so far.
     var warnings: [String] { get }
     /// What the file holds beside pixels, as `MetadataLedger` wants it.
@@ -63,6 +65,7 @@ extension PNGReader: PictureReader {
                 case "gAMA": .colour(.gamma)
                 case "cHRM": .colour(.chromaticities)
                 case "cICP": .colour(.codePoints)
+                case "eXIf": .exif
                 default: .other
                 }
         }

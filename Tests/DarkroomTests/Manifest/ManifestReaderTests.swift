@@ -54,6 +54,8 @@ import Testing
             #"{"format": "jpeg", "quality": 70, "progressive": true}"#, #"{"quality": 100.0}"#,
             OutputOptions(format: .jpeg, quality: 100, progressive: true)
         ),
+        (#"{"exif": true}"#, #"{"format": "jpeg"}"#, OutputOptions(format: .jpeg, keepsExif: true)),
+        (#"{"exif": true}"#, #"{"exif": false}"#, OutputOptions()),
         // What does not fit the image's own format is of no consequence.
         (
             #"{"format": "jpeg", "quality": 70}"#, #"{"format": "png", "compression": "small"}"#,

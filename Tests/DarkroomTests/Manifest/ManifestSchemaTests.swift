@@ -57,6 +57,7 @@ import Testing
         #expect(try value("quality", "maximum") as? Int == OutputOptions.qualities.upperBound)
         #expect(try value("quality", "default") as? Int == standard.quality)
         #expect(try value("progressive", "default") as? Bool == standard.progressive)
+        #expect(try value("exif", "default") as? Bool == standard.keepsExif)
         #expect(
             try value("compression", "enum") as? [String]
                 == type(of: standard.compression).allCases.map(\.rawValue))
