@@ -141,6 +141,10 @@ static darkroom_jpeg_settings settings_of(const picture *picture, unsigned choic
         settings.profile = profile;
         settings.profile_length = sizeof profile;
     }
+    if ((choice >> 3) & 1) {
+        settings.exif = profile;
+        settings.exif_length = choice % 2 == 0 ? sizeof profile : 1;
+    }
     return settings;
 }
 
