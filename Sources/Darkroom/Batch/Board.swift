@@ -293,8 +293,8 @@ struct Board {
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
         let isOverlay = batch.manifest.images[index].overlays.contains(missing)
         let failure = Failure(
-            code: "dependency-failed",
-            message: "\(batch.status.images[index].name) was to be "
+            .dependencyFailed,
+            "\(batch.status.images[index].name) was to be "
                 + "\(isOverlay ? "overlaid with" : "made from") \(image.name), "
                 + "which is \(image.state.rawValue)")
         fail(index, of: batch, failure, at: .wait, &effects)

@@ -169,7 +169,7 @@ extension Failure {
                 code: error.code, message: error.message, isTransient: error.isTransient,
                 fault: error.fault)
         } else {
-            self.init(code: "internal", message: "\(error)")
+            self.init(.internalError, "\(error)")
         }
     }
 }

@@ -99,7 +99,7 @@ extension Scheduler {
         else { return nil }
         let seconds = Double(pause.until - now) / 1e9
         return Status.Waiting(
-            code: "host-paused",
+            code: Status.Waiting.hostPaused,
             message:
                 "\(pause.host): the server has asked to be left alone, so nothing of it is fetched "
                 + "before \(Clock.timestamp(.now + seconds))",

@@ -150,7 +150,7 @@ struct Examination: Sendable {
             count += more.count
         }
         let problem = ManifestProblem(
-            code: "too-large",
+            code: ProblemCode.tooLarge.rawValue,
             message: "the manifest has \(count) bytes; manifests.maxBytes allows \(limits.bytes)")
         return ManifestReading(
             bytes: nil, byteCount: count, sha256: digest.hex(),
