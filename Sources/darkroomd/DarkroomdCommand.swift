@@ -22,9 +22,16 @@ struct DarkroomdCommand: ParsableCommand {
               USR1 pauses, USR2 resumes, HUP reads the configuration again, TERM and INT stop.
 
             Exit codes:
-              0 stopped by a signal, 64 wrong usage, 71 system error, 74 input or output error,
-              75 the spool is in use by another daemon, 77 no permission, 78 configuration error.
+              0   stopped by a signal
+              64  the command line is wrong
+              71  the system does not let it work, at the start or any more
+              74  the spool's disk is full or has errors, as found at the start
+              75  the spool is in use by another daemon
+              77  no permission to work on the spool
+              78  the configuration is wrong
               Of --self-test: 0 all is well, 1 something is not, 74 or 77 the folder cannot be used.
+
+            The manual has more: darkroomd(8), darkroomd.yaml(5), darkroom-manifest(5), darkroom-status(5).
             """,
         version: "darkroomd \(Daemon.version)")
 
