@@ -243,6 +243,7 @@ package final class Daemon: @unchecked Sendable {
 package enum ExitCode: Int32, Sendable {
     case success = 0
     case usage = 64
+    case software = 70
     case systemError = 71
     case ioError = 74
     case temporaryFailure = 75
