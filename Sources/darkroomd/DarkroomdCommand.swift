@@ -25,7 +25,7 @@ struct DarkroomdCommand: ParsableCommand {
               0   stopped by a signal
               64  the command line is wrong
               71  the system does not let it work, at the start or any more
-              74  the spool's disk is full or has errors, as found at the start
+              74  the spool's disk is full or has errors, and cannot be waited for
               75  the spool is in use by another daemon
               77  no permission to work on the spool
               78  the configuration is wrong
