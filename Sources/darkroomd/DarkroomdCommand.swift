@@ -108,7 +108,7 @@ struct DarkroomdCommand: ParsableCommand {
             configuration = try loader.load()
         } catch {
             complain(error.message)
-            throw exit(.configuration)
+            throw exit(error)
         }
         if checkConfig {
             printConfiguration(loader)
@@ -163,15 +163,11 @@ struct DarkroomdCommand: ParsableCommand {
         ArgumentParser.ExitCode(code.rawValue)
     }
 
-    /// The exit code for a daemon that could not begin.
+    /// The exit code for a daemon that could not begin. The service manager's `status` shows why.
     private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
-        switch (error as? any CodedError)?.code {
-        case "spool-locked": exit(.temporaryFailure)
-        case "configuration": exit(.configuration)
-        case "permission-denied": exit(.noPermission)
-        case "io-error", "disk-full": exit(.ioError)
-        default: exit(.systemError)
-        }
+        let message = (error as? any CodedError)?.message ?? "\(error)"
+        Notifier().status(message.split(separator: "\n").joined(separator: "; "))
+        return exit(Darkroom.ExitCode(of: error))
     }
 }
 

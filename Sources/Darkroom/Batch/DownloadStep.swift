@@ -197,14 +197,20 @@ extension Scheduler {
     /// read when it is filtered; nothing is copied.
     private func examineLocal(_ text: String) throws -> Int {
         guard case .local(let path) = try SourceReference(text) else { return 0 }
-        let file = try configuration.localSources.open(path)
         var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
-        let count = try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
+        var bytes = 0
+        // Its file system may be one that does not answer.
+        let watched = WatchedWork("the local source \(RedactedURL.text(text))")
+        let count = try heartbeat.during(watched, .files) { _ in
+            let file = try configuration.localSources.open(path)
+            bytes = Int(file.bytes)
+            return try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
+        }
         if let refusal = PictureKind(prefix: head.prefix(count)).refusal(of: RedactedURL.text(text))
         {
             throw refusal
         }
-        return Int(file.bytes)
+        return bytes
     }
 }
 
