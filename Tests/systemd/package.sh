@@ -41,8 +41,9 @@ prepare() {
     cp "${packages[-1]}" $second
     cp -r "$repository/etc/samples/pictures/." /srv/pictures/
     useradd --no-create-home submitter
-    # A container may forbid its packages to start services.
+    # A container may forbid its packages to start services, or leave out their documentation.
     rm -f /usr/sbin/policy-rc.d
+    grep --files-with-matches --recursive --null '^path-exclude' /etc/dpkg/dpkg.cfg.d | xargs --null rm -f
 }
 
 # --- Where nothing may be started --------------------------------------------------------------
@@ -115,19 +116,23 @@ user_is_locked() {
 
 puts_everything_in_its_place() {
     local page
-    for page in "$repository"/etc/man/*.[1-8]; do
+    while IFS= read -r page; do
         page=${page##*/}
-        check "man finds ${page%.*}(${page##*.})" man --where "${page##*.}" "${page%.*}"
-    done
-    # As a shell finds it that has bash-completion: by the command's name.
-    check "bash's completions lie where it looks" \
-        test -s /usr/share/bash-completion/completions/darkroomd
-    check "zsh's do" grep -q '^#compdef darkroomd' /usr/share/zsh/vendor-completions/_darkroomd
-    check "fish's do" grep -q 'complete -c .*darkroomd' /usr/share/fish/vendor_completions.d/darkroomd.fish
+        check "there is a manual page ${page%.*}(${page##*.})" finds_page "${page%.*}" "${page##*.}"
+    done < <(compgen -G "$repository/etc/man/*.[1-8]")
+    check "bash's completions are there" \
+        grep -q 'complete .* darkroomd$' /usr/share/bash-completion/completions/darkroomd
+    check "zsh's are" grep -q '^#compdef darkroomd' /usr/share/zsh/vendor-completions/_darkroomd
+    check "fish's are" grep -q 'complete -c .*darkroomd' /usr/share/fish/vendor_completions.d/darkroomd.fish
     if [ -e "$repository/systemd/darkroomd.catalog" ]; then
         check "the journal's catalog has the daemon's records" \
             catalog_has "$(sed -n 's/^-- \([0-9a-f]\{32\}\).*/\1/p' "$repository/systemd/darkroomd.catalog" | head -n 1)"
     fi
+}
+
+finds_page() { # NAME SECTION
+    ! command -v man >/dev/null || man --where "$2" "$1" || return
+    gzip --test "/usr/share/man/man$2/$1.$2.gz"
 }
 
 catalog_has() { [ -n "$1" ] && journalctl --dump-catalog "$1"; }
