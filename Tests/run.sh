@@ -371,7 +371,8 @@ build_packages() { # PART
     build "$1" etc/package.sh bash etc/package.sh --output "$PACKAGES" || return
     packages=("$PACKAGES"/*.deb)
     version=$(dpkg-deb --field "${packages[0]}" Version)
-    build "$1" "etc/package.sh --version" \
+    # Nobody keeps this one, so little time is spent on its size.
+    build "$1" "etc/package.sh --version" env DPKG_DEB_COMPRESSOR_LEVEL=0 \
         bash etc/package.sh --output "$PACKAGES" --version "$version+upgrade" || return
     touch "$LOGS/built-packages"
 }

@@ -11,6 +11,7 @@ readonly repository=$1 stage=$2
 # shellcheck source=Tests/systemd/lib.sh
 . "$repository/Tests/systemd/lib.sh"
 readonly wants=/etc/systemd/system/multi-user.target.wants/darkroomd.service
+readonly instance=darkroomd@prints.service
 readonly images=150
 
 main() {
@@ -22,6 +23,7 @@ main() {
     [ "$failures" -eq 0 ] || return 1
     puts_everything_in_its_place
     serves_members_of_the_group
+    runs_another_instance
     upgrades_with_work_in_flight
     keeps_what_was_disabled
     removes
@@ -160,18 +162,29 @@ hand_in() { # NAME, content on standard input
     as_submitter bash -c 'umask 022; cat >"$1/tmp/$2" && mv "$1/tmp/$2" "$1/inbox/$2"' - "$spool" "$1"
 }
 
+runs_another_instance() {
+    printf 'sources: {roots: [/srv/pictures]}\n' >/etc/darkroom/prints.yaml
+    check "another instance is enabled and started" systemctl enable --now "$instance"
+    check "... with a spool of its own" test -d "$spool-prints/inbox"
+    check "... and a cache" test -d /var/cache/darkroom-prints
+    mkdir /var/cache/darkroom-elsewhere
+}
+
 # --- Upgraded ----------------------------------------------------------------------------------
 
 upgrades_with_work_in_flight() {
-    local configured before main_pid
+    local configured before main_pid instance_pid
     configured=$(md5sum </etc/darkroom/darkroomd.yaml)
     main_pid=$(property MainPID)
+    instance_pid=$(of_instance property MainPID)
     long_manifest | hand_in long.json
     check "work is in flight" eventually has_pictures 3
     before=$(finished_pictures)
     check "it is upgraded" dpkg --install "$second"
     check "the daemon is another one" property_is_not MainPID "$main_pid"
     check "... and active" property_is ActiveState active
+    check "so is that of the other instance" of_instance property_is_not MainPID "$instance_pid"
+    check "... which is active" of_instance property_is ActiveState active
     check "the work was in flight all the while" batch_is long processing
     check "the configuration is the administrator's" \
         [ "$(md5sum </etc/darkroom/darkroomd.yaml)" = "$configured" ]
@@ -182,6 +195,8 @@ upgrades_with_work_in_flight() {
     check "... in one answer" [ "$(printf '%s ' "$spool"/outbox/*/)" = "$spool/outbox/first/ $spool/outbox/long/ " ]
     check "nothing is left in active/" is_empty "$spool/active"
 }
+
+of_instance() { local unit=$instance; "$@"; }
 
 # Some ten seconds of work for one thread.
 long_manifest() {
@@ -225,7 +240,7 @@ removes() {
     hand_in waiting.json <<<'{"images": [{"name": "comet", "source": "comet.png", "filters": ["mono"]}]}'
     check "another one waits" eventually batch_is waiting pending
     check "it is removed" dpkg --remove darkroom
-    check "no daemon runs" no_darkroomd_runs
+    check "no daemon runs, of no instance either" no_darkroomd_runs
     check "the program is gone" test ! -e /usr/sbin/darkroomd
     check "systemd knows no unit any more" property_is LoadState not-found
     check "the spool stays, with its answers" batch_is over completed
@@ -236,6 +251,7 @@ removes() {
 comes_back() {
     check "it is installed once more" dpkg --install "$second"
     check "the daemon runs" property_is ActiveState active
+    check "... and so does the other instance" of_instance property_is ActiveState active
     check "it is still paused" eventually property_begins StatusText "Paused"
     check "it is resumed" systemctl kill --signal USR2 "$unit"
     check "what has waited is done" eventually batch_is waiting completed
@@ -246,14 +262,15 @@ purges() {
     said=$(dpkg --purge darkroom 2>&1)
     check "it is purged" grep -q '^Purging configuration files for darkroom' <<<"$said"
     check "the configuration is gone" test ! -e /etc/darkroom
-    check "the cache is gone" test ! -e /var/cache/darkroom
+    check "the caches are gone" [ "$(printf '%s' /var/cache/darkroom*)" = /var/cache/darkroom-elsewhere ]
     check "nothing of the units is left" quiet find /etc/systemd/system /var/lib/systemd -name '*darkroom*'
     check "dpkg knows nothing of it" not_known
     check "the spool and its answers stay" batch_is waiting completed
     check "... and belong to the user, who stays" modes_are 750 /outbox
     check "it is said how to remove the spool" grep -Fq "rm -r '$spool'" <<<"$said"
+    check "... and that of the instance" grep -Fq "rm -r '$spool-prints'" <<<"$said"
     check "... and that can be done" eval "$(sed -n 's/^  //p' <<<"$said")"
-    check "... after which nothing is left" test ! -e "$spool"
+    check "... after which nothing is left" [ "$(compgen -G "$spool*")" = "" ]
 }
 
 not_known() { ! dpkg --status darkroom 2>/dev/null; }
