@@ -115,7 +115,7 @@ struct DarkroomdCommand: ParsableCommand {
             daemon = try Daemon(loader: loader, configuration: configuration, log: log)
         } catch {
             complain("\(error)")
-            throw exit(error)
+            throw exit(Darkroom.ExitCode(of: error))
         }
         throw exit(daemon.run())
     }
@@ -145,7 +145,9 @@ struct DarkroomdCommand: ParsableCommand {
         return "\(String(cString: here))/\(path)"
     }
 
+    /// Says why there is no daemon: to whoever has started it, and to the service manager, whose `status` shows it.
     private func complain(_ message: String) {
+        Notifier().status(message.split(separator: "\n").joined(separator: "; "))
         for line in message.split(separator: "\n") {
             let bytes = Array("darkroomd: \(line)\n".utf8)
             _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
@@ -154,17 +156,6 @@ struct DarkroomdCommand: ParsableCommand {
 
     private func exit(_ code: Darkroom.ExitCode) -> ArgumentParser.ExitCode {
         ArgumentParser.ExitCode(code.rawValue)
-    }
-
-    /// The exit code for a daemon that could not begin.
-    private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
-        switch (error as? any CodedError)?.code {
-        case "spool-locked": exit(.temporaryFailure)
-        case "configuration": exit(.configuration)
-        case "permission-denied": exit(.noPermission)
-        case "io-error", "disk-full": exit(.ioError)
-        default: exit(.systemError)
-        }
     }
 }
 

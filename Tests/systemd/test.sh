@@ -5,7 +5,7 @@
 # text, pause and resume, reload, the journal's fields, the watchdog, restart and stop. See lib.sh.
 set -u -o pipefail
 
-readonly repository=$1 stage=$2
+repository=$1 stage=$2
 # shellcheck source=Tests/systemd/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 # The kinds of records that are looked for, as Sources/Darkroom/Daemon/EventLog.swift has them.
@@ -40,16 +40,6 @@ is_installed() {
     check "the unit is valid" \
         systemd-analyze verify --man=no --recursive-errors=no /usr/lib/systemd/system/$unit
     check "the unit's exposure is 1.1" exposure_is 1.1
-}
-
-modes_are() {
-    local wrong=0 found
-    while [ $# -gt 0 ]; do
-        found=$(stat --format '%a %U:%G' "$spool$2")
-        [ "$found" = "$1 darkroom:darkroom" ] || { echo "$spool$2: $found, not $1"; wrong=1; }
-        shift 2
-    done
-    return $wrong
 }
 
 exposure_is() {
@@ -135,6 +125,8 @@ tells_the_journal() {
     check "the daemon's every record has its fields" nothing_else_is_said
 }
 
+fails() { ! "$@"; }
+
 # What a library says by syslog or on standard error would be a record without a kind.
 nothing_else_is_said() {
     every_line_has '"MESSAGE_ID":' <(
@@ -165,7 +157,7 @@ reloads() {
     configure "log: {level: loud}"
     local before
     before=$(property MainPID)
-    check "systemctl reload with a wrong configuration" systemctl reload "$unit"
+    check "systemctl reload fails with a wrong configuration" fails systemctl reload "$unit"
     check "the refusal is in the journal, with the wrong value" eventually journal_has "$refused" loud
     check "it goes on with the old configuration" property_is MainPID "$before"
     configure
