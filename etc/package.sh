@@ -170,8 +170,8 @@ control() {
     local program script
     cp etc/debian/control "$work/debian/control"
     for program in "${PROGRAMS[@]}"; do
-        strip --remove-section=.comment --remove-section=.note "$(compgen -G "$root/usr/*bin/$program")" ||
-            fail "$program could not be stripped"
+        finish "$(compgen -G "$root/usr/*bin/$program")" >"$work/log" 2>&1 ||
+            { cat "$work/log" >&2; fail "$program could not be stripped"; }
     done
     (
         cd "$work" &&
@@ -186,6 +186,22 @@ control() {
     (cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z |
         xargs --null md5sum) >"$root/DEBIAN/md5sums"
     chmod 644 "$root"/DEBIAN/{control,conffiles,md5sums}
+}
+
+# Strips a program, and takes out what tells builds of the same sources apart: hashes that Swift's compiler leaves for
+# itself, which no program reads, and the build ID made from all. It becomes the SHA-1 of the program without one.
+finish() {
+    local hashes=$work/hashes id=$work/build-id
+    strip --remove-section=.comment --remove-section=.note "$1" || return
+    objcopy --dump-section .swift_modhash="$hashes" --dump-section .note.gnu.build-id="$id" "$1" || return
+    truncate --size 0 "$hashes.none" && truncate --size "$(stat --format %s "$hashes")" "$hashes.none" || return
+    # The note: sixteen bytes that say what it is, then twenty for the ID.
+    truncate --size 16 "$id" && truncate --size 36 "$id" || return
+    objcopy --update-section .swift_modhash="$hashes.none" --update-section .note.gnu.build-id="$id" "$1" || return
+    truncate --size 16 "$id" || return
+    # shellcheck disable=SC2059  # The format is the ID, as escapes for its bytes.
+    printf "$(sha1sum <"$1" | cut -c 1-40 | sed 's/../\\x&/g')" >>"$id"
+    objcopy --update-section .note.gnu.build-id="$id" "$1"
 }
 
 # One thread, for the compressed bytes could depend on how many there are.
