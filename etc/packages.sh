@@ -32,6 +32,9 @@ missing_test_packages() {
     [ -e /usr/aarch64-linux-gnu/include/stdlib.h ] || echo libc6-dev-arm64-cross
     have dpkg-shlibdeps || echo dpkg-dev
     have lintian || echo lintian
+    # The shells that are to take the completions.
+    have zsh || echo zsh
+    have fish || echo fish
     # The test under a booted systemd is for root; without root there is no use in its packages.
     [ "$(id -u)" -eq 0 ] || return 0
     have systemd-analyze || echo systemd
