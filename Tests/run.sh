@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds Darkroom and runs its tests:
-#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|systemd]...
+#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|package|systemd]...
 #
 # Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 30 by itself; FAULT_KILLS
 # how often a daemon is killed at a random moment, 300 by itself.
@@ -13,14 +13,15 @@ set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/packages.sh
 . etc/packages.sh
+# shellcheck source=etc/release.sh
+. etc/release.sh
 
 readonly LOGS=.build/test-logs
 # The suites whose subject is several threads at once, and whole daemons at work: under the sanitizer
 # these are instrumented too.
 readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|Board|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
 '|^EndToEndTests\.(CancelTests|SteerTests/holdsInMidBatch|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
-# The build for release has a folder of its own, for the package manager builds one thing at a time in each.
-readonly RELEASE=.build-release TSAN=.build-tsan
+readonly TSAN=.build-tsan PACKAGES=.build/packages
 passed=0 failed=0 skipped=0
 # What goes on beside, by its name: the process, which leads a group of its own.
 declare -A beside=()
@@ -28,11 +29,11 @@ declare -A beside=()
 main() {
     local part
     parts=("$@")
-    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz systemd)
+    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz package systemd)
     for part in "${parts[@]}"; do
         case $part in
-            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | systemd) ;;
-            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|systemd]..." >&2; exit 64 ;;
+            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | package | systemd) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|package|systemd]..." >&2; exit 64 ;;
         esac
     done
     prepare || { failed=1; sum_up; }
@@ -46,7 +47,7 @@ main() {
         run tsan
         join_beside late
     else
-        run unit e2e faults tsan lint exact instructions
+        run unit e2e faults tsan lint exact instructions package
     fi
     run fuzz systemd
     sum_up
@@ -65,13 +66,14 @@ is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 early_builds() { ! is_wanted tsan || build_tsan; }
 
 late_parts() {
-    run lint exact instructions
+    run lint exact instructions package
     ! is_wanted fuzz || build_fuzz
 }
 
 prepare() {
     { missing_build_packages; missing_test_packages; } | install_packages || return 1
     require_swift || return 1
+    pin_dependencies || return 1
     mkdir -p "$LOGS"
     # What has been built in this run.
     rm -f "$LOGS"/built-*
@@ -173,7 +175,7 @@ part_lint() {
 }
 
 scripts() {
-    printf '%s\n' .ci/run etc/*.sh Tests/*.sh Tests/*/*.sh
+    printf '%s\n' .ci/run etc/*.sh etc/debian/{postinst,prerm,postrm} Tests/*.sh Tests/*/*.sh
 }
 
 # Whether a page has a name and a line for apropos, and groff nothing to say of it.
@@ -206,10 +208,8 @@ part_unit() {
 # against each other at odd sizes, under sanitizers.
 part_exact() {
     local kernels=.build/kernels-sanitized
-    local release=(--scratch-path "$RELEASE" -c release)
-    if build exact build swift build "${release[@]}" --product exact; then
-        run_lines exact "checks of every colour" \
-            "$(swift build "${release[@]}" --show-bin-path)/exact"
+    if build exact build build_release exact; then
+        run_lines exact "checks of every colour" "$(release_products)/exact"
     fi
     if build exact-kernels build clang_of_swift -std=c11 -O1 -g -Wall -Wextra -Werror -fuse-ld=lld \
         -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CPixels/include \
@@ -361,6 +361,44 @@ clang_of_swift() {
     "$clang" "$@"
 }
 
+# The Debian package, held against what it should be and against one that is built from the same sources elsewhere.
+part_package() {
+    local elsewhere packages
+    build_packages package || return
+    elsewhere=$(mktemp -d)
+    if build package "again elsewhere" package_elsewhere "$elsewhere"; then
+        packages=("$PACKAGES"/*.deb)
+        run_lines package "checks of the Debian package" \
+            bash Tests/package/check.sh "$PWD/${packages[0]}" "$elsewhere/${packages[0]##*/}" "$PWD"
+    fi
+    rm -rf "$elsewhere"
+}
+
+# Builds the package, and one of the same program with a higher version for it to be upgraded to; once in a run.
+build_packages() { # PART
+    local packages version
+    [ ! -e "$LOGS/built-packages" ] || return 0
+    rm -rf "$PACKAGES"
+    mkdir -p "$PACKAGES"
+    build "$1" etc/package.sh bash etc/package.sh --output "$PACKAGES" || return
+    packages=("$PACKAGES"/*.deb)
+    version=$(dpkg-deb --field "${packages[0]}" Version)
+    # Nobody keeps this one, so little time is spent on its size.
+    build "$1" "etc/package.sh --version" env DPKG_DEB_COMPRESSOR_LEVEL=0 \
+        bash etc/package.sh --output "$PACKAGES" --version "$version+upgrade" || return
+    touch "$LOGS/built-packages"
+}
+
+# Copies the sources, changes that are not committed included, and builds the package there.
+package_elsewhere() {
+    local -x SOURCE_DATE_EPOCH
+    SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+    mkdir "$1/sources"
+    git ls-files --cached --others --exclude-standard -z |
+        xargs --null cp --parents --target-directory "$1/sources" &&
+        bash "$1/sources/etc/package.sh" --output "$1"
+}
+
 part_systemd() {
     local reason
     if reason=$(why_no_systemd); then
@@ -378,7 +416,8 @@ part_systemd() {
     local stage script name
     stage=$(mktemp -d)
     stage_daemon "$stage"
-    mkdir "$stage/packages"
+    build_packages systemd || return
+    cp -r "$PACKAGES" "$stage/packages"
     # Each in a system of its own, so that none finds what another has left.
     for script in Tests/systemd/*.sh; do
         name=$(basename "$script" .sh)
