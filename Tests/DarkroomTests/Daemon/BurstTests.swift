@@ -24,7 +24,8 @@ import Testing
         #expect(rest?.records == 100)
         #expect(rest?.batches == (200..<300).map { "b\($0)" })
         #expect(rest?.since == 5)
-        #expect(burst.takeRest() == nil)
+        let nothing = burst.takeRest()
+        #expect(nothing == nil)
     }
 
     /// What comes steadily is never summed up.
@@ -39,9 +40,12 @@ import Testing
     @Test func whatComesLaterDoesNotOvertakeWhatWasCollected() {
         var burst = Burst()
         for index in 0...200 { _ = burst.take(arrival("b\(index)"), at: 1) }
-        #expect(burst.take(arrival("late"), at: 9 * Self.second) == .collected)
-        #expect(burst.takeRest()?.batches == ["b200", "late"])
-        #expect(burst.take(arrival("later"), at: 9 * Self.second) == .tell)
+        let late = burst.take(arrival("late"), at: 9 * Self.second)
+        #expect(late == .collected)
+        let rest = burst.takeRest()
+        #expect(rest?.batches == ["b200", "late"])
+        let later = burst.take(arrival("later"), at: 9 * Self.second)
+        #expect(later == .tell)
     }
 
     @Test func oneRecordHoldsSoManyBatches() {
@@ -127,19 +131,22 @@ import Testing
         #expect(log.withStories { stories, _ in stories.count } == 0)
     }
 
-    @Test func tellsOfProgressNowAndThen() throws {
+    /// At most once a minute, and only where something has moved.
+    @Test func tellsOfProgressNowAndThen() {
+        let minute = Stories.interval
         var stories = Stories()
         stories.begun("a", at: 0)
-        let minute = Stories.interval
-        #expect(!stories.progressed("a", ended: 5, at: minute - 1))
-        #expect(stories.progressed("a", ended: 5, at: minute))
-        #expect(!stories.progressed("a", ended: 6, at: minute + 1))
-        // Nothing moves: nothing is said.
-        #expect(!stories.progressed("a", ended: 5, at: minute * 2))
-        #expect(stories.progressed("a", ended: 7, at: minute * 2))
-        #expect(!stories.progressed("b", ended: 5, at: minute * 9))
+        let asked: [(batch: String, ended: Int, at: UInt64, isTold: Bool)] = [
+            ("a", 5, minute - 1, false), ("a", 5, minute, true), ("a", 6, minute + 1, false),
+            ("a", 5, minute * 2, false), ("a", 7, minute * 2, true), ("b", 5, minute * 9, false),
+        ]
+        for (batch, ended, time, isTold) in asked {
+            let told = stories.progressed(batch, ended: ended, at: time)
+            #expect(told == isTold, "\(batch) \(ended) \(time)")
+        }
         stories.ended("a")
-        #expect(!stories.progressed("a", ended: 9, at: minute * 9))
+        let afterwards = stories.progressed("a", ended: 9, at: minute * 9)
+        #expect(!afterwards)
     }
 
     @Test func progressNamesWhatHasFailed() throws {
