@@ -141,7 +141,7 @@ explains_itself() {
     local text=/tmp/explained key
     journalctl --sync
     journalctl --catalog --no-pager --unit "$unit" >$text
-    check "journalctl -x explains a claim" a_line_has $text "-- Subject: A manifest was taken from the inbox"
+    check "journalctl -x explains a claim" a_line_has $text "Subject: A manifest was taken from the inbox"
     check "... with the record's fields" a_line_has $text "holiday.yaml, with 4 images, is the batch holiday"
     check "... and says what can be done about a failure" a_line_has $text "holiday.retry"
     check "... and where more is written" a_line_has $text "man:darkroomd(8)"
@@ -160,12 +160,12 @@ is_empty_file() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
 
 tells_a_story_over_a_crash() {
     # Many enough that some are left when it is killed.
-    many_images 2000 galaxy.png sepia | submit long.json
+    many_images 300 galaxy.png sepia | submit long.json
     check "a long manifest is in work" eventually has_finished_some long
     check "it is killed in the middle" systemctl kill --signal KILL "$unit"
     check "... and finished by the next process" eventually batch_is long completed
     check "the story goes over the crash" eventually crash_story
-    check "... and says how much was left" says "of 2000 images done" "MESSAGE_ID=$(id batchResumed)"
+    check "... and says how much was left" says "of 300 images done" "MESSAGE_ID=$(id batchResumed)"
     check "... and that it goes on" says "long goes on" "MESSAGE_ID=$(id batchBegun)"
 }
 
@@ -264,10 +264,13 @@ sums_up_bursts() {
     local count=5000 records
     # One pixel.
     base64 -d >/srv/pictures/tiny.png <<<"$tiny"
+    # They are all there when it starts.
+    systemctl stop "$unit"
     journalctl --sync
     journalctl --quiet --lines 1 --output cat --cursor-file /tmp/cursor >/dev/null
-    check "$count manifests are dropped at once" drop_many "$count"
+    check "$count manifests are dropped" drop_many "$count"
     many_images 20000 no-such-picture.png sepia | submit failing.json
+    check "systemctl start" systemctl start "$unit"
     deadline=300
     check "they are all processed" eventually all_finished "$count"
     check "a manifest whose 20000 images fail is, too" eventually batch_is failing completedWithErrors
@@ -287,7 +290,6 @@ sums_up_bursts() {
     echo "      $records records of $((count * 3)) events and 20000 failures"
 }
 
-# By one rename, so that all are there in the same moment.
 drop_many() { # COUNT
     setpriv --reuid submitter --regid submitter --groups darkroom bash -c '
         umask 022
