@@ -103,25 +103,26 @@ struct DarkroomdCommand: ParsableCommand {
             throw ArgumentParser.ExitCode(test.run())
         }
         let loader = ConfigurationLoader(path: config, overrides: overrides)
-        let configuration: Configuration
+        LoggingSystem.bootstrap { _ in JournalLogHandler() }
+        let log = EventLog(Logger(label: "darkroomd"))
+        let loaded: ConfigurationLoader.Loaded
         do {
-            configuration = try loader.load()
+            loaded = try loader.loadAll()
         } catch {
-            complain(error.message)
+            complain(error.message, code: error.code, log)
             throw exit(error)
         }
         if checkConfig {
+            loaded.configuration.warnings.forEach { complain("warning: \($0.message)") }
             printConfiguration(loader)
             return
         }
-        LogLevel.set(configuration.logLevel)
-        LoggingSystem.bootstrap { _ in JournalLogHandler() }
-        let log = EventLog(Logger(label: "darkroomd"))
+        LogLevel.set(loaded.configuration.logLevel)
         let daemon: Daemon
         do {
-            daemon = try Daemon(loader: loader, configuration: configuration, log: log)
+            daemon = try Daemon(loader: loader, loaded: loaded, log: log)
         } catch {
-            complain("\(error)")
+            complain("\(error)", code: (error as? any CodedError)?.code ?? "internal", log)
             throw exit(error)
         }
         throw exit(daemon.run())
@@ -150,6 +151,15 @@ struct DarkroomdCommand: ParsableCommand {
         guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
         defer { free(here) }
         return "\(String(cString: here))/\(path)"
+    }
+
+    /// Says why the daemon does not start: in the journal as a record like any other, elsewhere in plain lines.
+    private func complain(_ message: String, code: String, _ log: EventLog) {
+        if !checkConfig, JournalLogHandler.standardErrorIsJournal() {
+            log.notStarted(message, code: code)
+        } else {
+            complain(message)
+        }
     }
 
     private func complain(_ message: String) {

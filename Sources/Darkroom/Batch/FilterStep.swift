@@ -149,6 +149,7 @@ extension Scheduler {
             guard let bytes = postponed else {
                 return ended(work) { $0.filterDeferred(key, image) }
             }
+            log.waitsForMemory(job, bytes: bytes)
             // What it waits for may be with one that waits for the disk, and is to be tried in its place.
             endedUndecided(work)
             return ended(work) { $0.filterPostponed(key, image, bytes: bytes) }
