@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds Darkroom and runs its tests:
-#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|systemd]...
+#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|package|systemd]...
 #
 # Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 30 by itself; FAULT_KILLS
 # how often a daemon is killed at a random moment, 300 by itself.
@@ -13,14 +13,15 @@ set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/packages.sh
 . etc/packages.sh
+# shellcheck source=etc/release.sh
+. etc/release.sh
 
 readonly LOGS=.build/test-logs
 # The suites whose subject is several threads at once, and whole daemons at work: under the sanitizer
 # these are instrumented too.
 readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|Board|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
 '|^EndToEndTests\.(CancelTests|SteerTests/holdsInMidBatch|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
-# The build for release has a folder of its own, for the package manager builds one thing at a time in each.
-readonly RELEASE=.build-release TSAN=.build-tsan
+readonly TSAN=.build-tsan PACKAGES=.build/packages
 passed=0 failed=0 skipped=0
 # What goes on beside, by its name: the process, which leads a group of its own.
 declare -A beside=()
@@ -28,11 +29,11 @@ declare -A beside=()
 main() {
     local part
     parts=("$@")
-    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz systemd)
+    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz package systemd)
     for part in "${parts[@]}"; do
         case $part in
-            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | systemd) ;;
-            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|systemd]..." >&2; exit 64 ;;
+            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | package | systemd) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|package|systemd]..." >&2; exit 64 ;;
         esac
     done
     prepare || { failed=1; sum_up; }
@@ -46,7 +47,7 @@ main() {
         run tsan
         join_beside late
     else
-        run unit e2e faults tsan lint exact instructions
+        run unit e2e faults tsan lint exact instructions package
     fi
     run fuzz systemd
     sum_up
@@ -65,13 +66,14 @@ is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 early_builds() { ! is_wanted tsan || build_tsan; }
 
 late_parts() {
-    run lint exact instructions
+    run lint exact instructions package
     ! is_wanted fuzz || build_fuzz
 }
 
 prepare() {
     { missing_build_packages; missing_test_packages; } | install_packages || return 1
     require_swift || return 1
+    pin_dependencies || return 1
     mkdir -p "$LOGS"
     # What has been built in this run.
     rm -f "$LOGS"/built-*
@@ -157,19 +159,31 @@ build() {
 # --- The parts -------------------------------------------------------------------------------
 
 part_lint() {
-    local before=$failed script
+    local before=$failed script page
     check lint "swift format" swift format lint --strict --recursive --parallel \
         Package.swift Sources Tests
     while IFS= read -r script; do
         check lint "bash -n $script" bash -n "$script"
         ! have shellcheck || check lint "shellcheck $script" shellcheck --external-sources --severity=warning "$script"
     done < <(scripts)
+    for page in etc/man/*.[1-9]; do
+        check lint "man --warnings $page" formats_cleanly "$page"
+        ! have mandoc || check lint "mandoc -T lint $page" mandoc -T lint -W warning "$page"
+    done
     check lint "C compiles for arm64" compile_for_arm64
-    [ "$failed" -ne "$before" ] || say lint "sources and scripts are clean"
+    [ "$failed" -ne "$before" ] || say lint "sources, scripts and manual pages are clean"
 }
 
 scripts() {
-    printf '%s\n' .ci/run etc/*.sh Tests/*.sh Tests/*/*.sh
+    printf '%s\n' .ci/run etc/*.sh etc/debian/{postinst,prerm,postrm} Tests/*.sh Tests/*/*.sh
+}
+
+# Whether a page has a name and a line for apropos, and groff nothing to say of it.
+formats_cleanly() {
+    local warnings
+    lexgrog "$1" || return
+    warnings=$(LC_ALL=C.UTF-8 MANROFFSEQ='' man --warnings -E UTF-8 -l -Tutf8 -Z "$1" 2>&1 >/dev/null) || return
+    [ -z "$warnings" ] || { printf '%s\n' "$warnings"; return 1; }
 }
 
 # The C sources against Debian's headers for arm64. Headers of the libraries are the same for each
@@ -194,10 +208,8 @@ part_unit() {
 # against each other at odd sizes, under sanitizers.
 part_exact() {
     local kernels=.build/kernels-sanitized
-    local release=(--scratch-path "$RELEASE" -c release)
-    if build exact build swift build "${release[@]}" --product exact; then
-        run_lines exact "checks of every colour" \
-            "$(swift build "${release[@]}" --show-bin-path)/exact"
+    if build exact build build_release exact; then
+        run_lines exact "checks of every colour" "$(release_products)/exact"
     fi
     if build exact-kernels build clang_of_swift -std=c11 -O1 -g -Wall -Wextra -Werror -fuse-ld=lld \
         -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CPixels/include \
@@ -283,7 +295,7 @@ part_fuzz() {
 
 # Runs some at once.
 fuzz() {
-    local name process dictionary
+    local name dictionary
     local -A processes=()
     for name in "$@"; do
         mkdir -p "$work/corpus/$name"
@@ -349,6 +361,44 @@ clang_of_swift() {
     "$clang" "$@"
 }
 
+# The Debian package, held against what it should be and against one that is built from the same sources elsewhere.
+part_package() {
+    local elsewhere packages
+    build_packages package || return
+    elsewhere=$(mktemp -d)
+    if build package "again elsewhere" package_elsewhere "$elsewhere"; then
+        packages=("$PACKAGES"/*.deb)
+        run_lines package "checks of the Debian package" \
+            bash Tests/package/check.sh "$PWD/${packages[0]}" "$elsewhere/${packages[0]##*/}" "$PWD"
+    fi
+    rm -rf "$elsewhere"
+}
+
+# Builds the package, and one of the same program with a higher version for it to be upgraded to; once in a run.
+build_packages() { # PART
+    local packages version
+    [ ! -e "$LOGS/built-packages" ] || return 0
+    rm -rf "$PACKAGES"
+    mkdir -p "$PACKAGES"
+    build "$1" etc/package.sh bash etc/package.sh --output "$PACKAGES" || return
+    packages=("$PACKAGES"/*.deb)
+    version=$(dpkg-deb --field "${packages[0]}" Version)
+    # Nobody keeps this one, so little time is spent on its size.
+    build "$1" "etc/package.sh --version" env DPKG_DEB_COMPRESSOR_LEVEL=0 \
+        bash etc/package.sh --output "$PACKAGES" --version "$version+upgrade" || return
+    touch "$LOGS/built-packages"
+}
+
+# Copies the sources, changes that are not committed included, and builds the package there.
+package_elsewhere() {
+    local -x SOURCE_DATE_EPOCH
+    SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+    mkdir "$1/sources"
+    git ls-files --cached --others --exclude-standard -z |
+        xargs --null cp --parents --target-directory "$1/sources" &&
+        bash "$1/sources/etc/package.sh" --output "$1"
+}
+
 part_systemd() {
     local reason
     if reason=$(why_no_systemd); then
@@ -363,12 +413,19 @@ part_systemd() {
         return
     fi
     build_suites systemd .build || return
-    local stage
+    local stage script name
     stage=$(mktemp -d)
     stage_daemon "$stage"
-    run_lines systemd "checks under a booted systemd" \
-        bash Tests/systemd/boot.sh --bind "$PWD" --bind "$stage" \
-        bash "$PWD/Tests/systemd/test.sh" "$PWD" "$stage"
+    build_packages systemd || return
+    cp -r "$PACKAGES" "$stage/packages"
+    # Each in a system of its own, so that none finds what another has left.
+    for script in Tests/systemd/*.sh; do
+        name=$(basename "$script" .sh)
+        case $name in boot | lib | probe) continue ;; esac
+        run_lines "systemd-$name" "checks under a booted systemd" \
+            bash Tests/systemd/boot.sh --bind "$PWD" --bind "$stage" \
+            bash "$PWD/$script" "$PWD" "$stage"
+    done
     rm -rf "$stage"
 }
 

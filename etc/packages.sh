@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Finds out which Debian packages are missing, and installs them. Sourced by etc/try.sh and
-# Tests/run.sh; does nothing by itself.
+# Finds out which Debian packages are missing, and installs them. Sourced by etc/try.sh,
+# etc/package.sh and Tests/run.sh; does nothing by itself.
 #
 # What is asked for is the thing needed (a header's pkg-config file, a program), not the package:
 # any nginx will do, and on another distribution nothing is installed where nothing is missing.
@@ -27,14 +27,30 @@ missing_test_packages() {
     have nginx || echo nginx-light
     have openssl || echo openssl
     have sha256sum || echo coreutils
+    have jq || echo jq
+    # The manual's pages are formatted, and its examples run.
+    have man || echo man-db
+    have groff || echo groff-base
     have valgrind || echo valgrind
     # The headers with which the C sources are compiled for arm64, without running them.
     [ -e /usr/aarch64-linux-gnu/include/stdlib.h ] || echo libc6-dev-arm64-cross
+    have dpkg-shlibdeps || echo dpkg-dev
+    have lintian || echo lintian
+    # The shells that are to take the completions.
+    have zsh || echo zsh
+    have fish || echo fish
     # The test under a booted systemd is for root; without root there is no use in its packages.
     [ "$(id -u)" -eq 0 ] || return 0
     have systemd-analyze || echo systemd
     have unshare || echo util-linux
     have mount || echo mount
+}
+
+# Prints the packages that making a Debian package needs beyond those for building.
+missing_package_packages() {
+    missing_build_packages
+    have dpkg-shlibdeps || echo dpkg-dev
+    have strip || echo binutils
 }
 
 # Prints the packages that the benchmark needs to have peers.

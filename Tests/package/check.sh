@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# check.sh PACKAGE AGAIN SOURCES: looks at a built Debian package from outside, without installing it. AGAIN is one
+# that was built from the same sources in another folder; SOURCES is the folder in which PACKAGE was built.
+#
+# Prints `ok`, `FAIL` or `skip` with what was checked, a line each, and exits 1 if anything failed.
+set -u -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
+
+readonly package=$1 again=$2 built_in=$3
+# The packages that may be depended on, and no other.
+readonly depends="libc6 libcurl4 libdeflate0 libgcc-s1 libjpeg62-turbo libpng16-16 libssl3 libstdc++6 \
+libsystemd0 systemd systemd zlib1g"
+failures=0
+
+main() {
+    work=$(mktemp -d) || exit 1
+    trap 'rm -rf "$work"' EXIT
+    check "lintian has no error and no warning" quiet lintian --allow-root --tag-display-limit 0 \
+        --fail-on error,warning "$package"
+    check "built again from the same sources elsewhere, it is the same" is_the_same
+    dpkg-deb --raw-extract "$package" "$work/root" || exit 1
+    program=$work/root/usr/sbin/darkroomd
+    contents
+    control
+    programs
+    completions
+    [ "$failures" -eq 0 ]
+}
+
+# check WHAT COMMAND [ARGUMENT]...: one line, and what the command printed if it failed.
+check() {
+    local what=$1 output
+    shift
+    if output=$("$@" 2>&1); then
+        echo "ok    $what"
+    else
+        echo "FAIL  $what"
+        [ -z "$output" ] || sed 's/^/      /' <<<"$output"
+        failures=$((failures + 1))
+    fi
+}
+
+# Runs a command that is to print nothing.
+quiet() {
+    local output status
+    output=$("$@" 2>&1)
+    status=$?
+    [ "$status" -eq 0 ] && [ -z "$output" ] && return
+    echo "$output"
+    return 1
+}
+
+# If it is not, says which files differ.
+is_the_same() {
+    cmp "$package" "$again" && return
+    dpkg-deb --raw-extract "$package" "$work/first"
+    dpkg-deb --raw-extract "$again" "$work/second"
+    diff --recursive --brief "$work/first" "$work/second"
+    return 1
+}
+
+contents() {
+    check "it holds what Tests/package/contents says, with these modes" \
+        diff <(grep -v '^#' contents | sort) \
+        <(cd "$work/root" && find . -path ./DEBIAN -prune -o ! -type d -printf '%m %P\n' | sort)
+    check "all of it belongs to root" all_are_roots
+    check "folders may be entered by everybody" \
+        quiet find "$work/root" -type d ! -perm 755
+    check "its times are one and the same" times_are_one
+    check "its sums are right" sums_are_right
+}
+
+all_are_roots() {
+    local others
+    others=$(dpkg-deb --contents "$package" | awk '$2 != "root/root"')
+    [ -z "$others" ] || { echo "$others"; return 1; }
+}
+
+times_are_one() {
+    local times
+    times=$(find "$work/root" -type f -printf '%T@\n' | sort -u)
+    [ "$(wc -l <<<"$times")" -eq 1 ] || { echo "$times"; return 1; }
+}
+
+sums_are_right() { (cd "$work/root" && md5sum --check --quiet DEBIAN/md5sums); }
+
+control() {
+    local script
+    check "its file is named after package, version and architecture" \
+        [ "${package##*/}" = "$(field Package)_$(field Version)_$(field Architecture).deb" ]
+    check "its version is the program's" [ "$(field Version)" = "$("$program" --version | cut -d ' ' -f 2)" ]
+    check "it depends on $depends" \
+        diff <(tr ' ' '\n' <<<"$depends") <(field Depends | tr ',' '\n' | awk '{ print $1 }' | sort)
+    check "the configuration is a conffile, and nothing else" \
+        [ "$(cat "$work/root/DEBIAN/conffiles")" = /etc/darkroom/darkroomd.yaml ]
+    for script in postinst prerm postrm; do
+        check "$script is a script for any shell" sh -n "$work/root/DEBIAN/$script"
+        ! have shellcheck || check "... and shellcheck finds nothing" shellcheck "$work/root/DEBIAN/$script"
+        check "$script refuses what it does not know" refuses "$work/root/DEBIAN/$script"
+    done
+}
+
+field() { dpkg-deb --field "$package" "$1"; }
+
+refuses() { [[ $(sh "$1" no-such-thing 2>&1) = *"unknown argument 'no-such-thing'"* ]]; }
+
+have() { command -v "$1" >/dev/null; }
+
+programs() {
+    check "the program needs no library of Swift's" \
+        without '[Ss]wift|[Ff]oundation|dispatch' readelf --dynamic --wide "$program"
+    check "it needs no folder for its libraries" without 'R(UN)?PATH' readelf --dynamic --wide "$program"
+    check "it has no symbols" without '\.(symtab|debug_)' readelf --sections --wide "$program"
+    check "it is loaded at any address" has 'Type: +DYN' readelf --file-header "$program"
+    check "its tables of addresses are read-only before it runs" has 'GNU_RELRO' readelf --segments --wide "$program"
+    check "... all of them" has 'BIND_NOW|FLAGS.* NOW' readelf --dynamic --wide "$program"
+    check "its stack cannot be run" has 'GNU_STACK .* RW ' readelf --segments --wide "$program"
+    check "it does not say where it was built" \
+        without "$built_in|$HOME/" strings --all "$program"
+    check "it runs: --check-config takes the configuration of the package" \
+        "$program" --config "$work/root/etc/darkroom/darkroomd.yaml" --check-config
+}
+
+has() { # PATTERN COMMAND...
+    local pattern=$1
+    shift
+    [[ $("$@") =~ $pattern ]]
+}
+
+without() { # PATTERN COMMAND...
+    local pattern=$1 found
+    shift
+    found=$("$@" | grep -E "$pattern")
+    [ -z "$found" ] || { head -n 5 <<<"$found"; return 1; }
+}
+
+completions() {
+    local share=$work/root/usr/share
+    check "bash completes its options" completes_in_bash "$share/bash-completion/completions/darkroomd"
+    if have zsh; then
+        check "zsh takes its completions" zsh -n "$share/zsh/vendor-completions/_darkroomd"
+    else
+        echo "skip zsh's completions: there is no zsh"
+    fi
+    if have fish; then
+        check "fish takes its completions" fish --no-execute "$share/fish/vendor_completions.d/darkroomd.fish"
+    else
+        echo "skip fish's completions: there is no fish"
+    fi
+}
+
+# As the shell does it when Tab is pressed after `darkroomd --check`.
+completes_in_bash() {
+    local found
+    found=$(bash --norc -c '
+        . "$1"
+        function=$(complete -p darkroomd | sed "s/.*-F \([^ ]*\).*/\1/")
+        COMP_WORDS=(darkroomd --check) COMP_CWORD=1 COMP_LINE="darkroomd --check" COMP_POINT=17
+        "$function" darkroomd --check darkroomd
+        printf "%s\n" "${COMPREPLY[@]}"' - "$1")
+    [[ $found = *--check-config* ]] || { echo "completed: $found"; return 1; }
+}
+
+main

@@ -1,0 +1,219 @@
+#!/usr/bin/env bash
+# Builds the Debian package: bash etc/package.sh [--output DIR] [--version VERSION]
+#
+#   --output DIR       where darkroom_VERSION_ARCHITECTURE.deb is put; the current folder without it
+#   --version VERSION  the package's version, for a rebuild with changes of one's own; the program's without it
+#   --help             prints this
+#
+# Installs the Debian packages that are missing (with sudo where this is not root) and builds a release in
+# .build-release. What goes into the package is in etc/debian: a table of its contents, the scripts that run when it
+# is installed and removed, changelog and copyright. The last line printed is the package's path.
+#
+# Built again from the same commit it is the same, byte for byte: its times are the commit's (or SOURCE_DATE_EPOCH),
+# the versions of dependencies are those of etc/dependencies.json, the path of the sources is in none of its files.
+# Exits with 64 for a wrong command line, 1 for anything else.
+set -u -o pipefail
+invoked_in=$PWD
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=etc/packages.sh
+. etc/packages.sh
+# shellcheck source=etc/release.sh
+. etc/release.sh
+
+readonly PACKAGE=darkroom PROGRAMS=(darkroomd)
+
+main() {
+    read_options "$@"
+    missing_package_packages | install_packages || exit 1
+    require_swift || exit 1
+    read_commit
+    work=$(mktemp -d "${TMPDIR:-/tmp}/darkroom-package.XXXXXX") || exit 1
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+
+    build_programs
+    # The layout in which Debian's tools look for what they need: debian/ with the control files, and the
+    # package's root beneath it.
+    root=$work/debian/$PACKAGE
+    install -d -m 755 "$root/DEBIAN"
+    write_changelog
+    fill
+    control
+    pack
+}
+
+fail() {
+    printf 'etc/package.sh: %s\n' "$1" >&2
+    exit "${2:-1}"
+}
+
+read_options() {
+    output=$invoked_in version=''
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --help) sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' etc/package.sh; exit 0 ;;
+            --output | --version)
+                [ -n "${2:-}" ] || fail "$1: its value is missing; see --help" 64
+                declare -g "${1#--}=$2"
+                shift
+                ;;
+            *) fail "$1: no such option; see --help" 64 ;;
+        esac
+        shift
+    done
+    # One below the folder from which this was called.
+    [[ $output = /* ]] || output=$invoked_in/$output
+    [ -d "$output" ] || fail "$output: there is no such folder (--output)"
+}
+
+# The time of all that is packaged is that of the commit, or of the changelog outside of a clone.
+read_commit() {
+    [ -z "${SOURCE_DATE_EPOCH:-}" ] ||
+        [[ $SOURCE_DATE_EPOCH =~ ^[0-9]+$ ]] || fail "SOURCE_DATE_EPOCH is '$SOURCE_DATE_EPOCH', not a number of seconds"
+    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null)} ||
+        SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l etc/debian/changelog -S Timestamp)
+    export SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C.UTF-8
+    [ -z "$(git status --porcelain 2>/dev/null)" ] ||
+        echo "There are changes that are not committed: they go into the package as well." >&2
+    umask 022
+}
+
+build_programs() {
+    local program output_of_build
+    pin_dependencies
+    for program in "${PROGRAMS[@]}"; do
+        echo "Building $program (some minutes the first time) ..."
+        output_of_build=$(build_release "$program" 2>&1) || {
+            printf '%s\n' "$output_of_build" | tail -n 60 >&2
+            fail "$program could not be built"
+        }
+    done
+    dependencies_are_pinned ||
+        fail "Package.swift does not fit etc/dependencies.json any more: copy Package.resolved there, if it is what you want"
+    products=$(release_products)
+}
+
+# The program knows its version, and the changelog must tell of it. With --version, an entry is put before.
+write_changelog() {
+    local own latest
+    own=$("$products/darkroomd" --version) || fail "darkroomd does not tell its version"
+    own=${own##* }
+    latest=$(dpkg-parsechangelog -l etc/debian/changelog -S Version)
+    [ "$own" = "$latest" ] ||
+        fail "the program's version is $own, but etc/debian/changelog ends with $latest: write what has changed"
+    version=${version:-$own}
+    dpkg --validate-version "$version" || fail "--version $version is no version of a package"
+    {
+        if [ "$version" != "$own" ]; then
+            printf '%s (%s) unstable; urgency=medium\n\n' "$PACKAGE" "$version"
+            printf '  * Rebuild of %s as %s.\n\n' "$own" "$version"
+            printf ' -- %s  %s\n\n' "$(sed -n 's/^Maintainer: //p' etc/debian/control)" \
+                "$(date --date="@$SOURCE_DATE_EPOCH" --rfc-email)"
+        fi
+        cat etc/debian/changelog
+    } >"$work/debian/changelog"
+}
+
+# --- Contents ----------------------------------------------------------------------------------
+
+# Puts into the package's root what the table says.
+fill() {
+    local mode source target file files=() line=0
+    while read -r mode source target; do
+        line=$((line + 1))
+        case $mode in '' | '#'*) continue ;; esac
+        mapfile -t files < <(sources "$source")
+        # A pattern may find nothing yet; a name must be there.
+        [ "${#files[@]}" -gt 0 ] || [[ $source = *\** ]] ||
+            fail "etc/debian/contents:$line: there is no $source"
+        for file in "${files[@]}"; do
+            place "$mode" "$file" "$target" || fail "etc/debian/contents:$line: $file could not be put into $target"
+        done
+    done <etc/debian/contents
+}
+
+# Prints the files that are meant by a source of the table, one a line.
+sources() {
+    local rest=${1#*:}
+    case $1 in
+        program:*) existing "$products/$rest" ;;
+        dependency:*) existing "$RELEASE/checkouts/$rest" ;;
+        completion:*)
+            # PROGRAM:SHELL. Nobody runs it as a program of its own, so a first line that tells how is of no use.
+            "$products/${rest%:*}" --generate-completion-script "${rest#*:}" | sed '1{/^#!/d}' \
+                >"$work/${rest/:/.}" && echo "$work/${rest/:/.}"
+            ;;
+        changelog) echo "$work/debian/changelog" ;;
+        *) compgen -G "$1" | sort ;;
+    esac
+}
+
+existing() { [ ! -e "$1" ] || echo "$1"; }
+
+# Places one file: under its own name where the target is a folder; compressed where it ends in .gz.
+place() { # MODE FILE TARGET
+    local target=$3
+    [[ $target != */ ]] || target+=${2##*/}
+    # Manual pages say by their ending in which section they are.
+    if [[ $target = *'manN'* ]]; then target=${target/manN/man${2##*.}}.gz; fi
+    target=$root/$target
+    install -d -m 755 "$(dirname "$target")"
+    case $target in
+        *.gz) gzip -9n <"$2" >"$target" && chmod "$1" "$target" ;;
+        *) install -m "$1" "$2" "$target" ;;
+    esac
+}
+
+# --- Control -----------------------------------------------------------------------------------
+
+# The package's control files. Debian's own tools find out on which packages the programs depend.
+control() {
+    local program script
+    cp etc/debian/control "$work/debian/control"
+    for program in "${PROGRAMS[@]}"; do
+        finish "$(compgen -G "$root/usr/*bin/$program")" >"$work/log" 2>&1 ||
+            { cat "$work/log" >&2; fail "$program could not be stripped"; }
+    done
+    (
+        cd "$work" &&
+            dpkg-shlibdeps --warnings=1 debian/$PACKAGE/usr/*bin/* &&
+            dpkg-gencontrol -p$PACKAGE -v"$version" -Pdebian/$PACKAGE
+    ) >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "the control file could not be made"; }
+    for script in postinst prerm postrm; do
+        install -m 755 "etc/debian/$script" "$root/DEBIAN/$script"
+    done
+    # What lies in /etc is an administrator's to change.
+    (cd "$root" && find etc -type f -printf '/%p\n' | sort) >"$root/DEBIAN/conffiles"
+    (cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z |
+        xargs --null md5sum) >"$root/DEBIAN/md5sums"
+    chmod 644 "$root"/DEBIAN/{control,conffiles,md5sums}
+}
+
+# Strips a program, and takes out what tells builds of the same sources apart: hashes that Swift's compiler leaves for
+# itself, which no program reads, and the build ID made from all. It becomes the SHA-1 of the program without one.
+finish() {
+    local hashes=$work/hashes id=$work/build-id
+    strip --remove-section=.comment --remove-section=.note "$1" || return
+    objcopy --dump-section .swift_modhash="$hashes" --dump-section .note.gnu.build-id="$id" "$1" || return
+    truncate --size 0 "$hashes.none" && truncate --size "$(stat --format %s "$hashes")" "$hashes.none" || return
+    # The note: sixteen bytes that say what it is, then twenty for the ID.
+    truncate --size 16 "$id" && truncate --size 36 "$id" || return
+    objcopy --update-section .swift_modhash="$hashes.none" --update-section .note.gnu.build-id="$id" "$1" || return
+    truncate --size 16 "$id" || return
+    # shellcheck disable=SC2059  # The format is the ID, as escapes for its bytes.
+    printf "$(sha1sum <"$1" | cut -c 1-40 | sed 's/../\\x&/g')" >>"$id"
+    objcopy --update-section .note.gnu.build-id="$id" "$1"
+}
+
+# One thread, for the compressed bytes could depend on how many there are.
+pack() {
+    local archive
+    archive=$output/${PACKAGE}_${version}_$(dpkg --print-architecture).deb
+    find "$root" -print0 | xargs --null touch --no-dereference --date="@$SOURCE_DATE_EPOCH"
+    dpkg-deb --root-owner-group --threads-max=1 -Zxz --build "$root" "$archive" >"$work/log" 2>&1 ||
+        { cat "$work/log" >&2; fail "$archive could not be written"; }
+    echo "$archive"
+}
+
+main "$@"
