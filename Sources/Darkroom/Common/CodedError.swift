@@ -48,8 +48,8 @@ package struct Failure: CodedError, Equatable, Codable {
         case internalError = "internal"
     }
 
-    package init(_ code: Code, _ message: String) {
-        self.init(code: code.rawValue, message: message)
+    package init(_ code: Code, _ message: String, isTransient: Bool = false) {
+        self.init(code: code.rawValue, message: message, isTransient: isTransient)
     }
 
     package init(_ error: some CodedError) {
