@@ -101,7 +101,7 @@ struct DarkroomdCommand: ParsableCommand {
             configuration = try loader.load()
         } catch {
             complain(error.message)
-            throw exit(.configuration)
+            throw exit(error)
         }
         if checkConfig {
             printConfiguration(loader)
@@ -115,7 +115,7 @@ struct DarkroomdCommand: ParsableCommand {
             daemon = try Daemon(loader: loader, configuration: configuration, log: log)
         } catch {
             complain("\(error)")
-            throw exit(Darkroom.ExitCode(of: error))
+            throw exit(error)
         }
         throw exit(daemon.run())
     }
@@ -145,9 +145,7 @@ struct DarkroomdCommand: ParsableCommand {
         return "\(String(cString: here))/\(path)"
     }
 
-    /// Says why there is no daemon: to whoever has started it, and to the service manager, whose `status` shows it.
     private func complain(_ message: String) {
-        Notifier().status(message.split(separator: "\n").joined(separator: "; "))
         for line in message.split(separator: "\n") {
             let bytes = Array("darkroomd: \(line)\n".utf8)
             _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
@@ -156,6 +154,13 @@ struct DarkroomdCommand: ParsableCommand {
 
     private func exit(_ code: Darkroom.ExitCode) -> ArgumentParser.ExitCode {
         ArgumentParser.ExitCode(code.rawValue)
+    }
+
+    /// The exit code for a daemon that could not begin. The service manager's `status` shows why.
+    private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
+        let message = (error as? any CodedError)?.message ?? "\(error)"
+        Notifier().status(message.split(separator: "\n").joined(separator: "; "))
+        return exit(Darkroom.ExitCode(of: error))
     }
 }
 

@@ -61,7 +61,7 @@ templates_agree() {
 
 settings_of() {
     grep -v -e '^#' -e '^$' -e '^ExecStartPre=' -e '^InaccessiblePaths=' "$repository/systemd/$1" |
-        sed -e 's/ --spool [^ ]*//' -e 's/-%i//g' -e 's/ %i$//' -e 's/%i\.yaml/darkroomd.yaml/'
+        sed -e 's/ --spool [^ ]*//' -e 's/-%i//g' -e 's,\([= ]\)-/,\1/,' -e 's/ %i$//' -e 's/%i\.yaml/darkroomd.yaml/'
 }
 
 # --- Readiness ---------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ END
     local findings=$spool/tmp/findings
     may "see-other-spool it does not see the first spool" no
     may "write-spool it writes into its own" yes
-    check "its status is its own" property_begins StatusText "Idle; 1 batch finished"
+    check "its status is its own" eventually property_begins StatusText "Idle; 1 batch finished"
     check "it stops" systemctl stop "$unit"
     drop_out probe
     unit=darkroomd.service

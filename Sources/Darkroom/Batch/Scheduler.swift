@@ -175,12 +175,12 @@ package final class Scheduler: Sendable {
 
     /// Waits for what runs, up to `seconds`, and then has it end at its next step. Returns when all that has
     /// ended is written down.
-    package func stop(within seconds: Double) {
+    package func stop(within seconds: Double, progress: () -> Void) {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
         statusKeeper.finishNothing(after: Clock.nanoseconds + UInt64(min(seconds, 10) * 1e9))
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
-            progressed()
+            progress()
             if DispatchTime.now() >= deadline {
                 abort()
                 break

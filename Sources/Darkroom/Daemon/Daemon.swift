@@ -36,7 +36,7 @@ package final class Daemon: @unchecked Sendable {
     private var stuck: Set<WatchedWork> = []
     private var isStopping = false
     /// A changed configuration was refused, and none has been taken since.
-    private var isReloadRefused = false
+    private let isReloadRefused = Atomic(false)
     private var exitCode = ExitCode.success
 
     /// Opens and locks the spool. Nothing is taken from it before `run()`.
@@ -149,40 +149,34 @@ package final class Daemon: @unchecked Sendable {
     private func reload() {
         guard !isStopping else { return }
         notifier.reloading()
+        isReloadRefused.store(true, ordering: .relaxed)
         defer {
             notifier.ready()
             tellStatus()
         }
         do {
-            try reloadWhole()
-            isReloadRefused = false
+            let new = try loader.load()
+            guard new.spool == configuration.spool, new.durability == configuration.durability,
+                new.cacheFolder == configuration.cacheFolder
+            else {
+                return log.reloadRefused(
+                    "spool, durability and cache.folder change only with a restart")
+            }
+            guard configuration.cacheBytes > 0 || new.cacheBytes == 0 else {
+                return log.reloadRefused("the cache can be turned on only with a restart")
+            }
+            // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
+            engine.update(new.transferSettings)
+            scheduler.update(new)
+            metricsFile.update(new.metricsTarget)
+            housekeeper.update()
+            isReloadRefused.store(false, ordering: .relaxed)
+            LogLevel.set(new.logLevel)
+            log.configured("The configuration has been read again: \(new.summary)")
+            warn(of: new)
         } catch {
-            isReloadRefused = true
             log.reloadRefused(error.problems.joined(separator: "; "))
         }
-    }
-
-    /// Takes over all of the configuration or nothing.
-    private func reloadWhole() throws(ConfigurationError) {
-        let new = try loader.load()
-        guard new.spool == configuration.spool, new.durability == configuration.durability,
-            new.cacheFolder == configuration.cacheFolder
-        else {
-            throw ConfigurationError(problems: [
-                "spool, durability and cache.folder change only with a restart"
-            ])
-        }
-        guard configuration.cacheBytes > 0 || new.cacheBytes == 0 else {
-            throw ConfigurationError(problems: ["the cache can be turned on only with a restart"])
-        }
-        // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
-        engine.update(new.transferSettings)
-        scheduler.update(new)
-        metricsFile.update(new.metricsTarget)
-        housekeeper.update()
-        LogLevel.set(new.logLevel)
-        log.configured("The configuration has been read again: \(new.summary)")
-        warn(of: new)
     }
 
     /// Ends the daemon; asked a second time, it does not wait for running operations any more.
@@ -197,7 +191,10 @@ package final class Daemon: @unchecked Sendable {
         DispatchQueue.global(qos: .userInteractive).async { [self] in
             housekeeper.stop()
             intake?.stop()
-            scheduler.stop(within: scheduler.configuration.stopTimeout)
+            scheduler.stop(within: scheduler.configuration.stopTimeout) {
+                notifier.extendTimeout(seconds: 10)
+                tellStatus()
+            }
             metricsFile.stop()
             engine.stop()
             cache?.stop()
@@ -225,7 +222,7 @@ package final class Daemon: @unchecked Sendable {
     /// Ends the daemon because it cannot go on: what runs is finished, and the service manager starts anew.
     private func fail(_ error: some CodedError) {
         log.storageFailed(error)
-        exitCode = ExitCode(of: error)
+        exitCode = .systemError
         stop(error.code)
     }
 
@@ -247,7 +244,7 @@ package final class Daemon: @unchecked Sendable {
             isStopping: scheduler.gate.isStopping, running: scheduler.runningCount,
             publishing: scheduler.publishingCount, storage: scheduler.storage.report,
             hostsPaused: scheduler.pausedHostCount, recovery: intake?.recovery, still: still,
-            isReloadRefused: isReloadRefused)
+            isReloadRefused: isReloadRefused.load(ordering: .relaxed))
         notifier.status(line.text)
     }
 
@@ -267,7 +264,7 @@ package final class Daemon: @unchecked Sendable {
     /// only that `control` turns.
     private func watch(_ interval: Double) {
         let now = Clock.nanoseconds
-        Attempts.daemonTurns()
+        Attempts.daemonTurns(every: interval / 3)
         let still = scheduler.still(now: now) + [engineTurns.still(engine.turns, now: now)]
         let stuck = still.filter { $0.isStuck(interval: interval) }
         for still in stuck where self.stuck.insert(still.work).inserted { log.stuck(still) }
