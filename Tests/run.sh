@@ -159,19 +159,31 @@ build() {
 # --- The parts -------------------------------------------------------------------------------
 
 part_lint() {
-    local before=$failed script
+    local before=$failed script page
     check lint "swift format" swift format lint --strict --recursive --parallel \
         Package.swift Sources Tests
     while IFS= read -r script; do
         check lint "bash -n $script" bash -n "$script"
         ! have shellcheck || check lint "shellcheck $script" shellcheck --external-sources --severity=warning "$script"
     done < <(scripts)
+    for page in etc/man/*.[1-9]; do
+        check lint "man --warnings $page" formats_cleanly "$page"
+        ! have mandoc || check lint "mandoc -T lint $page" mandoc -T lint -W warning "$page"
+    done
     check lint "C compiles for arm64" compile_for_arm64
-    [ "$failed" -ne "$before" ] || say lint "sources and scripts are clean"
+    [ "$failed" -ne "$before" ] || say lint "sources, scripts and manual pages are clean"
 }
 
 scripts() {
     printf '%s\n' .ci/run etc/*.sh etc/debian/{postinst,prerm,postrm} Tests/*.sh Tests/*/*.sh
+}
+
+# Whether a page has a name and a line for apropos, and groff nothing to say of it.
+formats_cleanly() {
+    local warnings
+    lexgrog "$1" || return
+    warnings=$(LC_ALL=C.UTF-8 MANROFFSEQ='' man --warnings -E UTF-8 -l -Tutf8 -Z "$1" 2>&1 >/dev/null) || return
+    [ -z "$warnings" ] || { printf '%s\n' "$warnings"; return 1; }
 }
 
 # The C sources against Debian's headers for arm64. Headers of the libraries are the same for each

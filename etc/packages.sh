@@ -27,6 +27,10 @@ missing_test_packages() {
     have nginx || echo nginx-light
     have openssl || echo openssl
     have sha256sum || echo coreutils
+    have jq || echo jq
+    # The manual's pages are formatted, and its examples run.
+    have man || echo man-db
+    have groff || echo groff-base
     have valgrind || echo valgrind
     # The headers with which the C sources are compiled for arm64, without running them.
     [ -e /usr/aarch64-linux-gnu/include/stdlib.h ] || echo libc6-dev-arm64-cross

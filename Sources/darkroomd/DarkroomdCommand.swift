@@ -22,9 +22,16 @@ struct DarkroomdCommand: ParsableCommand {
               USR1 pauses, USR2 resumes, HUP reads the configuration again, TERM and INT stop.
 
             Exit codes:
-              0 stopped by a signal, 64 wrong usage, 71 system error, 74 input or output error,
-              75 the spool is in use by another daemon, 77 no permission, 78 configuration error.
+              0   stopped by a signal
+              64  the command line is wrong
+              71  the system does not let it work, at the start or any more
+              74  the spool's disk is full or has errors, and cannot be waited for
+              75  the spool is in use by another daemon
+              77  no permission to work on the spool
+              78  the configuration is wrong
               Of --self-test: 0 all is well, 1 something is not, 74 or 77 the folder cannot be used.
+
+            The manual has more: darkroomd(8), darkroomd.yaml(5), darkroom-manifest(5), darkroom-status(5).
             """,
         version: "darkroomd \(Daemon.version)")
 
@@ -96,25 +103,26 @@ struct DarkroomdCommand: ParsableCommand {
             throw ArgumentParser.ExitCode(test.run())
         }
         let loader = ConfigurationLoader(path: config, overrides: overrides)
-        let configuration: Configuration
+        LoggingSystem.bootstrap { _ in JournalLogHandler() }
+        let log = EventLog(Logger(label: "darkroomd"))
+        let loaded: ConfigurationLoader.Loaded
         do {
-            configuration = try loader.load()
+            loaded = try loader.loadAll()
         } catch {
-            complain(error.message)
+            complain(error.message, code: error.code, log)
             throw exit(error)
         }
         if checkConfig {
+            loaded.configuration.warnings.forEach { complain("warning: \($0.message)") }
             printConfiguration(loader)
             return
         }
-        LogLevel.set(configuration.logLevel)
-        LoggingSystem.bootstrap { _ in JournalLogHandler() }
-        let log = EventLog(Logger(label: "darkroomd"))
+        LogLevel.set(loaded.configuration.logLevel)
         let daemon: Daemon
         do {
-            daemon = try Daemon(loader: loader, configuration: configuration, log: log)
+            daemon = try Daemon(loader: loader, loaded: loaded, log: log)
         } catch {
-            complain("\(error)")
+            complain("\(error)", code: (error as? any CodedError)?.code ?? "internal", log)
             throw exit(error)
         }
         throw exit(daemon.run())
@@ -143,6 +151,15 @@ struct DarkroomdCommand: ParsableCommand {
         guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
         defer { free(here) }
         return "\(String(cString: here))/\(path)"
+    }
+
+    /// Says why the daemon does not start: in the journal as a record like any other, elsewhere in plain lines.
+    private func complain(_ message: String, code: String, _ log: EventLog) {
+        if !checkConfig, JournalLogHandler.standardErrorIsJournal() {
+            log.notStarted(message, code: code)
+        } else {
+            complain(message)
+        }
     }
 
     private func complain(_ message: String) {

@@ -207,7 +207,8 @@ import Testing
         #expect(try status.image("logo").error?.code == "http-status")
         let error = try #require(try status.image("marked").error)
         #expect(error.code == "dependency-failed")
-        #expect(error.message == "marked was to be overlaid with logo, which is failed")
+        #expect(
+            error.message == "marked was to be overlaid with logo, which has failed (http-status)")
         #expect(try status.image("derived").error?.code == "dependency-failed")
         #expect(try status.image("other").state == .filtered)
         try bench.checkOutcome(status)

@@ -159,7 +159,7 @@ package final class DaemonProcess: Sendable {
     }
 
     /// The program beside the running tests, or the one that TEST_DARKROOMD names.
-    private static func program() throws -> String {
+    package static func program() throws -> String {
         if let path = ProcessInfo.processInfo.environment["TEST_DARKROOMD"] { return path }
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(filePath: tests).deletingLastPathComponent().appending(path: "darkroomd").path

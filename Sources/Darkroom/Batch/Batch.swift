@@ -107,6 +107,8 @@ final class Batch {
     private var slotCount = 0
     /// When its first image was admitted, in nanoseconds.
     private(set) var startedAt: UInt64?
+    /// Whether some of it was done before it came here: before a restart or a hold, or before it was taken up again.
+    let isContinued: Bool
     /// Whether the batch stands in the board's queue of those that may be given a place.
     var isInRotation = false
     var isFinishing = false
@@ -121,6 +123,7 @@ final class Batch {
         manifest = prepared.manifest
         status = prepared.status
         crashes = prepared.crashes
+        isContinued = prepared.status.times.started != nil
         indexSources()
         indexDependencies()
         if prepared.isCancelled { cancellation.set() }
@@ -216,11 +219,18 @@ final class Batch {
         live[index] == nil && !status.images[index].state.isFinal
     }
 
-    func markStarted(now: UInt64) {
-        guard startedAt == nil else { return }
+    /// Gives what there is to be told of it the first time.
+    func markStarted(now: UInt64) -> BatchBeginning? {
+        guard startedAt == nil else { return nil }
         startedAt = now
         status.state = .processing
         if status.times.started == nil { status.times.started = Clock.timestamp }
+        return BatchBeginning(
+            id: folders.id, images: status.counts.total - status.counts.finished,
+            isContinued: isContinued,
+            waited: isContinued
+                ? nil
+                : Clock.microseconds(from: status.times.received, to: status.times.started))
     }
 
     // MARK: Scratch files

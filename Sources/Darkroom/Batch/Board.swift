@@ -292,11 +292,14 @@ struct Board {
         places[batch.level.index] += 1
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
         let isOverlay = batch.manifest.images[index].overlays.contains(missing)
+        // Another try begins with the image that is missing, so it helps here where it helps there.
+        let cause = image.error.map { " (\($0.code))" } ?? ""
         let failure = Failure(
-            code: "dependency-failed",
-            message: "\(batch.status.images[index].name) was to be "
+            .dependencyFailed,
+            "\(batch.status.images[index].name) was to be "
                 + "\(isOverlay ? "overlaid with" : "made from") \(image.name), "
-                + "which is \(image.state.rawValue)")
+                + "which \(image.state == .cancelled ? "was cancelled" : "has failed")\(cause)",
+            isTransient: image.error?.isTransient ?? false)
         fail(index, of: batch, failure, at: .wait, &effects)
     }
 

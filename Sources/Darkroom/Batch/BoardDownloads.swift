@@ -84,7 +84,7 @@ extension Board {
             folders: batch.folders, slot: batch.sources[index].slot ?? batch.takeSlot(for: index),
             text: batch.sources[index].text,
             image: batch.sources[index].waiters.first.map { batch.manifest.images[$0].name } ?? "",
-            partial: tries.partial, cancellation: batch.cancellation)
+            attempt: tries.note?.attempts, partial: tries.partial, cancellation: batch.cancellation)
     }
 
     /// What is to happen to a download that was not allowed to begin or was broken off by the daemon's stop or a
@@ -225,7 +225,7 @@ extension Board {
         let retry = Retry(
             number: lastRetry, delay: delay, tries: batch.sources[index].tries?.count ?? 0,
             mostTries: backOff.retries + 1, failure: failure, batch: batch.folders.id,
-            image: batch.manifest.images[first].name)
+            image: batch.manifest.images[first].name, source: batch.sources[index].text)
         return [
             .statusChanged(batch.key),
             .enqueueLater(
@@ -265,6 +265,13 @@ extension Batch {
             guard live.phase == .waitingDownload, source >= 0, sources[source].waitsForHost
             else { return nil }
             return sources[source].text
+        }
+    }
+
+    /// The sources that images in work wait for, wherever they wait.
+    var sourcesToBegin: [String] {
+        Set(live.map { sourceOfImage[$0.key] }).compactMap { source in
+            source >= 0 && sources[source].phase.isToBegin ? sources[source].text : nil
         }
     }
 

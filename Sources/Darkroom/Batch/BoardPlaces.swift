@@ -53,7 +53,7 @@ extension Board {
     private mutating func admit(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
         let now = Clock.nanoseconds
         places[batch.level.index] += 1
-        batch.markStarted(now: now)
+        if let beginning = batch.markStarted(now: now) { effects.append(.begun(beginning)) }
         if convict(index, of: batch, &effects) { return }
         batch.status.images[index].countAttempt()
         let source = batch.sourceOfImage[index]

@@ -6,6 +6,8 @@ struct DownloadJob: Sendable {
     let text: String
     /// The first of the images that wait for it, for the journal.
     let image: String
+    /// How often the source is asked for with this; nil for a file of this machine.
+    let attempt: Int?
     /// What is in the scratch file already, of an earlier try.
     let partial: PartialBody?
     let cancellation: CancellationFlag

@@ -74,9 +74,9 @@ extension Scheduler {
                 return ended(work, key, source, .failed(failure))
             }
             log.metrics.downloadedBytes.add(Int(report.bytes))
-            log.downloaded(
-                job, bytes: Int(report.bytes), microseconds: report.elapsed.wholeMicroseconds)
+            log.fetched(job, report, microseconds: report.elapsed.wholeMicroseconds)
             let isKept = begun.use.map { keepForOthers(work, $0, report) } ?? false
+            if begun.use != nil { log.cacheDecided(job, kept: isKept) }
             let note = DownloadNote(bytes: Int(report.bytes), cache: isKept ? "stored" : nil)
             ended(work, key, source, .ready(note), isShared: isKept)
         case .failed(let error):
@@ -87,7 +87,9 @@ extension Scheduler {
             } else {
                 let failure = Failure(error)
                 if let seconds = error.retryAfter {
-                    pauseHost(of: error.asker ?? job.text, for: seconds, because: failure)
+                    pauseHost(
+                        of: error.asker ?? job.text, for: seconds, because: failure,
+                        batch: job.folders.id)
                 }
                 ended(
                     work, key, source,
@@ -184,7 +186,8 @@ extension Scheduler {
         let begin = Clock.nanoseconds
         do {
             let bytes = try examineLocal(job.text)
-            log.downloaded(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
+            log.downloaded(
+                job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
             ended(work, key, source, .ready(DownloadNote()))
         } catch {
             let failure = Failure(erasing: error)

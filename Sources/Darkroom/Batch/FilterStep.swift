@@ -149,6 +149,7 @@ extension Scheduler {
             guard let bytes = postponed else {
                 return ended(work) { $0.filterDeferred(key, image) }
             }
+            log.waitsForMemory(job, bytes: bytes)
             // What it waits for may be with one that waits for the disk, and is to be tried in its place.
             endedUndecided(work)
             return ended(work) { $0.filterPostponed(key, image, bytes: bytes) }
@@ -175,7 +176,7 @@ extension Failure {
                 code: error.code, message: error.message, isTransient: error.isTransient,
                 fault: error.fault)
         } else {
-            self.init(code: "internal", message: "\(error)")
+            self.init(.internalError, "\(error)")
         }
     }
 }

@@ -56,8 +56,12 @@ extension Scheduler {
 
     /// A server has asked to be left alone for so many seconds: nothing of its host begins meanwhile.
     ///
-    /// - Parameter source: the URL that the answer was to.
-    func pauseHost(of source: String, for seconds: Double, because failure: Failure) {
+    /// - Parameters:
+    ///   - source: the URL that the answer was to.
+    ///   - batch: whose download it was.
+    func pauseHost(
+        of source: String, for seconds: Double, because failure: Failure, batch: String
+    ) {
         guard failure.isTransient, seconds > 0, configuration.downloads.backOff.mayWait(seconds),
             let host = HostWaits.host(of: source)
         else { return }
@@ -65,10 +69,21 @@ extension Scheduler {
         let end = now + UInt64(seconds * 1e9)
         let isNew = hosts.withLock { $0.pause(host, until: end, now: now, at: Clock.timestamp) }
         if isNew {
-            log.hostPaused(source, seconds: seconds, because: failure)
+            log.hostPaused(
+                source, seconds: seconds, because: failure,
+                batches: [batch] + batches(waitingFor: host).filter { $0 != batch })
             pausesChanged()
             resumeHost(host, at: end)
         }
+    }
+
+    /// Those in work that have something to fetch from a host.
+    private func batches(waitingFor host: String) -> [String] {
+        let sources = board.withLock { board in
+            board.batches.values.map { (id: $0.folders.id, texts: $0.sourcesToBegin) }
+        }
+        return sources.filter { $0.texts.contains { HostWaits.host(of: $0) == host } }
+            .map(\.id).sorted()
     }
 
     private func resumeHost(_ host: String, at end: UInt64) {
@@ -99,7 +114,7 @@ extension Scheduler {
         else { return nil }
         let seconds = Double(pause.until - now) / 1e9
         return Status.Waiting(
-            code: "host-paused",
+            code: Status.Waiting.hostPaused,
             message:
                 "\(pause.host): the server has asked to be left alone, so nothing of it is fetched "
                 + "before \(Clock.timestamp(.now + seconds))",

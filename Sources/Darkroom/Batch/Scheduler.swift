@@ -175,13 +175,18 @@ package final class Scheduler: Sendable {
 
     /// Waits for what runs, up to `seconds`, and then has it end at its next step. Returns when all that has
     /// ended is written down.
-    package func stop(within seconds: Double, progress: () -> Void) {
+    ///
+    /// - Parameter expired: called where that time was not enough, before anything is broken off.
+    package func stop(
+        within seconds: Double, progress: () -> Void, expired: () -> Void = {}
+    ) {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
         statusKeeper.finishNothing(after: Clock.nanoseconds + UInt64(min(seconds, 10) * 1e9))
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
             if DispatchTime.now() >= deadline {
+                if !gate.isAborting { expired() }
                 abort()
                 break
             }
@@ -234,6 +239,8 @@ package final class Scheduler: Sendable {
         _ effect: Effect, _ recorded: @escaping @Sendable (Steering) -> Void
     ) -> Bool {
         switch effect {
+        case .begun(let beginning):
+            log.begun(beginning)
         case .enqueue(let work, let priority, let quality):
             return enqueue(work, priority, quality)
         case .enqueueLater(let work, _, _, let retry):

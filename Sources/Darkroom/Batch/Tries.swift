@@ -44,4 +44,6 @@ package struct Retry: Sendable {
     let batch: String
     /// The first of the images that wait for it.
     let image: String
+    /// As the manifest has it.
+    let source: String
 }

@@ -44,6 +44,8 @@ struct Level: Equatable {
 
 /// What the board wants done, by whoever called it and after its lock is free.
 package enum Effect: Sendable {
+    /// Tell that the first of a batch's images has been given a place.
+    case begun(BatchBeginning)
     /// Put an operation for this work into its queue.
     case enqueue(Work, Priority, QualityOfServiceName)
     /// The same, after a while.

@@ -18,5 +18,12 @@ package enum Clock {
     /// The moment that a timestamp of this form means.
     static func date(_ timestamp: String) -> Date? { try? style.parse(timestamp) }
 
+    /// What lies between two such moments; nil where one is missing or none, or the clock was set back in between.
+    static func microseconds(from start: String?, to end: String?) -> UInt64? {
+        guard let start = start.flatMap(date), let end = end.flatMap(date), start <= end
+        else { return nil }
+        return UInt64(end.timeIntervalSince(start) * 1e6)
+    }
+
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 }

@@ -36,6 +36,22 @@ package struct Failure: CodedError, Equatable, Codable {
         self.fault = fault
     }
 
+    /// The codes of failures that no error type stands for.
+    package enum Code: String, Sendable, CaseIterable {
+        /// The image that this one is made of has failed, or was cancelled.
+        case dependencyFailed = "dependency-failed"
+        /// Filtering it has ended the daemon too often.
+        case quarantined
+        /// Someone has removed its batch's folder in `active`.
+        case batchRemoved = "batch-removed"
+        /// An error of no kind of ours, whose words the message has.
+        case internalError = "internal"
+    }
+
+    package init(_ code: Code, _ message: String, isTransient: Bool = false) {
+        self.init(code: code.rawValue, message: message, isTransient: isTransient)
+    }
+
     package init(_ error: some CodedError) {
         self.init(
             code: error.code, message: error.message, isTransient: error.isTransient,

@@ -14,20 +14,39 @@ package struct FileError: CodedError, Equatable {
         self.errno = errno
     }
 
-    package var code: String {
+    /// What the system's answers are called; several of them may mean one thing.
+    package enum Code: String, Sendable, CaseIterable {
+        /// No space on the disk, or none within a quota.
+        case diskFull = "disk-full"
+        case ioError = "io-error"
+        case tooManyFiles = "too-many-files"
+        case noMemory = "no-memory"
+        case readOnly = "read-only"
+        /// Larger than the process, or the file system, may have files.
+        case fileTooLarge = "file-too-large"
+        case permissionDenied = "permission-denied"
+        case fileMissing = "file-missing"
+        case fileExists = "file-exists"
+        /// Anything else; the message has the system's words.
+        case fileError = "file-error"
+    }
+
+    private var kind: Code {
         switch errno {
-        case .noSpace, .diskQuotaExceeded: Self.diskFull
-        case .ioError: "io-error"
-        case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "too-many-files"
-        case .noMemory: "no-memory"
-        case .readOnlyFileSystem: "read-only"
-        case .fileTooLarge: "file-too-large"
-        case .permissionDenied, .notPermitted: "permission-denied"
-        case .noSuchFileOrDirectory, .notDirectory: "file-missing"
-        case .fileExists: "file-exists"
-        default: "file-error"
+        case .noSpace, .diskQuotaExceeded: .diskFull
+        case .ioError: .ioError
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem: .tooManyFiles
+        case .noMemory: .noMemory
+        case .readOnlyFileSystem: .readOnly
+        case .fileTooLarge: .fileTooLarge
+        case .permissionDenied, .notPermitted: .permissionDenied
+        case .noSuchFileOrDirectory, .notDirectory: .fileMissing
+        case .fileExists: .fileExists
+        default: .fileError
         }
     }
+
+    package var code: String { kind.rawValue }
 
     package var message: String { "\(path): cannot \(step): \(errno)" }
 
@@ -40,7 +59,7 @@ package struct FileError: CodedError, Equatable {
     /// would report the next one as done.
     package var fault: StorageFault? { step == Self.sync ? .lasting : errno.storageFault }
 
-    static let diskFull = "disk-full"
+    static let diskFull = Code.diskFull.rawValue
 
     /// The step of fsync(2).
     static let sync = "sync"

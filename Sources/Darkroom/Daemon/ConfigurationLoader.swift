@@ -29,8 +29,19 @@ package struct ConfigurationLoader: Sendable {
         package let origin: String
     }
 
+    /// A configuration without a problem, and the texts it was made of.
+    package struct Loaded: Sendable {
+        package let configuration: Darkroom.Configuration
+        package let settings: [Resolved]
+    }
+
     /// The settings, or everything that is wrong with them.
     package func load() throws(ConfigurationError) -> Darkroom.Configuration {
+        try loadAll().configuration
+    }
+
+    /// The same with the texts that they come from.
+    package func loadAll() throws(ConfigurationError) -> Loaded {
         var configuration = Darkroom.Configuration()
         var (resolved, problems) = resolve()
         for entry in resolved {
@@ -43,7 +54,7 @@ package struct ConfigurationLoader: Sendable {
         }
         readHeaders(&configuration.downloads, &problems)
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
-        return configuration
+        return Loaded(configuration: configuration, settings: resolved)
     }
 
     /// Each setting's text out of the first layer that has it, and what is wrong with the layers.

@@ -14,7 +14,9 @@ package final class Daemon: @unchecked Sendable {
     package static let version = "0.1.0"
 
     private let loader: ConfigurationLoader
-    private let configuration: Configuration
+    /// What held at the start, and what holds now.
+    private let initial: ConfigurationLoader.Loaded
+    private var loaded: ConfigurationLoader.Loaded
     private let spool: Spool
     private let log: EventLog
     private let engine: TransferEngine
@@ -41,10 +43,12 @@ package final class Daemon: @unchecked Sendable {
 
     /// Opens and locks the spool. Nothing is taken from it before `run()`.
     package init(
-        loader: ConfigurationLoader, configuration: Configuration, log: EventLog
+        loader: ConfigurationLoader, loaded: ConfigurationLoader.Loaded, log: EventLog
     ) throws {
         self.loader = loader
-        self.configuration = configuration
+        self.loaded = loaded
+        initial = loaded
+        let configuration = loaded.configuration
         self.log = log
         let notifier = Notifier()
         self.notifier = notifier
@@ -93,8 +97,9 @@ package final class Daemon: @unchecked Sendable {
         } catch {
             return fail(error)
         }
+        let configuration = initial.configuration
         log.configured(configuration.summary)
-        warn(of: configuration)
+        configuration.warnings.forEach(log.warned)
         log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
         startWatchdog()
         metricsFile.update(configuration.metricsTarget)
@@ -102,17 +107,6 @@ package final class Daemon: @unchecked Sendable {
         housekeeper.start(after: 2)
         notifier.ready()
         tellStatus()
-    }
-
-    /// A root may come later, a mount say, so that a missing one is no error; but it is no use either.
-    private func warn(of configuration: Configuration) {
-        if configuration.downloads.headersAreExposed, let path = configuration.downloads.headersFile
-        {
-            log.headersExposed(path)
-        }
-        for root in configuration.sourceRoots where (try? Directory(path: root)) == nil {
-            log.rootMissing(root)
-        }
     }
 
     // MARK: Signals
@@ -137,7 +131,7 @@ package final class Daemon: @unchecked Sendable {
             if isNews { intake?.rescan() }
         }
         do {
-            try spool.markPaused(paused, durably: configuration.isDurable)
+            try spool.markPaused(paused, durably: initial.configuration.isDurable)
         } catch {
             log.storageFailed(error)
         }
@@ -147,7 +141,7 @@ package final class Daemon: @unchecked Sendable {
     }
 
     private func reload() {
-        guard !isStopping else { return }
+        guard !isStopping else { return log.reloadRefused("darkroomd is stopping") }
         notifier.reloading()
         isReloadRefused.store(true, ordering: .relaxed)
         defer {
@@ -155,16 +149,13 @@ package final class Daemon: @unchecked Sendable {
             tellStatus()
         }
         do {
-            let new = try loader.load()
-            guard new.spool == configuration.spool, new.durability == configuration.durability,
-                new.cacheFolder == configuration.cacheFolder
-            else {
-                return log.reloadRefused(
-                    "spool, durability and cache.folder change only with a restart")
+            let all = try loader.loadAll()
+            if let refusal = ConfigurationChanges.refusal(from: initial, to: all) {
+                return log.reloadRefused(refusal)
             }
-            guard configuration.cacheBytes > 0 || new.cacheBytes == 0 else {
-                return log.reloadRefused("the cache can be turned on only with a restart")
-            }
+            let new = all.configuration
+            let changes = ConfigurationChanges(from: loaded, to: all)
+            loaded = all
             // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
             engine.update(new.transferSettings)
             scheduler.update(new)
@@ -172,8 +163,12 @@ package final class Daemon: @unchecked Sendable {
             housekeeper.update()
             isReloadRefused.store(false, ordering: .relaxed)
             LogLevel.set(new.logLevel)
-            log.configured("The configuration has been read again: \(new.summary)")
-            warn(of: new)
+            log.configured(
+                "The configuration has been read again; "
+                    + (changes.lines.isEmpty
+                        ? "nothing has changed"
+                        : "changed: \(changes.lines.joined(separator: ", ")). Now \(new.summary)"))
+            new.warnings.forEach(log.warned)
         } catch {
             log.reloadRefused(error.problems.joined(separator: "; "))
         }
@@ -181,7 +176,12 @@ package final class Daemon: @unchecked Sendable {
 
     /// Ends the daemon; asked a second time, it does not wait for running operations any more.
     private func stop(_ name: String) {
-        if isStopping { return scheduler.abort() }
+        if isStopping {
+            if !scheduler.gate.isAborting {
+                log.stopHurried(signal: name, running: scheduler.runningCount)
+            }
+            return scheduler.abort()
+        }
         isStopping = true
         scheduler.close()
         notifier.stopping()
@@ -191,9 +191,12 @@ package final class Daemon: @unchecked Sendable {
         DispatchQueue.global(qos: .userInteractive).async { [self] in
             housekeeper.stop()
             intake?.stop()
-            scheduler.stop(within: scheduler.configuration.stopTimeout) {
+            let timeout = scheduler.configuration.stopTimeout
+            scheduler.stop(within: timeout) {
                 notifier.extendTimeout(seconds: 10)
                 tellStatus()
+            } expired: {
+                log.stopTimedOut(after: timeout, running: scheduler.runningCount)
             }
             metricsFile.stop()
             engine.stop()
@@ -221,7 +224,7 @@ package final class Daemon: @unchecked Sendable {
 
     /// Ends the daemon because it cannot go on: what runs is finished, and the service manager starts anew.
     private func fail(_ error: some CodedError) {
-        log.storageFailed(error)
+        log.spoolLost(error)
         exitCode = .systemError
         stop(error.code)
     }

@@ -1,73 +1,66 @@
-import Logging
-
 /// What is said about keeping the spool tidy and visible.
 extension EventLog {
     // MARK: Reports
 
     func metricsFailed(_ error: FileError) {
         say(
-            .warning, .metricsFailed, "The metrics are not written: \(error.message)",
-            [Field.error: .string(error.code)])
+            .metricsFailed, "The metrics are not written: \(error.message)", [.error: error.code])
     }
 
     func reportFailed(_ error: FileError) {
-        say(
-            .warning, .reportFailed, "inbox.json is not up to date: \(error.message)",
-            [Field.error: .string(error.code)])
+        say(.reportFailed, "inbox.json is not up to date: \(error.message)", [.error: error.code])
     }
 
     // MARK: Retention
 
     func expired(id: String, finished: String, bytes: Int) {
         say(
-            .info, .entryExpired, "outbox/\(id) removed: finished \(finished), \(bytes) bytes",
-            [Field.batch: .string(id), Field.bytes: .stringConvertible(bytes)])
+            .entryExpired, "outbox/\(id) removed: finished \(finished), \(bytes) bytes",
+            [.batch: id, .bytes: "\(bytes)"])
     }
 
     /// The sum of many of which not each was told.
     func expired(entries: Int, bytes: Int) {
         say(
-            .notice, .entriesExpired,
+            .entriesExpired,
             "\(entries) finished entries of the outbox removed, \(bytes) bytes",
-            [Field.bytes: .stringConvertible(bytes)])
+            [.bytes: "\(bytes)", .count: "\(entries)"])
     }
 
     /// An entry that is old enough stays nevertheless.
     func kept(_ name: String, because reason: String) {
-        say(.notice, .entryKept, "outbox/\(name) is not removed: \(reason)")
+        say(.entryKept, "outbox/\(name) is not removed: \(reason)", [.batch: name])
     }
 
     // MARK: Orphans
 
     func orphan(_ name: String, left reason: String) {
-        say(.warning, .orphanFound, "active/\(name) is left alone: \(reason)")
+        say(.orphanFound, "active/\(name) is left alone: \(reason)", [.file: name])
     }
 
     func leftoversRemoved(_ count: Int) {
-        let entries = count == 1 ? "1 expired entry" : "\(count) expired entries"
         say(
-            .notice, .orphanFound,
-            "\(entries) in active/ removed, which had been begun before the start")
+            .orphanRemoved,
+            "\(Words.count(count, "expired entry", "expired entries")) in active/ removed, which had been begun "
+                + "before the start", [.count: "\(count)"])
     }
 
     func orphan(_ name: String, removed reason: String) {
-        say(.notice, .orphanFound, "active/\(name) removed: \(reason)")
+        say(.orphanRemoved, "active/\(name) removed: \(reason)", [.count: "1"])
     }
 
     func staleUploads(_ stale: StaleUploads, hours: Int) {
         say(
-            .notice, .uploadsStale,
-            "\(files(stale.count)) in tmp/, \(stale.bytes) bytes, unchanged for \(hours) hours or longer; "
-                + "the oldest is \(stale.oldest ?? "")",
-            [Field.bytes: .stringConvertible(stale.bytes)])
+            .uploadsStale,
+            "\(Words.count(stale.count, "file")) in tmp/, \(stale.bytes) bytes, unchanged for \(hours) hours or "
+                + "longer; the oldest is \(stale.oldest ?? "")",
+            [.bytes: "\(stale.bytes)", .count: "\(stale.count)"])
     }
 
     func uploadsRemoved(_ count: Int, bytes: Int) {
         say(
-            .notice, .uploadsRemoved,
-            "\(files(count)) in tmp/ removed, \(bytes) bytes: unchanged for longer than retention.tmp",
-            [Field.bytes: .stringConvertible(bytes)])
+            .uploadsRemoved,
+            "\(Words.count(count, "file")) in tmp/ removed, \(bytes) bytes: unchanged for longer than retention.tmp",
+            [.bytes: "\(bytes)", .count: "\(count)"])
     }
-
-    private func files(_ count: Int) -> String { count == 1 ? "1 file" : "\(count) files" }
 }

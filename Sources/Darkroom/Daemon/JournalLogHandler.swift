@@ -5,7 +5,8 @@ import Logging
 /// The one log handler: structured records to the journal, and readable lines on standard error where that
 /// is not the journal's own.
 ///
-/// Metadata keys become fields: `batch` is DARKROOM_BATCH; `event` is MESSAGE_ID.
+/// Metadata whose keys are names of fields become fields, a list one field for each of its values. A record of a
+/// library that knows nothing of our events becomes one of `Event.said`, so that each has a MESSAGE_ID.
 package struct JournalLogHandler: LogHandler {
     /// Always the level of the daemon as it is now.
     package var logLevel: Logger.Level {
@@ -39,11 +40,7 @@ package struct JournalLogHandler: LogHandler {
             "SYSLOG_IDENTIFIER=darkroomd", "CODE_FILE=\(event.file)", "CODE_LINE=\(event.line)",
             "CODE_FUNC=\(event.function)",
         ]
-        for (key, value) in metadata {
-            let name =
-                key == EventLog.Field.event ? "MESSAGE_ID" : "DARKROOM_\(key.uppercased())"
-            fields.append("\(name)=\(value)")
-        }
+        fields += Self.fields(of: metadata)
         // sd_journal_sendv frames each field by its length, so values may hold newlines. Without a
         // journal it does nothing and reports success, which is why the lines exist.
         var bytes: [UInt8] = []
@@ -64,6 +61,20 @@ package struct JournalLogHandler: LogHandler {
         }
     }
 
+    /// The fields of our own, and the kind of the record.
+    static func fields(of metadata: Logger.Metadata) -> [String] {
+        var fields: [String] = []
+        for field in EventField.allCases {
+            switch metadata[field.name] {
+            case .array(let values)?: fields += values.map { "\(field.name)=\($0)" }
+            case let value?: fields.append("\(field.name)=\(value)")
+            case nil: break
+            }
+        }
+        let event = metadata[EventLog.eventKey].flatMap { Event(rawValue: "\($0)") }
+        return fields + ["\(EventLog.eventKey)=\((event ?? .said).rawValue)"]
+    }
+
     /// The level as syslog numbers it.
     private static func priority(_ level: Logger.Level) -> Int {
         switch level {
@@ -80,7 +91,7 @@ package struct JournalLogHandler: LogHandler {
 
     /// Whether standard error is the stream that systemd connected to the journal: JOURNAL_STREAM holds
     /// its device and inode numbers.
-    private static func standardErrorIsJournal() -> Bool {
+    package static func standardErrorIsJournal() -> Bool {
         guard let stream = getenv("JOURNAL_STREAM") else { return false }
         var information = stat()
         guard fstat(STDERR_FILENO, &information) == 0 else { return false }

@@ -8,16 +8,17 @@ extension Setting {
         _ path: WritableKeyPath<Configuration, [IPNetwork]> & Sendable
     ) -> Setting {
         Setting(key, "[]", help) { text, configuration throws(SettingError) in
-            configuration[keyPath: path] = try entries(of: text).map {
-                (entry) throws(SettingError) in
+            var problems: [String] = []
+            var networks: [IPNetwork] = []
+            for entry in try entries(of: text) {
                 do throws(IPNetwork.Problem) {
-                    return try IPNetwork(entry)
+                    networks.append(try IPNetwork(entry))
                 } catch {
-                    throw SettingError(
-                        expected: "a list of networks such as [10.0.0.0/8, \"fd00::/8\"] "
-                            + "(\(error.message))")
+                    problems.append(error.message)
                 }
             }
+            try refuse("a list of networks such as [10.0.0.0/8, \"fd00::/8\"]", problems)
+            configuration[keyPath: path] = networks
         }
     }
 
@@ -27,17 +28,24 @@ extension Setting {
         _ path: WritableKeyPath<Configuration, [HostPattern]> & Sendable
     ) -> Setting {
         Setting(key, "[]", help) { text, configuration throws(SettingError) in
-            configuration[keyPath: path] = try entries(of: text).map {
-                (entry) throws(SettingError) in
+            var problems: [String] = []
+            var hosts: [HostPattern] = []
+            for entry in try entries(of: text) {
                 do throws(HostPattern.Problem) {
-                    return try HostPattern(entry)
+                    hosts.append(try HostPattern(entry))
                 } catch {
-                    throw SettingError(
-                        expected: "a list of hosts such as [example.org, \"*.example.org\"] "
-                            + "(\(error.message))")
+                    problems.append(error.message)
                 }
             }
+            try refuse("a list of hosts such as [example.org, \"*.example.org\"]", problems)
+            configuration[keyPath: path] = hosts
         }
+    }
+
+    /// Throws if there is any problem, and names each.
+    static func refuse(_ expected: String, _ problems: [String]) throws(SettingError) {
+        guard !problems.isEmpty else { return }
+        throw SettingError(expected: "\(expected) (\(problems.joined(separator: "; ")))")
     }
 
     /// A text that stands for itself may begin with what means something else in YAML: `*.example.org`,

@@ -91,7 +91,7 @@ extension Setting {
             } catch {
                 throw SettingError(
                     expected: "a list of filters: "
-                        + (error.problems.first?.summary ?? "it cannot be read"))
+                        + error.problems.map(\.summary).joined(separator: "; "))
             }
         },
         integer(
@@ -197,9 +197,12 @@ extension Setting {
             "the folders beneath which local sources may lie; none means that they are refused"
         ) { text, configuration throws(SettingError) in
             configuration.sourceRoots = try Setting.list(text)
-            guard configuration.sourceRoots.allSatisfy({ $0.hasPrefix("/") }) else {
+            let relative = configuration.sourceRoots.filter { !$0.hasPrefix("/") }
+            // One that is wrong alone is named by the text, which is shown.
+            if configuration.sourceRoots.count == 1, !relative.isEmpty {
                 throw SettingError(expected: "a list of absolute paths")
             }
+            try Setting.refuse("a list of absolute paths", relative.map { "\"\($0)\" is none" })
         },
         seconds(
             "status.interval", "0.5s", 0...3600,

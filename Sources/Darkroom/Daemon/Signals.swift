@@ -12,7 +12,7 @@ package enum ControlSignal: Sendable, Equatable {
     /// SIGTERM or SIGINT, by name.
     case stop(String)
 
-    fileprivate static let all: [(number: CInt, signal: ControlSignal)] = [
+    package static let all: [(number: CInt, signal: ControlSignal)] = [
         (SIGUSR1, .suspend), (SIGUSR2, .resume), (SIGHUP, .reload), (SIGTERM, .stop("SIGTERM")),
         (SIGINT, .stop("SIGINT")),
     ]

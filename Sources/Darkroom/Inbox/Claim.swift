@@ -10,6 +10,21 @@ package struct ClaimedManifest: Sendable {
     package let reading: ManifestReading
     /// The user whose file it is; nil where that is not known any more.
     package var uid: UInt32?
+    /// When it came into the inbox, in seconds since 1970; nil where that is not known any more.
+    var dropped: Double?
+
+    package init(
+        folders: BatchFolders, name: String, format: ManifestFormat, received: String,
+        reading: ManifestReading, uid: UInt32? = nil, dropped: Double? = nil
+    ) {
+        self.folders = folders
+        self.name = name
+        self.format = format
+        self.received = received
+        self.reading = reading
+        self.uid = uid
+        self.dropped = dropped
+    }
 
     package var id: String { folders.id }
 }
@@ -107,7 +122,7 @@ struct Claim {
                 folders: folders, name: candidate.name.text, format: candidate.format,
                 received: Clock.timestamp,
                 reading: try reading(of: candidate, information.map(FileIdentity.init), in: folder),
-                uid: information?.st_uid)
+                uid: information?.st_uid, dropped: candidate.dropped)
         } catch {
             do {
                 // It is back where it was, and is looked at anew.
@@ -185,7 +200,7 @@ extension ClaimedManifest {
             FileName(id), to: spool.active, as: FileName(new.id), replacing: true)
         return ClaimedManifest(
             folders: new, name: name, format: format, received: received, reading: reading,
-            uid: uid)
+            uid: uid, dropped: dropped)
     }
 }
 

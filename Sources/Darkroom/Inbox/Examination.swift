@@ -7,6 +7,8 @@ struct Candidate: Sendable {
     let format: ManifestFormat
     let identity: FileIdentity
     let reading: ManifestReading
+    /// When it came into the inbox or was last written to, in seconds since 1970.
+    var dropped: Double?
 }
 
 /// The content of a manifest's file and what the reader made of it.
@@ -44,6 +46,13 @@ struct FileIdentity: Sendable, Equatable {
         clock_gettime(CLOCK_REALTIME, &now)
         return Double(now.tv_sec - modifiedSeconds)
             + Double(now.tv_nsec - modifiedNanoseconds) / 1e9
+    }
+}
+
+extension stat {
+    /// When the file was renamed, linked or written to, in seconds since 1970.
+    fileprivate var statusChanged: Double {
+        Double(st_ctim.tv_sec) + Double(st_ctim.tv_nsec) / 1e9
     }
 }
 
@@ -102,7 +111,9 @@ struct Examination: Sendable {
             let reading = try read(name, format, in: inbox)
             if case .failure = reading.outcome, !whole { return .settling(identity) }
             return .ready(
-                Candidate(name: name, format: format, identity: identity, reading: reading))
+                Candidate(
+                    name: name, format: format, identity: identity, reading: reading,
+                    dropped: information.statusChanged))
         } catch  where error.errno == .noSuchFileOrDirectory {
             return .gone
         } catch {
@@ -150,7 +161,7 @@ struct Examination: Sendable {
             count += more.count
         }
         let problem = ManifestProblem(
-            code: "too-large",
+            code: ProblemCode.tooLarge.rawValue,
             message: "the manifest has \(count) bytes; manifests.maxBytes allows \(limits.bytes)")
         return ManifestReading(
             bytes: nil, byteCount: count, sha256: digest.hex(),

@@ -42,7 +42,7 @@ struct Reception {
         }
         for (manifest, status) in answered {
             if case .success(let accepted) = manifest.reading.outcome {
-                log.claimed(status)
+                log.claimed(status, dropped: manifest.dropped)
                 accept(
                     PreparedBatch(folders: manifest.folders, manifest: accepted, status: status))
             } else {

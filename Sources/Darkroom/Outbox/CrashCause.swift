@@ -73,8 +73,8 @@ package struct Crashes: Sendable, Equatable {
     func failure(of name: String) -> Failure {
         let causes = all.map(\.rawValue).joined(separator: ", ")
         return Failure(
-            code: "quarantined",
-            message: "\(name): filtering it ended the daemon \(all.count) times (\(causes)),"
+            .quarantined,
+            "\(name): filtering it ended the daemon \(all.count) times (\(causes)),"
                 + " so it is set aside")
     }
 }

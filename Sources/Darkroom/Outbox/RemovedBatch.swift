@@ -14,13 +14,13 @@ extension ImageStatus {
 }
 
 extension Failure {
-    static let batchRemoved = "batch-removed"
+    static let batchRemoved = Code.batchRemoved.rawValue
 
     /// Why images of a batch fail whose folder is gone.
     static func removed(_ folders: BatchFolders) -> Failure {
         Failure(
-            code: batchRemoved,
-            message: "\(folders.spool.active.path(of: FileName(folders.id))) was removed while the "
+            .batchRemoved,
+            "\(folders.spool.active.path(of: FileName(folders.id))) was removed while the "
                 + "batch was in work")
     }
 }

@@ -80,6 +80,9 @@ package struct Status: Codable, Sendable, Equatable {
 
     /// What keeps every batch from moving.
     package struct Waiting: Codable, Sendable, Equatable {
+        /// A host has asked to be left alone; the other codes are a `FileError`'s.
+        package static let hostPaused = "host-paused"
+
         /// A stable identifier: `disk-full`, `too-many-files`, `io-error`, `host-paused`, …
         package var code: String
         /// File, step and cause.

@@ -16,6 +16,19 @@ struct StatusSnapshot: Sendable {
     var status: Status
     /// In nanoseconds.
     let startedAt: UInt64?
+    /// Whether some of it was done before that.
+    var isContinued = false
+
+    /// Since its first image began, or since it was taken up again, in microseconds. Over a restart only the wall
+    /// clock tells.
+    var microseconds: UInt64 {
+        let again = status.steering?.last { $0.action == .retry }?.time
+        let start = status.times.started.map { max($0, again ?? "") }
+        if isContinued, let all = Clock.microseconds(from: start, to: status.times.finished) {
+            return all
+        }
+        return startedAt.map { (Clock.nanoseconds - $0) / 1000 } ?? 0
+    }
 }
 
 /// Writes the status files: now and then while a batch is in work, and for the last time when it ends.
@@ -141,6 +154,7 @@ final class StatusKeeper: Sendable {
         do throws(FileError) {
             // What it says can be found out again after a power cut, so it is not waited for.
             try snapshot.folders.writeStatus(snapshot.status, durably: false)
+            log.progressed(snapshot.status)
         } catch {
             pause = refused(error, snapshot.folders)
             if pause > 0 { changed(key, source) }
@@ -252,9 +266,8 @@ final class StatusKeeper: Sendable {
             return true
         }
         state.withLock { $0.entries[key] = nil }
-        let microseconds = snapshot.startedAt.map { (Clock.nanoseconds - $0) / 1000 } ?? 0
         if snapshot.status.isRemoved { log.batchRemoved(snapshot.status) }
-        log.finished(snapshot.status, microseconds: microseconds)
+        log.finished(snapshot.status, microseconds: snapshot.microseconds)
         source.finished(key)
         return true
     }

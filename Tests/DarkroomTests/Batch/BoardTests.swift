@@ -72,6 +72,25 @@ import Testing
         #expect(table.filtered == ["after"])
         #expect(table.codes["made"] == "dependency-failed")
         #expect(table.codes["madeOfMade"] == "dependency-failed")
+        let base = try #require(table.failures["base"])
+        let made = try #require(table.failures["made"])
+        #expect(made.message == "made was to be made from base, which has failed (\(base.code))")
+        // Trying the batch again does the other one again, too.
+        #expect(made.isTransient == base.isTransient)
+    }
+
+    /// What the journal tells of the beginning: once, and whether there was one before.
+    @Test func tellsOnceThatABatchBegins() throws {
+        var table = try Table(window: 2)
+        table.accept("a", images: 5)
+        table.accept(
+            "b",
+            Manifest(
+                images: (0..<3).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }),
+            ended: [1: .filtered])
+        table.runToTheEnd()
+        #expect(table.begun.map(\.id) == ["a", "b"])
+        #expect(table.begun.map(\.images) == [5, 2])
     }
 
     /// Images laid over others come first, and fail those that wanted them.

@@ -40,6 +40,9 @@ struct Table {
     private(set) var filtered: [String] = []
     private(set) var filteredBatches: [String] = []
     private(set) var codes: [String: String] = [:]
+    private(set) var failures: [String: Failure] = [:]
+    /// What was to be told of the beginnings of batches.
+    private(set) var begun: [BatchBeginning] = []
     private(set) var prepared = 0
     private(set) var mostLive = 0
     private(set) var endedTwice = 0
@@ -224,6 +227,7 @@ struct Table {
                 filteredBatches.append(folders.id)
             }
             codes[status.name] = status.error?.code
+            failures[status.name] = status.error
             fetches[status.name] = status.download
             attempts[status.name] = status.attempts
             journal[folders.id, default: [:]][index] = status.state
@@ -241,6 +245,7 @@ struct Table {
             counts[batch.folders.id] = batch.status.counts
             board.batchFinished(key)
         case .park(let key): take(board.parked(key))
+        case .begun(let beginning): begun.append(beginning)
         case .cancel, .recordSteering, .amendStatus, .dropScratch, .statusChanged: break
         }
     }

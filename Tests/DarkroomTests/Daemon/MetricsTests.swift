@@ -85,7 +85,8 @@ import Testing
         let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         log.retried(
             Retry(
-                number: 1, delay: 1, tries: 1, mostTries: 5, failure: .late, batch: "b", image: "i")
+                number: 1, delay: 1, tries: 1, mostTries: 5, failure: .late, batch: "b", image: "i",
+                source: "http://h/i.png")
         )
         for code in ["timeout", "http-status", "timeout"] { log.metrics.downloadFailed(code) }
         var moment = MetricsMoment(waitingForHost: 7)

@@ -138,7 +138,7 @@ struct RecordingLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        if case .string(let id)? = event.metadata?[EventLog.Field.event],
+        if case .string(let id)? = event.metadata?[EventLog.eventKey],
             let known = Event(rawValue: id)
         {
             words.add(known)

@@ -1,0 +1,95 @@
+/// What a reload has changed, for people: each key with its former text and its new one, secrets left out.
+struct ConfigurationChanges: Equatable {
+    /// `limits.memory: 64MiB → 192MiB`.
+    private(set) var lines: [String] = []
+
+    init(
+        from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded
+    ) {
+        let former = Dictionary(
+            old.settings.map { ($0.setting.key, $0.text) }, uniquingKeysWith: { first, _ in first })
+        for entry in new.settings {
+            guard let before = former[entry.setting.key], before != entry.text else { continue }
+            lines.append(Self.line(entry.setting, before, entry.text))
+        }
+        // The file's name may be the same, and its content is nothing to be shown.
+        if old.configuration.downloads.headers != new.configuration.downloads.headers {
+            lines.append("the request headers of downloads.headers")
+        }
+    }
+
+    private static func line(_ setting: Setting, _ old: String, _ new: String) -> String {
+        let (old, new) = (setting.shown(old), setting.shown(new))
+        // A password, say.
+        guard old != new else { return "\(setting.key): a part of it that is not shown" }
+        return "\(setting.key): \(inOneLine(old)) → \(inOneLine(new))"
+    }
+
+    /// Of a long text the beginning.
+    private static func inOneLine(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return line.isEmpty ? "none" : line.count <= 60 ? line : "\(line.prefix(60))…"
+    }
+
+    /// Why a reload cannot take over a configuration, although there is nothing wrong with it; nil where it can.
+    static func refusal(
+        from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded
+    ) -> String? {
+        let (former, latter) = (old.configuration, new.configuration)
+        var keys: [String] = []
+        if former.spool != latter.spool { keys.append("spool") }
+        if former.durability != latter.durability { keys.append("durability") }
+        if former.cacheFolder != latter.cacheFolder { keys.append("cache.folder") }
+        // Without a cache at the start there is no folder to turn it on in.
+        if former.cacheBytes == 0, latter.cacheBytes > 0 { keys.append("cache.maxBytes") }
+        guard !keys.isEmpty else { return nil }
+        let changes = keys.map { key -> String in
+            let texts = [old, new].map { loaded in
+                loaded.settings.first { $0.setting.key == key }?.text ?? ""
+            }
+            return "\(key) (\(inOneLine(texts[0])) → \(inOneLine(texts[1])))"
+        }
+        return "\(changes.joined(separator: ", ")) can be changed only with a restart"
+    }
+}
+
+/// Something about a configuration that is no error, but may not be what was meant.
+package struct ConfigurationWarning: Sendable, Equatable {
+    package enum Kind: Sendable {
+        /// A folder of `sources.roots` cannot be opened now. It may come later, a mount say.
+        case rootMissing
+        /// Everyone may read the file of `downloads.headers`.
+        case headersExposed
+    }
+
+    package let kind: Kind
+    package let path: String
+    package let message: String
+}
+
+extension Configuration {
+    /// What an administrator is to be told of, as things are now.
+    package var warnings: [ConfigurationWarning] {
+        var warnings: [ConfigurationWarning] = []
+        if downloads.headersAreExposed, let path = downloads.headersFile {
+            warnings.append(
+                ConfigurationWarning(
+                    kind: .headersExposed, path: path,
+                    message:
+                        "\(path), which has the secrets of downloads.headers, can be read by every "
+                        + "user of this machine"))
+        }
+        for root in sourceRoots {
+            do {
+                _ = try Directory(path: root)
+            } catch {
+                warnings.append(
+                    ConfigurationWarning(
+                        kind: .rootMissing, path: root,
+                        message: "sources.roots: \(error.message); no source beneath it can be read"
+                    ))
+            }
+        }
+        return warnings
+    }
+}

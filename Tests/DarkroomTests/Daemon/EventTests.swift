@@ -1,0 +1,218 @@
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Every kind of record, held against the table of its form and against the catalog.
+@Suite struct EventTests {
+    private static let failure = Failure(code: "http-status", message: "m", isTransient: true)
+    private static let fileError = FileError("write", "x", .noSpace)
+
+    private static func image(_ state: ImageState) -> ImageStatus {
+        var image = StatusTests.full.images[0]
+        image.state = state
+        if state != .filtered {
+            image.output = nil
+            image.error = failure
+        }
+        return image
+    }
+
+    private static func job() throws -> DownloadJob {
+        let scratch = try ScratchDirectory()
+        return DownloadJob(
+            folders: BatchFolders(spool: try Spool(path: scratch.path), id: "holiday"), slot: 0,
+            text: "https://ann:pw@example.org/a.png?t=1", image: "a", attempt: 1, partial: nil,
+            cancellation: CancellationFlag())
+    }
+
+    private static func control() throws -> ControlRequest {
+        ControlRequest(try #require(ControlFile("holiday.hold")), stat())
+    }
+
+    private static func batch() throws -> PreparedBatch {
+        let scratch = try ScratchDirectory()
+        var status = StatusTests.full
+        status.images[1].state = .new
+        var crashes = Crashes()
+        crashes.add(.watchdog, number: 1)
+        return PreparedBatch(
+            folders: BatchFolders(spool: try Spool(path: scratch.path), id: "holiday"),
+            manifest: Manifest(images: []), status: status, crashes: [1: crashes])
+    }
+
+    private static func filterJob() throws -> FilterJob {
+        let job = try job()
+        return FilterJob(
+            folders: job.folders, image: 0, name: "a", input: .output(file: "b"), autoOrient: true,
+            filters: [], overlays: [:], output: OutputOptions(), outputFile: "a.png", crashes: 0,
+            cancellation: CancellationFlag())
+    }
+
+    private static let hanging = WatchedWork("the picture a of h", batch: "h", image: "a")
+
+    /// Says each kind of record once, as the daemon would.
+    static let sayings: [(event: Event, say: @Sendable (EventLog) throws -> Void)] = [
+        (.started, { $0.started(version: "1", spool: "/s", paused: true) }),
+        (.stopping, { $0.stopping(signal: "SIGTERM", running: 1) }),
+        (.stopped, { $0.stopped(unfinished: 2) }),
+        (.stopHurried, { $0.stopHurried(signal: "SIGTERM", running: 2) }),
+        (.stopTimedOut, { $0.stopTimedOut(after: 60, running: 2) }),
+        (.notStarted, { $0.notStarted("a\nb", code: "configuration") }),
+        (.configured, { $0.configured("c") }),
+        (.reloadRefused, { $0.reloadRefused("r") }),
+        (.rootMissing, { $0.warned(.init(kind: .rootMissing, path: "/r", message: "m")) }),
+        (.headersExposed, { $0.warned(.init(kind: .headersExposed, path: "/h", message: "m")) }),
+        (.paused, { $0.paused() }),
+        (.resumed, { $0.resumed() }),
+        (.watching, { $0.watching("/s/inbox") }),
+        (.polling, { $0.polling("/s/inbox", every: 2, because: fileError) }),
+        (.inboxLost, { $0.inboxLost("/s/inbox") }),
+        (.eventsLost, { $0.eventsLost("/s/inbox") }),
+        (.notTaken, { $0.notTaken("n", because: "r") }),
+        (.notTaken, { $0.notTaken(more: 3) }),
+        (.batchClaimed, { $0.claimed(StatusTests.full) }),
+        (.batchRejected, { $0.rejected(StatusTests.full) }),
+        (.batchResumed, { $0.resumed(try batch()) }),
+        (.batchBegun, { $0.begun(.init(id: "h", images: 2, isContinued: false, waited: 9)) }),
+        (.batchFinished, { $0.finished(StatusTests.full, microseconds: 1) }),
+        (.batchRemoved, { $0.batchRemoved(StatusTests.full) }),
+        (.batchCancelled, { $0.steered(id: "h", Steering(.cancel, uid: 1)) }),
+        (.batchHeld, { $0.steered(id: "h", Steering(.hold, uid: 1)) }),
+        (.batchReleased, { $0.steered(id: "h", Steering(.release, uid: 1)) }),
+        (.batchReopened, { $0.steered(id: "h", Steering(.retry, uid: 1)) }),
+        (.batchReopened, { $0.reopened(StatusTests.full, uid: 1) }),
+        (.controlIdle, { $0.controlIdle(try control(), because: "r") }),
+        (.controlRefused, { $0.controlRefused(try control(), owner: 2) }),
+        (.imageDownloaded, { $0.downloaded(try job(), bytes: 1, microseconds: 2) }),
+        (.imageDownloaded, { $0.copied(try job(), bytes: 1, microseconds: 2) }),
+        (.imageFiltered, { $0.ended(batch: "h", image(.filtered), at: .filter) }),
+        (.imageFailed, { $0.ended(batch: "h", image(.failed), at: .download) }),
+        (.imageCancelled, { $0.ended(batch: "h", image(.cancelled), at: .filter) }),
+        (.imageWaits, { $0.waitsForMemory(try filterJob(), bytes: 9) }),
+        (.imageSuspected, { $0.suspected(try batch()) }),
+        (.workStuck, { $0.stuck(StillWork(work: hanging, patience: .steps, seconds: 61)) }),
+        (
+            .downloadRetried,
+            {
+                $0.retried(
+                    Retry(
+                        number: 1, delay: 1, tries: 1, mostTries: 5, failure: failure, batch: "h",
+                        image: "a", source: "https://example.org/a.png"))
+            }
+        ),
+        (
+            .hostPaused,
+            {
+                $0.hostPaused(
+                    "https://example.org/a", seconds: 2, because: failure, batches: ["h", "i"])
+            }
+        ),
+        (.storageFailed, { $0.storageFailed(fileError, batch: "h") }),
+        (.storageWaits, { $0.storageWaits(failure, batch: nil) }),
+        (.storageStillWaits, { $0.storageStillWaits(failure, since: "s") }),
+        (.storageWorksAgain, { $0.storageWorksAgain(failure, since: "s") }),
+        (.storageLost, { $0.storageLost(failure, batch: "h") }),
+        (.spoolLost, { $0.spoolLost(fileError) }),
+        (.entryExpired, { $0.expired(id: "h", finished: "f", bytes: 1) }),
+        (.entriesExpired, { $0.expired(entries: 2, bytes: 1) }),
+        (.entryKept, { $0.kept("h", because: "r") }),
+        (.orphanFound, { $0.orphan("o", left: "r") }),
+        (.orphanRemoved, { $0.orphan("o", removed: "r") }),
+        (.orphanRemoved, { $0.leftoversRemoved(2) }),
+        (.uploadsStale, { $0.staleUploads(StaleUploads(), hours: 36) }),
+        (.uploadsRemoved, { $0.uploadsRemoved(1, bytes: 2) }),
+        (.metricsFailed, { $0.metricsFailed(fileError) }),
+        (.reportFailed, { $0.reportFailed(fileError) }),
+        (.cacheOpened, { $0.cacheOpened("/c", limit: 1) }),
+        (.cacheUnused, { $0.cacheUnused("/c", because: "r") }),
+        (.cacheDiscarded, { $0.cacheDiscarded("/c/f", because: "r") }),
+        (.cacheTroubled, { $0.cacheTroubled(fileError) }),
+        (.cacheTroubled, { $0.cacheHasNoRoom("/c") }),
+        (.cacheEvicted, { $0.cacheEvicted(1, bytes: 2) }),
+        (.cacheDecided, { $0.cacheDecided(try job(), kept: true) }),
+    ]
+
+    /// Those that follow from others only; they have tests of their own.
+    static let following: Set<Event> = [.summedUp, .said, .batchProgressed, .failuresCounted]
+
+    @Test func saysEachKind() {
+        let said = Set(Self.sayings.map(\.event))
+        #expect(said.union(Self.following) == Set(Event.allCases))
+        #expect(said.isDisjoint(with: Self.following))
+    }
+
+    @Test(arguments: Self.sayings.indices)
+    func keepsToItsForm(index: Int) throws {
+        let (event, say) = Self.sayings[index]
+        let journal = RecordedJournal()
+        try say(journal.log())
+        let record = try #require(journal.records.first)
+        #expect(journal.records.count == 1 && record.event == event)
+        try Self.check(record)
+    }
+
+    static func check(_ record: RecordedJournal.Record) throws {
+        let event = try #require(record.event)
+        let form = event.form
+        #expect(record.level == form.level || record.level == form.worse, "\(event)")
+        #expect(!record.message.isEmpty)
+        #expect(!record.message.contains("pw") && !record.message.contains("t=1"), "\(event)")
+        let names = Set(record.fields.keys).subtracting([EventLog.eventKey])
+        #expect(names.isSuperset(of: form.always.map(\.name)), "\(event)")
+        #expect(names.isSubset(of: (form.always + form.sometimes).map(\.name)), "\(event)")
+        #expect(Set(form.always).isDisjoint(with: form.sometimes))
+        // The place is that of the words, where a search for them ends.
+        #expect(record.place.hasPrefix("Darkroom/EventLog"), "\(record.place)")
+    }
+
+    @Test func idsAreAlike() {
+        for event in Event.allCases {
+            #expect(event.rawValue.count == 32)
+            #expect(event.rawValue.allSatisfy { "0123456789abcdef".contains($0) })
+        }
+    }
+
+    /// What someone has to act on is where a filter by level finds it.
+    @Test(arguments: [
+        (Event.storageLost, Logger.Level.critical), (.storageWaits, .critical),
+        (.spoolLost, .critical), (.reloadRefused, .error), (.notStarted, .error),
+        (.storageFailed, .error), (.imageFailed, .warning), (.batchRejected, .warning),
+        (.controlRefused, .warning), (.imageFiltered, .debug), (.imageDownloaded, .debug),
+        (.batchFinished, .notice), (.batchClaimed, .info), (.started, .notice),
+    ])
+    func hasItsLevel(event: Event, level: Logger.Level) {
+        #expect(event.form.level == level)
+    }
+
+    @Test func aFinishedManifestWithFailuresIsAWarning() {
+        let journal = RecordedJournal()
+        var status = StatusTests.full
+        journal.log().finished(status, microseconds: 1)
+        status.counts[.failed] = 0
+        journal.log().finished(status, microseconds: 1)
+        #expect(journal.records.map(\.level) == [.warning, .notice])
+    }
+
+    // MARK: The handler
+
+    @Test func aLibrarysRecordHasAKindToo() {
+        let fields = JournalLogHandler.fields(of: ["whatever": "1", "MESSAGE_ID": "none"])
+        #expect(fields == ["MESSAGE_ID=\(Event.said.rawValue)"])
+    }
+
+    @Test func aFieldMayHaveSeveralValues() throws {
+        let journal = RecordedJournal()
+        try #require(Self.sayings.first { $0.event == .hostPaused }).say(journal.log())
+        #expect(journal.records.first?.fields["DARKROOM_BATCH"] == ["h", "i"])
+    }
+
+    @Test func saysNothingBelowItsLevel() throws {
+        let journal = RecordedJournal()
+        for (_, say) in Self.sayings { try say(journal.log(from: .notice)) }
+        #expect(journal.records.allSatisfy { $0.level >= .notice })
+        #expect(journal.records.contains { $0.level == .notice })
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Holds darkroom-manifest(5) against the reader of manifests and the catalogue of filters.
+@Suite struct ManualManifestTests {
+    static let page = Result { try ManualPage("darkroom-manifest.5") }
+
+    @Test(arguments: [
+        ("Keys of a manifest", ManifestReader.keys), ("Keys of an image", ImageListReader.keys),
+        ("Keys of an output", SchemaReader.outputKeys),
+    ])
+    func hasTheKeys(subsection: String, keys: [String]) throws {
+        let names = try Self.page.get().items("FORMATS", subsection).flatMap(\.names)
+        #expect(names.sorted() == keys.sorted())
+    }
+
+    /// The text of a key names all its words, and the one that stands for it where it is missing.
+    @Test func hasTheWordsOfTheKeys() throws {
+        let page = try Self.page.get()
+        func expect(_ subsection: String, _ key: String, _ words: [String], _ standard: String)
+            throws
+        {
+            let text = try #require(
+                page.items("FORMATS", subsection).first { $0.names == [key] }
+            ).text
+            for word in words { #expect(text.contains(word), "\(key): \(word)") }
+            #expect(text.contains("\(standard) if not given"), "\(key)")
+        }
+        let manifest = try ManifestReader.read(
+            Array("{\"images\": [\"a\"]}".utf8), format: .json, defaultFilters: [])
+        let output = OutputOptions()
+        let range = OutputOptions.qualities
+        try expect(
+            "Keys of a manifest", "priority", Priority.allCases.map(\.rawValue),
+            manifest.priority.rawValue)
+        try expect(
+            "Keys of a manifest", "qualityOfService", QualityOfServiceName.allCases.map(\.rawValue),
+            manifest.qualityOfService.rawValue)
+        try expect("Keys of an image", "autoOrient", [], "\(manifest.images[0].autoOrient)")
+        try expect(
+            "Keys of an output", "format", PictureFormat.allCases.map(\.rawValue),
+            output.format.rawValue)
+        try expect(
+            "Keys of an output", "quality",
+            ["whole number from \(range.lowerBound) to \(range.upperBound)"], "\(output.quality)")
+        try expect("Keys of an output", "progressive", ["true or false"], "\(output.progressive)")
+        try expect(
+            "Keys of an output", "compression",
+            type(of: output.compression).allCases.map(\.rawValue), output.compression.rawValue)
+    }
+
+    @Test func namesEveryFormat() throws {
+        let endings = try Self.page.get().items("FORMATS", "").flatMap(\.names)
+        #expect(Set(endings.compactMap { ManifestFormat(fileName: "a" + $0) }).count == 3)
+        #expect(endings.allSatisfy { ManifestFormat(fileName: "a" + $0) != nil })
+    }
+
+    // MARK: Filters
+
+    @Test func hasEveryFilterAndNoOther() throws {
+        let names = try Self.page.get().items("FILTERS").flatMap(\.names)
+        #expect(names.sorted() == FilterCatalog.all.map(\.name).sorted())
+    }
+
+    @Test(arguments: FilterCatalog.all.map(\.name))
+    func hasTheParametersOf(filter name: String) throws {
+        let filter = try #require(FilterCatalog.specification(named: name))
+        let item = try #require(
+            try Self.page.get().items("FILTERS").first { $0.names == [name] })
+        #expect(!item.lines.isEmpty)
+        #expect(item.children.flatMap(\.names) == filter.parameters.map(\.name))
+        for (child, parameter) in zip(item.children, filter.parameters) {
+            #expect(child.lines.first == Self.sentence(of: parameter), "\(parameter.name)")
+        }
+    }
+
+    /// The first sentence of each parameter: kind and range, and what stands for it where it is not given.
+    private static func sentence(of parameter: FilterParameter) -> String {
+        let kind =
+            switch parameter.kind {
+            case .number(let range):
+                "Number from \(range.lowerBound.briefly) to \(range.upperBound.briefly)"
+            case .integer(let range):
+                "Whole number from \(range.lowerBound) to \(range.upperBound)"
+            case .oneOf(let numbers): numbers.map(String.init).joined(or: "or")
+            case .choice(let words):
+                words == Filter.Gravity.allCases.map(\.rawValue)
+                    ? "Gravity" : words.joined(or: "or")
+            case .boolean: "True or false"
+            case .colour: "Colour"
+            case .image: "Name of an image"
+            }
+        let standard =
+            switch parameter.standard {
+            case .number(let value): "\(value.briefly) if not given"
+            case .integer(let value): "\(value) if not given"
+            case .text(let value): "\(value) if not given"
+            case .boolean(let value): "\(value) if not given"
+            case nil: parameter.isRequired ? "required" : "optional"
+            }
+        return "\(kind); \(standard)."
+    }
+
+    @Test func explainsGravitiesAndColours() throws {
+        let lines = try Self.page.get().lines.joined(separator: " ")
+        let gravities = Filter.Gravity.allCases.map(\.rawValue)
+        #expect(
+            lines.contains(
+                ".Cm \(gravities.dropLast().joined(separator: " , ")) or .Cm \(gravities.last ?? "") ;"
+            ))
+        for (form, colour) in [
+            ("transparent", "transparent"), ("black", "black"), ("white", "white"),
+            ("#rgb", "#1aF"), ("#rrggbb", "#11aaFF"), ("#rrggbbaa", "#11aaFF80"),
+        ] {
+            #expect(lines.contains(" \(form) "))
+            #expect(Colour(colour) != nil)
+        }
+    }
+
+    @Test func saysTheLimits() throws {
+        let text = try Self.page.get().lines.joined(separator: " ")
+        let limits = PictureLimits()
+        #expect(text.contains("at most \(Document.maximumHeight) deep"))
+        #expect(text.contains("A source has at most \(ImageListReader.maximumSource) bytes"))
+        #expect(text.contains("1 to \(ImageName.maximumBytes) bytes"))
+        #expect(text.contains("has at most \(limits.side) pixels"))
+        #expect(limits.wholePictureBytes == 1 << 30 && text.contains("may take 1 GiB"))
+        #expect(text.contains("a list of \(ProblemList.maximum):"))
+    }
+
+    // MARK: Problems and examples
+
+    @Test func hasEveryProblemAndNoOther() throws {
+        let names = try Self.page.get().items("PROBLEMS").flatMap(\.names)
+        #expect(names == ProblemCode.allCases.map(\.rawValue))
+    }
+
+    @Test func itsManifestsAreGood() throws {
+        let examples = try Self.page.get().examples("manifest")
+        let formats = examples.compactMap { ManifestFormat(fileName: $0.words[0]) }
+        #expect(Set(formats) == Set(ManifestFormat.allCases))
+        for (example, format) in zip(examples, formats) {
+            _ = try ManifestReader.read(
+                Array(example.text.utf8), format: format, defaultFilters: [])
+        }
+    }
+
+    @Test func itsBadManifestHasTheProblemsShown() throws {
+        let page = try Self.page.get()
+        let bad = try #require(page.examples("invalid").first)
+        let shown = try #require(page.examples("problems").first)
+        let format = try #require(ManifestFormat(fileName: bad.words[0]))
+        let problems = try JSONDecoder().decode(
+            [ManifestProblem].self, from: Data(shown.text.utf8))
+        let rejection = #expect(throws: ManifestRejection.self) {
+            try ManifestReader.read(Array(bad.text.utf8), format: format, defaultFilters: [])
+        }
+        #expect(rejection?.problems == problems)
+    }
+}

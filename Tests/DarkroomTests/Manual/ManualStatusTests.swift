@@ -1,0 +1,203 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Holds darkroom-status(5) against the schemas, the states and the codes of errors.
+@Suite struct ManualStatusTests {
+    static let page = Result { try ManualPage("darkroom-status.5") }
+
+    // MARK: Keys
+
+    @Test func hasEveryKeyOfAStatus() throws {
+        let page = try Self.page.get()
+        let ofStatus = page.items("STATUS", "Keys of a status").flatMap(\.names)
+        let ofImages = page.items("STATUS", "Keys of an image").flatMap(\.names)
+        let described = ofStatus + ofImages.map { "images.\($0)" }
+        let keys = try SchemaKeys("status.schema.json").paths
+        // Of the last error the page says that it has the keys of the error.
+        let lastError = "images.download.lastError."
+        #expect(
+            Set(keys.filter { $0.hasPrefix(lastError) }.map { $0.dropFirst(lastError.count) })
+                == Set(
+                    keys.filter { $0.hasPrefix("images.error.") }
+                        .map { $0.dropFirst("images.error.".count) }))
+        #expect(Set(described) == keys.filter { !$0.hasPrefix(lastError) })
+        #expect(Set(described).count == described.count)
+    }
+
+    @Test func hasEveryKeyOfAnInboxReport() throws {
+        let page = try Self.page.get()
+        let reasons = page.items("INBOX REPORT", "Reasons").flatMap(\.names)
+        #expect(reasons == InboxReason.allCases.map(\.rawValue))
+        let described = page.items("INBOX REPORT", "Keys of a report").flatMap(\.names)
+        #expect(
+            Set(described + reasons.map { "counts.\($0)" })
+                == (try SchemaKeys("inbox.schema.json").paths))
+        let text = try #require(
+            page.items("INBOX REPORT").first { $0.names == ["watch"] }
+        ).text
+        for watch in InboxReport.Watch.allCases { #expect(text.contains(watch.rawValue)) }
+    }
+
+    @Test func hasEveryState() throws {
+        let page = try Self.page.get()
+        #expect(
+            page.items("DESCRIPTION", "States of a manifest").flatMap(\.names)
+                == BatchState.allCases.map(\.rawValue))
+        #expect(
+            page.items("DESCRIPTION", "States of an image").flatMap(\.names)
+                == ImageState.allCases.map(\.rawValue))
+        let action = try #require(
+            page.items("STATUS").first { $0.names == ["steering.action"] })
+        for known in Steering.Action.allCases { #expect(action.text.contains(known.rawValue)) }
+    }
+
+    // MARK: Codes
+
+    /// Every code that the error of an image can have.
+    private static let codes =
+        Set(FetchError.Code.allCases.map(\.rawValue))
+        .union(PictureError.Code.allCases.map(\.rawValue))
+        .union(FileError.Code.allCases.map(\.rawValue))
+        .union(Failure.Code.allCases.map(\.rawValue))
+
+    @Test func hasEveryCodeAndNoOther() throws {
+        let names = try Self.page.get().items("ERROR CODES").flatMap(\.names)
+        #expect(Set(names) == Self.codes)
+        #expect(names.count == Self.codes.count)
+    }
+
+    private static func text(of code: String) throws -> String {
+        try #require(try page.get().items("ERROR CODES").first { $0.names == [code] }).text
+    }
+
+    /// Which downloads are tried again the page says in fixed words.
+    @Test(arguments: FetchError.Code.allCases)
+    func saysWhichDownloadsAreTriedAgain(code: FetchError.Code) throws {
+        let text = try Self.text(of: code.rawValue)
+        #expect(text.contains("Tried again by itself") == code.isTransient)
+    }
+
+    @Test func saysWhichAnswersAreTriedAgain() throws {
+        let text = try Self.text(of: FetchError.Code.httpStatus.rawValue)
+        let sentence = try #require(text.firstRange(of: " are tried again and retryable"))
+        let before = text[..<sentence.lowerBound].split { !$0.isNumber }.compactMap { Int($0) }
+        #expect(before == (100...599).filter { HTTPStatus($0).isTransient })
+    }
+
+    /// Of the codes of files, those that a status may call retryable.
+    @Test func saysWhichFileErrorsPass() throws {
+        let failures = [
+            FileError("write", "/x", .noSpace), FileError("open", "/x", .tooManyOpenFiles),
+            FileError("open", "/x", .noMemory), FileError("write", "/x", .ioError),
+            FileError("open", "/x", .permissionDenied), FileError("write", "/x", .fileTooLarge),
+        ]
+        for failure in failures {
+            let text = try Self.text(of: failure.code)
+            #expect(text.contains("Retryable") == failure.isTransient, "\(failure.code)")
+        }
+    }
+
+    @Test func hasTheCodesOfWaiting() throws {
+        let page = try Self.page.get()
+        let item = try #require(page.items("STATUS").first { $0.names == ["waiting.code"] })
+        for wait in [
+            FileError("write", "/x", .noSpace), FileError("open", "/x", .tooManyOpenFiles),
+            FileError("open", "/x", .noMemory), FileError("write", "/x", .readOnlyFileSystem),
+            FileError("sync", "/x", .ioError),
+        ] {
+            #expect(wait.fault != nil)
+            #expect(item.text.contains(wait.code))
+        }
+        #expect(item.text.contains(Status.Waiting.hostPaused))
+    }
+
+    /// No code stands in the sources as a text of its own, where the lists above would miss it.
+    @Test func findsNoFurtherCodeInTheSources() throws {
+        let known = Self.codes.union(ProblemCode.allCases.map(\.rawValue))
+            .union(try Self.page.get().items("INBOX REPORT", "Reasons").flatMap(\.names))
+            .union(["stopped"])
+        var found = 0
+        for (file, text) in try Sources.all() {
+            for match in text.matches(of: /\bcode: "([a-z0-9-]+)"/) {
+                found += 1
+                #expect(known.contains(String(match.1)), "\(file): \(match.1)")
+            }
+        }
+        #expect(found > 0)
+    }
+
+    // MARK: Examples
+
+    /// A status of the page is one, and has nothing that a status has not.
+    @Test func itsStatusesAreStatuses() throws {
+        let examples = try Self.page.get().examples("status")
+        #expect(examples.count >= 2)
+        for example in examples {
+            let status = try #require(Status(decoding: Array(example.text.utf8)), "\(example)")
+            #expect(status.encoded() == Array(example.text.utf8), "\(example)")
+            #expect(status.counts.total == status.images.count)
+            for state in ImageState.allCases {
+                #expect(status.counts[state] == status.images.count { $0.state == state })
+            }
+            for image in status.images {
+                #expect((image.state == .failed) == (image.error != nil))
+                if let code = image.error?.code { #expect(Self.codes.contains(code)) }
+            }
+        }
+    }
+
+    @Test func itsInboxReportIsOne() throws {
+        let examples = try Self.page.get().examples("inbox")
+        #expect(examples.count == 1)
+        for example in examples {
+            let report = try JSONDecoder().decode(InboxReport.self, from: Data(example.text.utf8))
+            #expect(report.encoded() == Array(example.text.utf8))
+            #expect(Set(report.counts.keys) == Set(InboxReason.allCases.map(\.rawValue)))
+            #expect(report.total == report.files.count)
+            for file in report.files { #expect(file.help == file.reason.help) }
+        }
+    }
+}
+
+/// The paths of the properties of a schema of `etc`, joined by dots, arrays passed through.
+private struct SchemaKeys {
+    private(set) var paths: Set<String> = []
+    private let root: [String: Any]
+
+    init(_ name: String) throws {
+        let url = Repository.root.appending(path: "etc/\(name)")
+        root = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
+        collect(root, "")
+    }
+
+    private mutating func collect(_ schema: [String: Any], _ prefix: String) {
+        var schema = schema
+        if let reference = schema["$ref"] as? String,
+            let definitions = root["$defs"] as? [String: [String: Any]],
+            let target = definitions[String(reference.dropFirst("#/$defs/".count))]
+        {
+            schema = target
+        }
+        for (key, value) in schema["properties"] as? [String: [String: Any]] ?? [:] {
+            paths.insert(prefix + key)
+            collect(value, prefix + key + ".")
+        }
+        if let items = schema["items"] as? [String: Any] { collect(items, prefix) }
+    }
+}
+
+/// The Swift files of the library.
+enum Sources {
+    /// By their path beneath the library's folder.
+    static func all() throws -> [(file: String, text: String)] {
+        let folder = Repository.root.appending(path: "Sources/Darkroom")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        return try names.filter { $0.hasSuffix(".swift") }.map { name in
+            (name, try String(contentsOf: folder.appending(path: name), encoding: .utf8))
+        }
+    }
+}

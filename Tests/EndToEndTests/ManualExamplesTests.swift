@@ -1,0 +1,267 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// Runs what the manual shows: its manifests, its command lines, and what it says of a reload.
+@Suite(.fewAtATime) struct ManualExamplesTests {
+    // MARK: Options
+
+    @Test func helpHasTheOptionsOfThePage() async throws {
+        let (ending, output) = try await DaemonProcess.end(arguments: ["--help"])
+        #expect(ending == .exited(0))
+        let options = try #require(output.firstRange(of: "OPTIONS:"))
+        let shown = output[options.upperBound...].matches(of: /(?m)^  (?:-h, )?(--[a-z-]+)/)
+        let page = try ManualPage("darkroomd.8")
+        let described = page.items("OPTIONS").flatMap(\.names).filter { $0.hasPrefix("-") }
+        #expect(Set(described.map { "-" + $0 }) == Set(shown.map { String($0.1) }))
+        // And the same exit codes.
+        for code in page.items("EXIT STATUS").flatMap(\.names) {
+            #expect(output.contains(" \(code) "), "\(code)")
+        }
+    }
+
+    // MARK: Manifests
+
+    @Test func itsManifestsAreDone() async throws {
+        let place = try Place()
+        let daemon = try await place.run()
+        let examples = try ManualPage("darkroom-manifest.5").examples("manifest")
+        #expect(examples.count >= 4)
+        for example in examples {
+            let text = place.located(example.text)
+            try place.makeSources(of: text, named: example.words[0])
+            try place.bench.spool.drop(example.words[0], text)
+            let id = String(try #require(example.words[0].split(separator: ".").first))
+            let status = try await place.bench.spool.finish(id, daemon)
+            try place.bench.checkCompleted(status)
+        }
+        let night = try #require(try place.bench.spool.status(of: "night"))
+        #expect(try night.image("comet").output?.format == .jpeg)
+        #expect(try night.image("comet").output?.channels == 1)
+    }
+
+    @Test func itsBadManifestIsRejected() async throws {
+        let place = try Place()
+        let daemon = try await place.run()
+        let page = try ManualPage("darkroom-manifest.5")
+        let bad = try #require(page.examples("invalid").first)
+        let shown = try #require(page.examples("problems").first)
+        try place.bench.spool.drop(bad.words[0], bad.text)
+        let status = try await place.bench.spool.finish("album", daemon)
+        #expect(status.state == .rejected)
+        #expect(
+            try status.errors
+                == JSONDecoder().decode([ManifestProblem].self, from: Data(shown.text.utf8)))
+    }
+
+    // MARK: Command lines
+
+    /// One after the other on one spool, as an administrator would try them.
+    @Test func itsCommandLinesDoWhatIsSaid() async throws {
+        let place = try Place()
+        let daemon = try await place.run()
+        let manifests = try ManualPage("darkroom-manifest.5").examples("manifest")
+        let holiday = place.located(
+            try #require(manifests.first { $0.words == ["holiday.yaml"] }).text)
+        try place.makeSources(of: holiday, named: "holiday.yaml")
+        // Its first answer has a failed image, for the examples to show and to do again.
+        try place.hideTower(true)
+        let files = [
+            "holiday.yaml": holiday,
+            "later.yaml": "images: [\(place.bench.url("photos/beach.png"))]\n",
+        ]
+        var outputs: [String: String] = [:]
+        for example in try ManualPage("darkroomd.8").examples("shell")
+        where !example.words.contains("parsed") {
+            if let name = example.value("files") {
+                let text = try #require(files[name])
+                try Data(text.utf8).write(to: place.work.appending(path: name))
+            }
+            if example.text.contains("holiday.retry") { try place.hideTower(false) }
+            let retries = try place.bench.spool.status(of: "holiday")?.retries ?? 0
+            let (code, output) = try place.shell(example.text)
+            #expect(code == 0, "\(example): \(output)")
+            outputs[example.text] = output
+            guard let id = example.value("done") else { continue }
+            let isRetry = example.text.contains(".retry")
+            let status = try await place.bench.spool.waitForStatus(of: id, daemon, "done") {
+                $0.state.isFinal && (!isRetry || ($0.retries ?? 0) > retries)
+            }
+            #expect(status.state == (isRetry || id == "later" ? .completed : .completedWithErrors))
+        }
+        let later = try #require(try place.bench.spool.status(of: "later"))
+        #expect(later.steering?.map(\.action) == [.hold, .release])
+        #expect(outputs.values.contains { $0.contains("completedWithErrors\ntower: ") })
+        #expect(outputs.values.contains { $0.contains("downloads.concurrency: 32") })
+    }
+
+    @Test func itsConfigurationLineSaysWhatHolds() async throws {
+        let place = try Place()
+        for example in try ManualPage("darkroomd.yaml.5").examples("shell") {
+            let (code, output) = try place.shell(example.text)
+            #expect(code == 0, "\(example): \(output)")
+        }
+    }
+
+    /// What only root or a systemd can run is at least a command line.
+    @Test func theOthersAreCommandLines() throws {
+        let place = try Place()
+        var count = 0
+        for name in ManualPage.names {
+            for example in try ManualPage(name).examples("shell")
+            where example.words.contains("parsed") {
+                count += 1
+                let (code, output) = try place.shell("bash -n <<'END'\n\(example.text)END\n")
+                #expect(code == 0 && output.isEmpty, "\(example): \(output)")
+            }
+        }
+        #expect(count >= 3)
+    }
+
+    // MARK: Reload
+
+    /// Values other than the defaults; where none stands here, 7.
+    private static let otherValues = [
+        "spool": "/tmp/other", "durability": "process", "log.level": "debug",
+        "manifests.maxBytes": "1MiB", "manifests.maxImages": "2",
+        "manifests.defaultFilters": "[mono]", "downloads.proxy": "http://127.0.0.1:9",
+        "downloads.caFile": "\"\"", "downloads.headers": "\"\"",
+        "downloads.maxHeaderBytes": "2KiB", "downloads.allowNetworks": "[127.0.0.0/16]",
+        "downloads.allowHosts": "[127.0.0.1]", "downloads.denyHosts": "[x.example]",
+        "cache.folder": "/tmp/other", "cache.maxBytes": "0", "sources.roots": "[/srv]",
+        "status.interval": "0.25s", "metrics.textfile": "\"\"", "limits.memory": "1GiB",
+    ]
+
+    /// A configuration of these keys, with their other values.
+    private static func text(_ keys: [String]) -> String {
+        let sections = Dictionary(grouping: keys) { String($0.prefix { $0 != "." }) }
+        return sections.map { section, members in
+            members.contains(section)
+                ? "\(section): \(otherValues[section] ?? "7")\n"
+                : "\(section):\n"
+                    + members.map {
+                        "  \($0.dropFirst(section.count + 1)): \(otherValues[$0] ?? "7")\n"
+                    }.joined()
+        }.joined()
+    }
+
+    /// Reloads with these keys changed, and says whether that was taken over: a manifest of two images is acceptable
+    /// only after the reload.
+    private func takesOver(_ keys: [String]) async throws -> Bool {
+        let place = try Place()
+        let spool = keys.contains("spool") ? "" : "spool: \(place.bench.spool.path)\n"
+        let file = try ConfigurationText(
+            "spool: \(place.bench.spool.path)\nmanifests: {maxImages: 1}\n")
+        let daemon = try DaemonProcess(
+            arguments: ["--config", file.path], environment: ["CACHE_DIRECTORY": place.work.path])
+        try await daemon.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
+        try file.write(spool + Self.text(keys + ["manifests.maxImages"]))
+        daemon.send(SIGHUP)
+        try await daemon.waitUntil("RELOADING=1 and then READY=1") {
+            let lines = $0.notifications.lines
+            guard let reloading = lines.lastIndex(of: "RELOADING=1") else { return false }
+            return lines[reloading...].contains("READY=1")
+        }
+        try place.bench.drop("two", images: [("a", "a.png"), ("b", "b.png")])
+        let status = try await place.bench.spool.finish("two", daemon)
+        return status.state != .rejected
+    }
+
+    /// Keys of which the page says that they take a restart.
+    private static func restartKeys() throws -> [String] {
+        try ManualPage("darkroomd.yaml.5").items("KEYS")
+            .filter { $0.text.contains("Takes a restart.") }.flatMap(\.names)
+    }
+
+    @Test func refusesWhatTakesARestart() async throws {
+        let keys = try Self.restartKeys()
+        #expect(!keys.isEmpty)
+        for key in keys { #expect(try await !takesOver([key]), "\(key)") }
+    }
+
+    @Test func takesOverEverythingElse() async throws {
+        let keys = try Self.restartKeys() + ["manifests.maxImages"]
+        let others = Setting.all.map(\.key).filter { !keys.contains($0) }
+        #expect(others.count > 30)
+        #expect(try await takesOver(others))
+    }
+}
+
+/// A spool, an origin that stands for https://example.org, a folder that stands for /srv/pictures, and one to work in.
+private final class Place: Sendable {
+    let bench: Bench
+    let work: URL
+    private let scratch: ScratchDirectory
+    private let pictures: URL
+
+    init() throws {
+        bench = try Bench(pictures: 2)
+        scratch = try ScratchDirectory()
+        pictures = scratch.url.appending(path: "pictures")
+        work = scratch.url.appending(path: "work")
+        for folder in [pictures, work] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+    }
+
+    func run() async throws -> DaemonProcess {
+        try await bench.run(["sources.roots": "[\(pictures.path)]"])
+    }
+
+    /// The text with the places of the tests instead of those of an installation.
+    func located(_ text: String) -> String {
+        text.replacing("https://example.org", with: bench.origin.baseURL)
+            .replacing("/var/spool/darkroom", with: bench.spool.path)
+            .replacing("/srv/pictures", with: pictures.path)
+    }
+
+    /// Makes every picture that a manifest names.
+    func makeSources(of text: String, named name: String) throws {
+        let format = try #require(ManifestFormat(fileName: name))
+        let manifest = try ManifestReader.read(
+            Array(text.utf8), format: format, defaultFilters: [])
+        for image in manifest.images {
+            guard case .source(let source) = image.origin else { continue }
+            let base = bench.origin.baseURL + "/"
+            let file =
+                source.hasPrefix(base)
+                ? bench.documents.url.appending(path: String(source.dropFirst(base.count)))
+                : pictures.appending(path: source)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(Bench.picture).write(to: file)
+        }
+    }
+
+    /// Takes a picture of the holiday away, or puts it back.
+    func hideTower(_ hides: Bool) throws {
+        let shown = bench.documents.url.appending(path: "photos/tower.png")
+        let hidden = bench.documents.url.appending(path: "photos/hidden")
+        try FileManager.default.moveItem(at: hides ? shown : hidden, to: hides ? hidden : shown)
+    }
+
+    /// Runs a script in the folder to work in, with the daemon of this build in its path; gives its exit code and
+    /// what it wrote.
+    func shell(_ script: String) throws -> (code: Int32, output: String) {
+        let program = URL(filePath: try DaemonProcess.program())
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-e", "-o", "pipefail", "-c", located(script)]
+        process.currentDirectoryURL = work
+        var variables = [
+            "PATH": program.deletingLastPathComponent().path + ":/usr/bin:/bin", "LANG": "C.UTF-8",
+        ]
+        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_LIBRARY_PATH", "LD_PRELOAD"] {
+            variables[name] = ProcessInfo.processInfo.environment[name]
+        }
+        process.environment = variables
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+}
