@@ -490,6 +490,10 @@ tells_why_it_ended() {
     check "it starts when all is in order" systemctl start "$unit"
     check "a second daemon on the spool is refused" \
         exits_with 75 setpriv --reuid darkroom --regid darkroom --clear-groups darkroomd --spool $spool
+    # Room for the spool's own folder, and for nothing in it.
+    mount -t tmpfs -o nr_inodes=2 tmpfs /mnt
+    check "a spool on a full disk is refused" exits_with 74 darkroomd --spool /mnt/spool
+    umount /mnt
     # What cannot be put back is beyond the daemon; a new one makes it anew.
     rm -r $spool/active
     check "it ends when the spool falls apart" eventually property_is NRestarts 1

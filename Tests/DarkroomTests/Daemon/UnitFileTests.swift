@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// The units against what the daemon is. What they do is tried in a booted systemd (Tests/systemd/service.sh).
+@Suite struct UnitFileTests {
+    private static let units = ["darkroomd.service", "darkroomd@.service"]
+
+    /// The settings of a unit file by their keys, each with its values in their order.
+    private func settings(_ unit: String) throws -> [String: [String]] {
+        let url = Repository.root.appending(path: "systemd/\(unit)")
+        var settings: [String: [String]] = [:]
+        for line in try String(contentsOf: url, encoding: .utf8).split(separator: "\n") {
+            guard !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") else { continue }
+            let value = String(line[line.index(after: equals)...])
+            settings[String(line[..<equals]), default: []].append(value)
+        }
+        return settings
+    }
+
+    private func number(_ key: String, _ unit: String) throws -> Int {
+        let text = try #require(settings(unit)[key]?.first)
+        return try #require(Int(text))
+    }
+
+    /// What does not get better by trying again is not tried again; what may is.
+    @Test(arguments: units)
+    func startsAgainWhereThatCanHelp(unit: String) throws {
+        let text = try #require(settings(unit)["RestartPreventExitStatus"]?.first)
+        let prevented = Set(text.split(separator: " ").compactMap { Int32($0) })
+        let own: [ExitCode] = [.usage, .noPermission, .configuration]
+        #expect(prevented.isSuperset(of: own.map(\.rawValue)))
+        let passing: [ExitCode] = [.software, .systemError, .ioError, .temporaryFailure]
+        #expect(prevented.isDisjoint(with: passing.map(\.rawValue)))
+        // 200 and above are systemd's own.
+        #expect(prevented.subtracting(own.map(\.rawValue)).allSatisfy { $0 >= 200 })
+        #expect(try settings(unit)["Restart"] == ["on-failure"])
+    }
+
+    @Test(arguments: units)
+    func givesTimeToStop(unit: String) throws {
+        var configuration = Configuration()
+        let setting = try #require(Setting.named("stop.timeout"))
+        try setting.apply(setting.standard, &configuration)
+        #expect(try Double(number("TimeoutStopSec", unit)) > configuration.stopTimeout)
+    }
+
+    /// The most transfers that the configuration allows, each with a socket, a file, and two descriptors and a
+    /// thread while its name is resolved.
+    @Test(arguments: units)
+    func allowsWhatTheConfigurationAllows(unit: String) throws {
+        var configuration = Configuration()
+        let setting = try #require(Setting.named("downloads.concurrency"))
+        let most = 1024
+        try setting.apply("\(most)", &configuration)
+        #expect(throws: SettingError.self) { try setting.apply("\(most + 1)", &configuration) }
+        #expect(try number("LimitNOFILE", unit) > most * 4 + 1024)
+        #expect(try number("TasksMax", unit) >= most + 1024)
+    }
+
+    /// One sandbox, and one set of limits, for the first spool and for further ones.
+    @Test func theTemplateIsTheServiceButForItsNames() throws {
+        let names: Set = [
+            "Description", "ExecStart", "ExecStartPre", "ExecReload", "RequiresMountsFor",
+            "ReadWritePaths", "InaccessiblePaths", "CacheDirectory", "NoExecPaths",
+        ]
+        let service = try settings("darkroomd.service").filter { !names.contains($0.key) }
+        let template = try settings("darkroomd@.service").filter { !names.contains($0.key) }
+        #expect(service == template)
+        #expect(service.count > 40)
+    }
+}
