@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A helper fills slots until they are all full or the core is wanted by another picture, and is asked for
 /// again when there is room. Where there is no helper the owner reads for itself. What is read is the same
-/// either way. A helper that also has other work (`share`) does that first: so two threads are busy
-/// all the time, whichever of reading and writing takes longer.
+/// either way. A helper that also has other work (`share`) does that when the owner has enough to go on
+/// with: so two threads are busy all the time, whichever of reading and writing takes longer.
 ///
 /// Of a source that reads in two steps the helper takes the first and the owner the second: decompressing
 /// takes longest, and longer than all else together where little is written. Slots are copies of the bands
@@ -31,6 +31,9 @@ final class ReadAhead: Stage, @unchecked Sendable {
     private var otherWork: OtherWork?
     /// Whether the source is being read, by whomever.
     private var isReading = false
+    /// Whether a helper waits to read. The next band is left to it: the owner alone would always be faster
+    /// than who has to be woken, and read everything.
+    private var isWaiting = false
     private var failure: PictureError?
     private var isAtEnd = false
     private var isOn = false
@@ -63,6 +66,9 @@ final class ReadAhead: Stage, @unchecked Sendable {
     /// One that is lent and three ahead: the owner takes longer over the band that fills a strip than over
     /// others.
     private static let slots = 4
+
+    /// With so many bands ahead the owner has enough.
+    private static let enough = 2
 
     /// Pictures below so many bytes are read before a helper would be awake.
     static let leastBytes = 2 << 20
@@ -101,7 +107,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
         lent = nil
         if !isOn, filled.isEmpty, failure == nil { return nil }
         while filled.isEmpty, failure == nil, !isAtEnd {
-            if isReading {
+            if isReading || isWaiting {
                 condition.wait()
             } else {
                 // A helper that begins just now, or has done its other work, waits for the end of it.
@@ -150,7 +156,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
 
     // MARK: Sharing a core
 
-    /// Gives helpers other work, which they are to prefer.
+    /// Gives helpers other work.
     func share(with otherWork: @escaping OtherWork) {
         condition.withLock { self.otherWork = otherWork }
     }
@@ -173,9 +179,12 @@ final class ReadAhead: Stage, @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         while isOn, !cores.isShort {
-            if didOtherWork() { continue }
+            let isBehind = canRead(ahead: 0) && filled.count < Self.enough && !isReading
+            if !isBehind, didOtherWork() { continue }
             if isReading {
+                isWaiting = true
                 condition.wait()
+                isWaiting = false
                 continue
             }
             guard canRead(ahead: 0) else { break }
