@@ -13,9 +13,9 @@ enum {
     LEFT_BYTES = 8 << 10,
 };
 
-/* How long drawings are searched; the brief one only compares. */
+/* How long drawings are searched; the brief one only compares seams, and the fast one also samples. */
 static const darkroom_search brief_search = {4, 2, 1};
-static const darkroom_search fast_search = {24, 2, 1};
+static const darkroom_search fast_search = {32, 2, 1};
 static const darkroom_search balanced_search = {64, 6, 0};
 static const darkroom_search small_search = {256, 32, 0};
 
@@ -166,7 +166,8 @@ static void try_search(
 
 /* Looks for matches in a drawing. What repeats in it need not do so in its differences, so a quarter
  * of the strip tells whether the filters pay: of the middle, where a border is least likely, or what
- * follows a seam, which may repeat only what is filtered as the seam is. */
+ * follows a seam, which may repeat only what is filtered as the seam is. A brief search would not
+ * tell: it finds less in what is not filtered, where more places are alike. */
 static darkroom_strip_result try_drawing(
     darkroom_strip *strip, darkroom_search effort, uint8_t *data, size_t *length)
 {
@@ -187,10 +188,10 @@ static darkroom_strip_result try_drawing(
         from = rows - strip->seam_rows < sample ? 0 : rows - strip->seam_rows - sample;
         to = rows;
     }
-    const size_t filtered = search(strip, strip->filtered, from, to, brief_search);
-    const size_t unfiltered = search(strip, strip->unfiltered, from, to, brief_search);
+    const size_t filtered = search(strip, strip->filtered, from, to, fast_search);
+    const size_t unfiltered = search(strip, strip->unfiltered, from, to, fast_search);
     const size_t best = unfiltered < filtered ? unfiltered : filtered;
-    /* A longer search finds little where a brief one finds nothing, codes' headers apart. */
+    /* Where the sample finds nothing the whole finds little, codes' headers apart. */
     if (best - best / 16 < *length * (to - from) / rows + HEADERS)
         try_search(
             strip, unfiltered < filtered ? strip->unfiltered : strip->filtered, effort, data,

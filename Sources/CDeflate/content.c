@@ -110,18 +110,20 @@ size_t darkroom_repeat_reach(size_t row_bytes)
 int darkroom_has_repeated_rows(const darkroom_rows *rows)
 {
     enum { PIECES = 32, MOST_MISSES = PIECES / 4 };
+    /* And one row more: where a row repeats itself too, the right end of that one is within reach. */
     const size_t reach = darkroom_repeat_reach(rows->bytes);
-    if (rows->count <= reach)
+    if (reach == SIZE_MAX || rows->count <= reach + 1)
         return 0;
+    const size_t most = reach + 1;
     unsigned missed = 0;
     for (size_t i = 0; i < PIECES && missed <= MOST_MISSES; i++) {
-        const size_t row = reach + (rows->count - reach) * i / PIECES;
+        const size_t row = most + (rows->count - most) * i / PIECES;
         const size_t column = (rows->bytes - PIECE) * (i * 11 % PIECES) / (PIECES - 1);
         const uint8_t *piece = rows->first + row * rows->stride + column;
         size_t up = 2;
-        while (up <= reach && memcmp(piece, piece - up * rows->stride, PIECE) != 0)
+        while (up <= most && memcmp(piece, piece - up * rows->stride, PIECE) != 0)
             up++;
-        missed += up > reach;
+        missed += up > most;
     }
     return missed <= MOST_MISSES;
 }

@@ -30,7 +30,8 @@ size_t darkroom_repeat_reach(size_t row_bytes);
 /*
  * Whether most rows repeat one within reach, but further up than the last, as those of patterns and
  * tiles do: at distances that samples are too short for, and the row filters do not see. Exactly the
- * same bytes are no accident in a photograph. 0 where there are no more rows than the reach.
+ * same bytes are no accident in a photograph. One row beyond the reach counts too, for its right end is
+ * within. 0 where there are no more rows than that.
  */
 int darkroom_has_repeated_rows(const darkroom_rows *rows);
 

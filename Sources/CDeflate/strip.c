@@ -9,7 +9,7 @@ enum {
     /* What a strip holds of filtered rows, about: enough that its codes' headers and what its
      * matches miss of the strip above do not count, and little enough to stay in a core's cache. */
     STRIP_BYTES = 512 << 10,
-    LEAST_STRIP_BYTES = 128 << 10,
+    LEAST_STRIP_BYTES = 256 << 10,
     /* Without a strip above to look into, a larger one finds more. */
     SMALL_STRIP_BYTES = 1 << 20,
     /* Strips a picture is divided into, so that several cores get something of it. */

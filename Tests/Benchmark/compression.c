@@ -6,7 +6,8 @@
  *
  * The photographs are measured as they are and toned with sepia. Each round has libpng and Darkroom do
  * a picture in turn. Prints a line for each, of medians: how many times as fast as libpng each
- * compression is, and how much larger or smaller its bytes are.
+ * compression is, and how much larger or smaller its bytes are; and what libpng makes of it without
+ * filters, as libvips has it do by default.
  */
 #include "CDeflate.h"
 
@@ -204,6 +205,22 @@ static picture plain_gradient(void) { return gradient(0); }
 static picture round_gradient(void) { return gradient(1); }
 static picture dithered_gradient(void) { return gradient(2); }
 
+/* Slopes of another kind, which repeat themselves in no row: spokes of a fan, whose pixels repeat but whose
+ * differences do not. */
+static picture fan_gradient(void)
+{
+    picture p = blank(1200, 1000, 0);
+    for (int y = 0; y < p.height; y++)
+        for (int x = 0; x < p.width; x++) {
+            const double turn = atan2(y - 500, x - 600) / 6.2831853 + .5;
+            uint8_t *pixel = p.rows + (size_t)y * p.row_bytes + (size_t)x * CHANNELS;
+            pixel[0] = (uint8_t)(turn * 255);
+            pixel[1] = (uint8_t)(255 - turn * 255);
+            pixel[2] = 64;
+        }
+    return p;
+}
+
 /* Covers a picture with copies of its corner. */
 static picture tile(picture p, int width, int height)
 {
@@ -233,6 +250,15 @@ static picture grained_pattern(void)
     return tile(p, 300, 32);
 }
 
+/* Its rows reach just beyond deflate's window. */
+static picture low_pattern(void)
+{
+    picture p = blank(1600, 1200, 0);
+    for (size_t i = 0; i < 7 * p.row_bytes; i++)
+        p.rows[i] = next_random() % 16;
+    return tile(p, 100, 7);
+}
+
 static picture wide_pattern(void)
 {
     picture p = blank(1200, 1000, 255);
@@ -253,7 +279,7 @@ static void flush(png_structp png)
     (void)png;
 }
 
-static size_t encode_by_libpng(picture p)
+static size_t encode_by_libpng(picture p, int filters)
 {
     size_t bytes = 0;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
@@ -266,7 +292,7 @@ static size_t encode_by_libpng(picture p)
     png_set_IHDR(
         png, info, (png_uint_32)p.width, (png_uint_32)p.height, 8, PNG_COLOR_TYPE_RGB,
         PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_set_filter(png, 0, PNG_ALL_FILTERS);
+    png_set_filter(png, 0, filters);
     png_set_compression_level(png, 6);
     png_write_info(png, info);
     for (int y = 0; y < p.height; y++)
@@ -322,11 +348,12 @@ static void measure(const char *name, picture p)
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i <= COMPRESSIONS; i++) {
             const double start = seconds();
-            bytes[i] = i == 0 ? encode_by_libpng(p) : encode_by_strips(p, (darkroom_effort)(i - 1));
+            bytes[i] = i == 0 ? encode_by_libpng(p, PNG_ALL_FILTERS)
+                              : encode_by_strips(p, (darkroom_effort)(i - 1));
             times[i][round] = seconds() - start;
         }
     const double own = median(times[0]);
-    printf("| %s | %zu |", name, bytes[0] / 1000);
+    printf("| %s | %zu | %zu |", name, bytes[0] / 1000, encode_by_libpng(p, PNG_FILTER_NONE) / 1000);
     for (int i = 1; i <= COMPRESSIONS; i++) {
         const double faster = own / median(times[i]);
         const double larger = (double)bytes[i] / (double)bytes[0] - 1;
@@ -345,10 +372,13 @@ int main(int count, char **paths)
     } made[] = {
         {"text", text}, {"plot", plot}, {"discs", shapes}, {"screen", screen},
         {"gradient", plain_gradient}, {"radial gradient", round_gradient},
-        {"dithered gradient", dithered_gradient}, {"pattern, drawn, 250 × 20", drawn_pattern},
+        {"dithered gradient", dithered_gradient}, {"fan gradient", fan_gradient},
+        {"pattern, drawn, 250 × 20", drawn_pattern},
         {"pattern, grained, 300 × 32", grained_pattern}, {"pattern, text, 200 × 150", wide_pattern},
+        {"pattern, noise, 100 × 7", low_pattern},
     };
-    printf("| picture | libpng, kB | fast | balanced | small |\n|---|---|---|---|---|\n");
+    printf("| picture | libpng, kB | without filters | fast | balanced | small |\n");
+    printf("|---|---|---|---|---|---|\n");
     for (int i = 1; i < count; i++) {
         const char *slash = strrchr(paths[i], '/');
         char name[100];

@@ -67,9 +67,20 @@ package final class PNGWriter {
         exif: [UInt8]? = nil, compression: Compression = .balanced, cores: Cores = .shared,
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> Output {
+        try write(
+            stage, to: file, name: name, colour: colour, compression: compression, cores: cores,
+            ahead: nil, checkpoint: checkpoint)
+    }
+
+    /// The same, of a picture whose source `ahead` reads ahead.
+    static func write(
+        _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
+        compression: Compression, cores: Cores, ahead: ReadAhead?, checkpoint: () -> Bool
+    ) throws(PictureError) -> Output {
         let writer = try PNGWriter(file: file, name: name)
         let layout = stage.layout
-        let strips = StripEncoder(layout, compression.effort, cores: cores, name: name)
+        let strips = StripEncoder(
+            layout, compression.effort, cores: cores, ahead: ahead, name: name)
         defer { strips.close() }
         let chunks = try writer.start(layout, colour: colour, exif: exif)
         while true {

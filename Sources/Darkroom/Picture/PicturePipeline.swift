@@ -83,10 +83,7 @@ package struct PicturePipeline {
                 if !filter.keepsScale(of: last.layout) { effective.append(filter) }
                 last = Interruptible(try stage(filter, last, context), checkpoint)
             }
-            // Compressing a PNG of about the same size is more work than reading one, and takes the cores
-            // that are idle. Else what takes time is reading.
-            let isReduced = last.layout.bytes <= reader.layout.bytes / 3
-            if isReduced || options.format == .jpeg { ahead?.begin() }
+            ahead?.begin()
 
             // Write.
             let colour = reader.colour.carried(through: effective, to: last.layout)
@@ -94,7 +91,7 @@ package struct PicturePipeline {
                 options.keepsExif ? Exif.carried(reader.exif, isUpright: autoOrient) : nil
             let written = try write(
                 last, to: output, name: outputName, colour: colour, exif: exif, options: options,
-                memory: memory, cores: cores, checkpoint: checkpoint)
+                memory: memory, cores: cores, ahead: ahead, checkpoint: checkpoint)
 
             // A filter that needed only a part of the picture has left the rest unread.
             while try source.nextBand() != nil {}
@@ -134,6 +131,7 @@ package struct PicturePipeline {
     private static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
         exif: [UInt8]?, options: OutputOptions, memory: PictureMemory, cores: Cores,
+        ahead: ReadAhead?,
         checkpoint: () -> Bool
     ) throws(PictureError) -> WrittenPicture {
         switch options.format {
@@ -144,7 +142,8 @@ package struct PicturePipeline {
         case .png:
             let output = try PNGWriter.write(
                 stage, to: file, name: name, colour: colour, exif: exif,
-                compression: options.compression, cores: cores, checkpoint: checkpoint)
+                compression: options.compression, cores: cores, ahead: ahead,
+                checkpoint: checkpoint)
             return WrittenPicture(
                 bytes: output.bytes, sha256: output.sha256,
                 items: Set(output.chunks.compactMap(PNGColour.Item.init)))

@@ -4,7 +4,8 @@ import Foundation
 ///
 /// A helper fills slots until they are all full or the core is wanted by another picture, and is asked for
 /// again when there is room. Where there is no helper the owner reads for itself. What is read is the same
-/// either way.
+/// either way. A helper that also has other work (`share`) does that when the owner has enough to go on
+/// with: so two threads are busy all the time, whichever of reading and writing takes longer.
 ///
 /// Of a source that reads in two steps the helper takes the first and the owner the second: decompressing
 /// takes longest, and longer than all else together where little is written. Slots are copies of the bands
@@ -26,8 +27,13 @@ final class ReadAhead: Stage, @unchecked Sendable {
     private var filled: [Slot] = []
     private var free: [FilterMemory<UInt8>] = []
     private var helper = Helper.none
+    /// What else a helper may do; false where there is nothing to be done.
+    private var otherWork: OtherWork?
     /// Whether the source is being read, by whomever.
     private var isReading = false
+    /// Whether a helper waits to read. The next band is left to it: the owner alone would always be faster
+    /// than who has to be woken, and read everything.
+    private var isWaiting = false
     private var failure: PictureError?
     private var isAtEnd = false
     private var isOn = false
@@ -50,12 +56,19 @@ final class ReadAhead: Stage, @unchecked Sendable {
         case none
         /// Asked for; it may begin late if all of Dispatch's threads are at work.
         case coming
-        case reading
+        /// It reads, or does the other work.
+        case working
     }
+
+    /// Called by a helper, without the lock.
+    typealias OtherWork = @Sendable () -> Bool
 
     /// One that is lent and three ahead: the owner takes longer over the band that fills a strip than over
     /// others.
     private static let slots = 4
+
+    /// With so many bands ahead the owner has enough.
+    private static let enough = 2
 
     /// Pictures below so many bytes are read before a helper would be awake.
     static let leastBytes = 2 << 20
@@ -94,10 +107,10 @@ final class ReadAhead: Stage, @unchecked Sendable {
         lent = nil
         if !isOn, filled.isEmpty, failure == nil { return nil }
         while filled.isEmpty, failure == nil, !isAtEnd {
-            if helper == .reading {
+            if isReading || isWaiting {
                 condition.wait()
             } else {
-                // A helper that begins just now waits for the end of it.
+                // A helper that begins just now, or has done its other work, waits for the end of it.
                 readOne()
             }
         }
@@ -138,30 +151,43 @@ final class ReadAhead: Stage, @unchecked Sendable {
             helper = .none
             cores.giveBack()
         }
-        while helper == .reading { condition.wait() }
+        while helper == .working { condition.wait() }
     }
 
-    // MARK: With the lock
+    // MARK: Sharing a core
 
-    /// Asks for a helper if there is none, a core is idle and there is room for more than one band: it
-    /// costs something to wake one.
-    private func askForHelper() {
-        guard helper == .none, !isFull(by: 1), !isAtEnd, failure == nil, isOn,
-            cores.tryBorrow()
-        else { return }
-        helper = .coming
-        Cores.lend { self.help() }
+    /// Gives helpers other work.
+    func share(with otherWork: @escaping OtherWork) {
+        condition.withLock { self.otherWork = otherWork }
     }
 
-    private func help() {
+    /// Whether there is a helper, who will do other work too, now or when it begins.
+    var hasHelper: Bool { condition.withLock { helper != .none } }
+
+    /// Takes the core of one who has borrowed it for the other work and found none left, and who is then to
+    /// call `help`. False where there is nothing to read: the core is still theirs.
+    func takeOver() -> Bool {
+        condition.withLock {
+            guard helper == .none, isOn, canRead(ahead: 0) else { return false }
+            helper = .working
+            return true
+        }
+    }
+
+    /// Does what there is to do, and gives the core back.
+    func help() {
         condition.lock()
         defer { condition.unlock() }
-        while isReading { condition.wait() }
-        // Closed meanwhile, which does not wait for one who has not begun: all of Dispatch's threads may
-        // be at work, with pictures that close just now too.
-        guard helper == .coming else { return }
-        helper = .reading
-        while !isFull(by: 0), !isAtEnd, failure == nil, isOn, !cores.isShort {
+        while isOn, !cores.isShort {
+            let isBehind = canRead(ahead: 0) && filled.count < Self.enough && !isReading
+            if !isBehind, didOtherWork() { continue }
+            if isReading {
+                isWaiting = true
+                condition.wait()
+                isWaiting = false
+                continue
+            }
+            guard canRead(ahead: 0) else { break }
             readOne()
         }
         helper = .none
@@ -169,8 +195,37 @@ final class ReadAhead: Stage, @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Whether there would be no room after `more` bands. One slot is the owner's.
-    private func isFull(by more: Int) -> Bool { filled.count + more >= Self.slots - 1 }
+    // MARK: With the lock
+
+    /// Asks for a helper if there is none, a core is idle and there is room for more than one band: it
+    /// costs something to wake one.
+    private func askForHelper() {
+        guard helper == .none, isOn, canRead(ahead: 1), cores.tryBorrow() else { return }
+        helper = .coming
+        Cores.lend {
+            // Closed meanwhile, which does not wait for one who has not begun: all of Dispatch's threads
+            // may be at work, with pictures that close just now too.
+            let isWanted = self.condition.withLock {
+                let isWanted = self.helper == .coming
+                if isWanted { self.helper = .working }
+                return isWanted
+            }
+            if isWanted { self.help() }
+        }
+    }
+
+    /// Does other work, if there is any. The lock is let go of meanwhile.
+    private func didOtherWork() -> Bool {
+        guard let otherWork else { return false }
+        condition.unlock()
+        defer { condition.lock() }
+        return otherWork()
+    }
+
+    /// Whether there is a band to read, and room for it after `more` others. One slot is the owner's.
+    private func canRead(ahead more: Int) -> Bool {
+        !isAtEnd && failure == nil && filled.count + more < Self.slots - 1
+    }
 
     /// Reads a band into a slot. The lock is let go of meanwhile: the source is the caller's.
     private func readOne() {

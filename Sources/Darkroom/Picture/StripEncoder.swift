@@ -37,12 +37,16 @@ final class StripEncoder {
     private var adler: UInt32 = 1
     private var rowsLeft: Int
 
-    init(_ layout: PixelLayout, _ effort: darkroom_effort, cores: Cores, name: String) {
+    /// `ahead` is what reads the picture's source ahead, if anything does, with the same cores.
+    init(
+        _ layout: PixelLayout, _ effort: darkroom_effort, cores: Cores, ahead: ReadAhead? = nil,
+        name: String
+    ) {
         self.layout = layout
         rowsLeft = layout.height
         self.effort = effort
         self.name = name
-        queue = StripQueue(cores)
+        queue = StripQueue(cores, ahead)
         rowsPerStrip = darkroom_strip_rows(layout.bytesPerRow, layout.height, effort)
         mostStrips = Self.mostStrips(layout, rows: rowsPerStrip, cores: cores)
     }

@@ -23,9 +23,13 @@ final class Strip: @unchecked Sendable {
 
 /// The strips of one picture that wait to be encoded, and the helpers that do it.
 ///
+/// A core that is borrowed serves the picture's reading ahead as well: who has no strip left to encode reads,
+/// and who reads ahead encodes the strips that come meanwhile.
+///
 /// Sendable, because all that changes is guarded by the condition's lock.
 final class StripQueue: @unchecked Sendable {
     private let cores: Cores
+    private let ahead: ReadAhead?
     private let condition = NSCondition()
     private var waiting: [Strip] = []
     /// Helpers that have been asked for and have not begun.
@@ -34,14 +38,16 @@ final class StripQueue: @unchecked Sendable {
     private var helping = 0
     private var isClosed = false
 
-    init(_ cores: Cores) {
+    init(_ cores: Cores, _ ahead: ReadAhead?) {
         self.cores = cores
+        self.ahead = ahead
+        ahead?.share { [weak self] in self?.encodeOne() ?? false }
     }
 
     /// Hands a strip over. Whether there is a helper who may take it; if not, the caller had better
     /// encode it at once, while its rows are in the cache.
     func add(_ strip: Strip) -> Bool {
-        condition.withLock {
+        let isHelped = condition.withLock {
             strip.outcome = nil
             waiting.append(strip)
             if cores.tryBorrow() {
@@ -53,6 +59,7 @@ final class StripQueue: @unchecked Sendable {
             }
             return coming + helping > 0
         }
+        return isHelped || ahead?.hasHelper == true
     }
 
     /// Waits for a strip, and meanwhile encodes what waits.
@@ -91,14 +98,29 @@ final class StripQueue: @unchecked Sendable {
 
     private func help() {
         condition.lock()
-        defer { condition.unlock() }
-        if isClosed { return }
+        guard !isClosed else { return condition.unlock() }
         coming -= 1
         helping += 1
         while !waiting.isEmpty, !cores.isShort { encodeOldest() }
         helping -= 1
-        cores.giveBack()
+        // Before the queue may be closed: from then on no core is lent but those of `ahead`.
+        let isTaken = ahead?.takeOver() ?? false
+        if !isTaken { cores.giveBack() }
         condition.broadcast()
+        condition.unlock()
+        if isTaken { ahead?.help() }
+    }
+
+    /// Encodes a strip, if one waits that none of the helpers comes for. By a helper of `ahead`.
+    private func encodeOne() -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        guard waiting.count > coming else { return false }
+        helping += 1
+        encodeOldest()
+        helping -= 1
+        condition.broadcast()
+        return true
     }
 
     /// Called with the lock, which is let go of meanwhile.

@@ -122,6 +122,61 @@ import Testing
         #expect(cores.idle == 1)
     }
 
+    /// A core that is lent serves both: what is read is in order, whatever other work there is, and the core is
+    /// given back.
+    @Test(arguments: [2, 3], 0..<20)
+    func sharesItsCore(count: Int, pieces: Int) throws {
+        let cores = Self.cores(count)
+        let source = try Source()
+        let ahead = try #require(ReadAhead(source, cores, leastBytes: 1))
+        let left = Mutex(pieces)
+        ahead.share {
+            left.withLock { left in
+                defer { left = max(0, left - 1) }
+                return left > 0
+            }
+        }
+        ahead.begin()
+        var next = 0
+        while let band = try ahead.nextBand() {
+            #expect(band.rows.lowerBound == next)
+            let isRight = Self.isRight(band)
+            #expect(isRight)
+            next = band.rows.upperBound
+            // As who has encoded the last strip does; somebody may be there already.
+            if next % 35 == 0, cores.tryBorrow() {
+                if ahead.takeOver() { ahead.help() } else { cores.giveBack() }
+            }
+        }
+        #expect(next == Self.picture.layout.height)
+        ahead.close()
+        #expect(source.mostReaders.load(ordering: .relaxed) == 1)
+        #expect(!ahead.hasHelper)
+        #expect(cores.idle == count - 1)
+    }
+
+    /// A core is kept only where there is something to read.
+    @Test func takesNoCoreForNothing() throws {
+        let cores = Self.cores(2)
+        let ahead = try #require(ReadAhead(try Source(), cores, leastBytes: 1))
+        #expect(!ahead.takeOver())
+        ahead.begin()
+        #expect(cores.tryBorrow())
+        #expect(ahead.takeOver())
+        #expect(!ahead.takeOver())
+        ahead.help()
+        #expect(cores.idle == 1)
+        // It has read as far as there is room.
+        #expect(cores.tryBorrow())
+        #expect(!ahead.takeOver())
+        cores.giveBack()
+        while try ahead.nextBand() != nil {}
+        #expect(!ahead.takeOver())
+        ahead.close()
+        #expect(!ahead.takeOver())
+        #expect(cores.idle == 1)
+    }
+
     /// What a stage gives until it ends or fails.
     struct Outcome: Equatable {
         var bytes: [UInt8] = []
