@@ -68,14 +68,15 @@ package final class PNGWriter {
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> Output {
         try write(
-            stage, to: file, name: name, colour: colour, compression: compression, cores: cores,
-            ahead: nil, checkpoint: checkpoint)
+            stage, to: file, name: name, colour: colour, exif: exif, compression: compression,
+            cores: cores, ahead: nil, checkpoint: checkpoint)
     }
 
     /// The same, of a picture whose source `ahead` reads ahead.
     static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
-        compression: Compression, cores: Cores, ahead: ReadAhead?, checkpoint: () -> Bool
+        exif: [UInt8]?, compression: Compression, cores: Cores, ahead: ReadAhead?,
+        checkpoint: () -> Bool
     ) throws(PictureError) -> Output {
         let writer = try PNGWriter(file: file, name: name)
         let layout = stage.layout
