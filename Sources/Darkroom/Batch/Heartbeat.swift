@@ -16,7 +16,8 @@ package struct WatchedWork: Sendable, Hashable {
 
 /// How long work may take no step.
 package enum Patience: Sendable {
-    /// It computes, and takes a step every few milliseconds: the watchdog's interval is ample.
+    /// It computes, and takes a step every few milliseconds: the watchdog's interval is ample. While its thread is found
+    /// to wait for a disk, it has the patience of `files`.
     case steps
     /// It waits for a file system, where one call (open, fsync, syncfs) takes as long as it takes: behind gigabytes
     /// of others' dirty pages, a disk that is tried again, a server that is restarted. A kernel that waits hears no
@@ -55,6 +56,7 @@ package final class Heartbeat: Sendable {
         fileprivate let work: WatchedWork
         fileprivate let patience: Patience
         fileprivate let lastStep: Atomic<UInt64>
+        fileprivate let thread = ThreadState.current
 
         fileprivate init(_ work: WatchedWork, _ patience: Patience, now: UInt64) {
             self.work = work
@@ -67,6 +69,9 @@ package final class Heartbeat: Sendable {
             lastStep.store(now, ordering: .relaxed)
         }
     }
+
+    /// How long a thread is still before it is looked at what it waits for, in seconds.
+    private static let notable = 1.0
 
     private let beats = Mutex<[ObjectIdentifier: Beat]>([:])
 
@@ -89,8 +94,10 @@ package final class Heartbeat: Sendable {
         return beats.map { beat in
             // Another thread may have stepped after `now` was taken.
             let last = min(beat.lastStep.load(ordering: .relaxed), now)
+            let seconds = Double(now - last) / 1e9
+            let waits = seconds >= Self.notable && beat.thread.waitsForDisk
             return StillWork(
-                work: beat.work, patience: beat.patience, seconds: Double(now - last) / 1e9)
+                work: beat.work, patience: waits ? .files : beat.patience, seconds: seconds)
         }
     }
 }
