@@ -116,7 +116,7 @@ struct DarkroomdCommand: ParsableCommand {
             daemon = try Daemon(loader: loader, loaded: loaded, log: log)
         } catch {
             complain("\(error)", code: (error as? any CodedError)?.code ?? "internal", log)
-            throw exit(error)
+            throw exit(Darkroom.ExitCode(of: error))
         }
         throw exit(daemon.run())
     }
@@ -146,8 +146,10 @@ struct DarkroomdCommand: ParsableCommand {
         return "\(String(cString: here))/\(path)"
     }
 
-    /// Says why the daemon does not start: in the journal as a record like any other, elsewhere in plain lines.
+    /// Says why the daemon does not start: in the journal as a record like any other, elsewhere in plain lines; and
+    /// to the service manager, whose `status` shows it.
     private func complain(_ message: String, code: String, _ log: EventLog) {
+        Notifier().status(message.split(separator: "\n").joined(separator: "; "))
         if !checkConfig, JournalLogHandler.standardErrorIsJournal() {
             log.notStarted(message, code: code)
         } else {
@@ -164,17 +166,6 @@ struct DarkroomdCommand: ParsableCommand {
 
     private func exit(_ code: Darkroom.ExitCode) -> ArgumentParser.ExitCode {
         ArgumentParser.ExitCode(code.rawValue)
-    }
-
-    /// The exit code for a daemon that could not begin.
-    private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
-        switch (error as? any CodedError)?.code {
-        case "spool-locked": exit(.temporaryFailure)
-        case "configuration": exit(.configuration)
-        case "permission-denied": exit(.noPermission)
-        case "io-error", "disk-full": exit(.ioError)
-        default: exit(.systemError)
-        }
     }
 }
 

@@ -18,6 +18,7 @@ main() {
     answers_queries
     explains_itself
     tells_a_story_over_a_crash
+    tells_each_image_for_debugging
     tells_what_a_reload_changes
     tells_stops_apart
     tells_why_it_cannot_start
@@ -70,6 +71,8 @@ says() { # TEXT MATCH...
     lines=$(messages "$@")
     grep -q --fixed-strings -e "$text" <<<"$lines" || { echo "'$text' is not in: $lines"; return 1; }
 }
+
+not() { ! "$@"; }
 
 says_not() { ! says "$@" >/dev/null; }
 
@@ -189,11 +192,23 @@ many_images() { # COUNT SOURCE FILTER
 
 # --- Configuration and stops -----------------------------------------------------------------
 
+tells_each_image_for_debugging() {
+    configure "log: {level: debug}"
+    check "systemctl reload" systemctl reload "$unit"
+    check "the level has changed" eventually says "log.level: info → debug" "MESSAGE_ID=$(id configured)"
+    submit close.json <<<'{"images": [{"name": "near", "source": "moon.png", "filters": ["sepia"]}]}'
+    check "a manifest is processed" eventually batch_is close completed
+    check "with log.level: debug each image is told of" story_is close \
+        batchClaimed batchBegun imageDownloaded imageFiltered batchFinished
+    check "... with its fields" a_line_has <(records_of close) '"DARKROOM_IMAGE":"near"' \
+        '"DARKROOM_STATE":"filtered"' '"DARKROOM_STEP":"filter"' '"DARKROOM_USEC":"' '"DARKROOM_BYTES":"'
+}
+
 tells_what_a_reload_changes() {
     configure "downloads: {proxy: 'http://ann:secret@proxy:3128', perHost: 3}" \
         "sources: {roots: [/srv/pictures, /srv/none]}"
-    # One key twice is a mistake, and tells the next step.
-    check "systemctl reload" systemctl reload "$unit"
+    # One key twice is a mistake.
+    check "systemctl reload fails" not systemctl reload "$unit"
     check "a bad file is refused, with its place" eventually \
         says "/etc/darkroom/darkroomd.yaml:" "MESSAGE_ID=$(id reloadRefused)"
     printf '%s\n' "downloads: {proxy: 'http://ann:secret@proxy:3128', perHost: 3}" \
@@ -206,7 +221,7 @@ tells_what_a_reload_changes() {
         finds "MESSAGE_ID=$(id rootMissing)" DARKROOM_FILE=/srv/none
     printf '%s\n' "durability: process" "log: {level: loud}" "batches: {window: 0}" \
         >/etc/darkroom/darkroomd.yaml
-    check "systemctl reload" systemctl reload "$unit"
+    check "systemctl reload fails" not systemctl reload "$unit"
     check "a refusal names every problem" eventually \
         says "darkroomd.yaml:3: batches.window" "MESSAGE_ID=$(id reloadRefused)"
     check "... the other one, too" says "darkroomd.yaml:2: log.level" "MESSAGE_ID=$(id reloadRefused)"

@@ -12,6 +12,9 @@
 #
 # A script prints a line for each check, `ok`, `FAIL` or `skip` with what it is about, and ends with `conclude`.
 
+# shellcheck disable=SC2154 # Who sources this has set them.
+readonly repository stage
+
 # Which service is asked after, and where its spool is. A test of another one has locals of these names.
 unit=darkroomd.service
 spool=/var/spool/darkroom
@@ -82,6 +85,7 @@ install_darkroomd() {
     systemctl daemon-reload
 }
 
+# shellcheck disable=SC2120 # The scripts that source this give it lines.
 # configure [LINE]...: writes the configuration: local sources from /srv/pictures, and what is given.
 configure() {
     printf '%s\n' "sources: {roots: [/srv/pictures]}" "$@" >/etc/darkroom/darkroomd.yaml
@@ -143,6 +147,17 @@ are_pictures() {
         [ "$(head -c 8 "$file" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] ||
             { echo "$file is not a PNG"; return 1; }
     done
+}
+
+# modes_are MODE FOLDER...: of the spool and its folders, which are darkroom's.
+modes_are() {
+    local wrong=0 found
+    while [ $# -gt 0 ]; do
+        found=$(stat --format '%a %U:%G' "$spool$2")
+        [ "$found" = "$1 darkroom:darkroom" ] || { echo "$spool$2: $found, not $1"; wrong=1; }
+        shift 2
+    done
+    return $wrong
 }
 
 is_empty() { [ -z "$(ls -A "$1")" ] || { ls -lA "$1"; return 1; }; }

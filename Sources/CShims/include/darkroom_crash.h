@@ -35,6 +35,10 @@ int darkroom_crash_enter(int slot);
 /* Whom this thread works for, or -1. */
 int darkroom_crash_slot(void);
 
+/* The process as a whole turns. Once this has been called, a picture counts as still up to the last call and not up to
+ * the signal: where nothing turned, no picture is to blame. */
+void darkroom_crash_turn(void);
+
 /* The picture of this record has taken a step; the first one takes the record into use. */
 void darkroom_crash_step(int slot);
 

@@ -185,7 +185,10 @@ extension Scheduler {
         }
         let begin = Clock.nanoseconds
         do {
-            let bytes = try examineLocal(job.text)
+            let watched = WatchedWork(
+                "the local source \(RedactedURL.text(job.text)) of \(job.folders.id)",
+                batch: job.folders.id)
+            let bytes = try heartbeat.during(watched, .files) { _ in try examineLocal(job.text) }
             log.downloaded(
                 job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
             ended(work, key, source, .ready(DownloadNote()))

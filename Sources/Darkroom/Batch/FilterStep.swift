@@ -83,7 +83,7 @@ struct FilterStep {
 extension Scheduler {
     /// Filters a picture, with a record of it while that goes on.
     func develop(
-        _ job: FilterJob, admit: @escaping PicturePipeline.Admission
+        _ job: FilterJob, _ beat: Heartbeat.Beat, admit: @escaping PicturePipeline.Admission
     ) -> Result<PictureReport, Failure> {
         let configuration = configuration
         let step = FilterStep(
@@ -92,8 +92,8 @@ extension Scheduler {
             return try spool.attempts.record(
                 batch: job.folders.id, image: job.image, before: job.crashes
             ) { slot in
-                step.run(admit: admit) { [gate, heartbeat] in
-                    heartbeat.step()
+                step.run(admit: admit) { [gate] in
+                    beat.step()
                     Attempts.step(slot)
                     return !job.cancellation.isSet && !gate.isAborting
                 }
@@ -101,6 +101,12 @@ extension Scheduler {
         } catch {
             return .failure(Failure(error))
         }
+    }
+}
+
+extension FilterJob {
+    fileprivate var watched: WatchedWork {
+        WatchedWork("the picture \(name) of \(folders.id)", batch: folders.id, image: name)
     }
 }
 
@@ -130,14 +136,14 @@ extension Scheduler {
             return ended(work) { $0.filterNotBegun(key, image) }
         }
         statusKeeper.changed(key, self)
-        heartbeat.began()
-        defer { heartbeat.ended() }
         let begin = Clock.nanoseconds
         var postponed: Int?
-        let result = develop(job) { [self] bytes throws(PictureError) in
-            let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
-            if answer == .later { postponed = bytes }
-            try answer.admit(bytes)
+        let result = heartbeat.during(job.watched, .steps) { beat in
+            develop(job, beat) { [self] bytes throws(PictureError) in
+                let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
+                if answer == .later { postponed = bytes }
+                try answer.admit(bytes)
+            }
         }
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
             guard let bytes = postponed else {

@@ -71,6 +71,9 @@ struct HostWaits: Sendable {
         self.limit = limit
     }
 
+    /// How many hosts are paused.
+    func pausedCount(now: UInt64) -> Int { hosts.values.count { $0.pausedUntil > now } }
+
     // MARK: Places
 
     /// Gives a download a place, or has it wait. False where it waits.

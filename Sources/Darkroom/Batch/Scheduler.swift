@@ -11,8 +11,10 @@ import Synchronization
 package final class Scheduler: Sendable {
     let spool: Spool
     let gate = Gate()
-    /// Of the filters; transfers have limits of their own and may be still for longer.
+    /// Of what operations do in a thread; transfers have limits of their own.
     let heartbeat = Heartbeat()
+    /// Of everything else that has a queue.
+    package let queueWatch = QueueWatch()
     private let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
@@ -72,6 +74,10 @@ package final class Scheduler: Sendable {
         downloads.qualityOfService = .utility
         filters.qualityOfService = .default
         setWidths(configuration)
+        queueWatch.add(publisher.queue, "the publisher")
+        queueWatch.add(statusKeeper.queue, "the writer of status files")
+        queueWatch.add(preparation, "the reader of waiting batches")
+        queueWatch.add(fetched, "what follows downloads")
         storage.add(publisher)
         storage.add(statusKeeper)
         storage.add(self)
@@ -119,10 +125,16 @@ package final class Scheduler: Sendable {
     /// How many operations run now.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
 
-    /// Whether what runs has moved within the last `seconds`: each filter by a band, the publisher by a file.
-    package func isAlive(within seconds: Double) -> Bool {
-        heartbeat.isAlive(within: seconds) && publisher.heartbeat.isAlive(within: seconds)
+    /// What runs, and for how long it has taken no step.
+    package func still(now: UInt64) -> [StillWork] {
+        heartbeat.still(now: now) + queueWatch.still(now: now)
     }
+
+    /// Images that have ended and are not in the outbox yet.
+    var publishingCount: Int { publisher.pendingCount }
+
+    /// Hosts that have asked to be left alone.
+    var pausedHostCount: Int { hosts.withLock { $0.pausedCount(now: Clock.nanoseconds) } }
 
     /// How many operations the queues hold, those that run included, and images that wait to be published.
     var queueLengths: [(name: String, length: Int)] {
@@ -165,14 +177,12 @@ package final class Scheduler: Sendable {
     /// ended is written down.
     ///
     /// - Parameter expired: called where that time was not enough, before anything is broken off.
-    package func stop(
-        within seconds: Double, progress: () -> Void, expired: () -> Void = {}
-    ) {
+    package func stop(within seconds: Double, expired: () -> Void = {}) {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
         statusKeeper.finishNothing(after: Clock.nanoseconds + UInt64(min(seconds, 10) * 1e9))
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
-            progress()
+            progressed()
             if DispatchTime.now() >= deadline {
                 if !gate.isAborting { expired() }
                 abort()

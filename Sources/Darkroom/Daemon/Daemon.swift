@@ -22,7 +22,7 @@ package final class Daemon: @unchecked Sendable {
     private let engine: TransferEngine
     private let cache: CacheStore?
     private let scheduler: Scheduler
-    private let notifier = Notifier()
+    private let notifier: Notifier
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
     private let ended = DispatchSemaphore(value: 0)
     private let statusIsDue = Atomic(false)
@@ -32,8 +32,13 @@ package final class Daemon: @unchecked Sendable {
     private var intake: Intake?
     private var signals: SignalSources?
     private var watchdog: (any DispatchSourceTimer)?
-    private var lastTurns: UInt64 = 0
+    /// Since when the transfers' thread has not turned, though it was asked to.
+    private var engineTurns = EngineTurns()
+    /// What has been told of as stuck.
+    private var stuck: Set<WatchedWork> = []
     private var isStopping = false
+    /// A changed configuration was refused, and none has been taken since.
+    private var isReloadRefused = false
     private var exitCode = ExitCode.success
 
     /// Opens and locks the spool. Nothing is taken from it before `run()`.
@@ -45,9 +50,13 @@ package final class Daemon: @unchecked Sendable {
         initial = loaded
         let configuration = loaded.configuration
         self.log = log
+        let notifier = Notifier()
+        self.notifier = notifier
+        notifier.starting("opening the spool")
         spool = try Spool(path: configuration.spool)
         spool.attempts.watchCrashes()
         engine = try TransferEngine(settings: configuration.transferSettings)
+        notifier.starting("opening the cache")
         cache = try CacheStore.open(configuration, log: log)
         scheduler = Scheduler(
             spool: spool, configuration: configuration, engine: engine, log: log, cache: cache)
@@ -82,6 +91,7 @@ package final class Daemon: @unchecked Sendable {
             control.async { self.fail(error) }
         }
         self.intake = intake
+        notifier.starting("looking for unfinished batches")
         do {
             try intake.start()
         } catch {
@@ -138,28 +148,35 @@ package final class Daemon: @unchecked Sendable {
             tellStatus()
         }
         do {
-            let all = try loader.loadAll()
-            if let refusal = ConfigurationChanges.refusal(from: initial, to: all) {
-                return log.reloadRefused(refusal)
-            }
-            let new = all.configuration
-            let changes = ConfigurationChanges(from: loaded, to: all)
-            loaded = all
-            // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
-            engine.update(new.transferSettings)
-            scheduler.update(new)
-            metricsFile.update(new.metricsTarget)
-            housekeeper.update()
-            LogLevel.set(new.logLevel)
-            log.configured(
-                "The configuration has been read again; "
-                    + (changes.lines.isEmpty
-                        ? "nothing has changed"
-                        : "changed: \(changes.lines.joined(separator: ", ")). Now \(new.summary)"))
-            new.warnings.forEach(log.warned)
+            try reloadWhole()
+            isReloadRefused = false
         } catch {
+            isReloadRefused = true
             log.reloadRefused(error.problems.joined(separator: "; "))
         }
+    }
+
+    /// Takes over all of the configuration or nothing.
+    private func reloadWhole() throws(ConfigurationError) {
+        let all = try loader.loadAll()
+        if let refusal = ConfigurationChanges.refusal(from: initial, to: all) {
+            throw ConfigurationError(problems: [refusal])
+        }
+        let new = all.configuration
+        let changes = ConfigurationChanges(from: loaded, to: all)
+        loaded = all
+        // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
+        engine.update(new.transferSettings)
+        scheduler.update(new)
+        metricsFile.update(new.metricsTarget)
+        housekeeper.update()
+        LogLevel.set(new.logLevel)
+        log.configured(
+            "The configuration has been read again; "
+                + (changes.lines.isEmpty
+                    ? "nothing has changed"
+                    : "changed: \(changes.lines.joined(separator: ", ")). Now \(new.summary)"))
+        new.warnings.forEach(log.warned)
     }
 
     /// Ends the daemon; asked a second time, it does not wait for running operations any more.
@@ -174,16 +191,13 @@ package final class Daemon: @unchecked Sendable {
         scheduler.close()
         notifier.stopping()
         log.stopping(signal: name, running: scheduler.runningCount)
-        tellStatus()
+        askForTime()
         // Elsewhere, so that a second signal is heard.
         DispatchQueue.global(qos: .userInteractive).async { [self] in
             housekeeper.stop()
             intake?.stop()
             let timeout = scheduler.configuration.stopTimeout
             scheduler.stop(within: timeout) {
-                notifier.extendTimeout(seconds: 10)
-                tellStatus()
-            } expired: {
                 log.stopTimedOut(after: timeout, running: scheduler.runningCount)
             }
             metricsFile.stop()
@@ -195,10 +209,25 @@ package final class Daemon: @unchecked Sendable {
         }
     }
 
+    /// Asks the service manager for more time to stop, again and again as long as nothing is stuck: `stop.timeout` may be
+    /// longer than the unit's TimeoutStopSec=, and after it there is a disk to wait for.
+    private func askForTime() {
+        let interval = Notifier.watchdogInterval ?? Self.patience
+        let isStuck = scheduler.still(now: Clock.nanoseconds).contains {
+            $0.isStuck(interval: interval)
+        }
+        if !isStuck { notifier.extendTimeout(seconds: 30) }
+        tellStatus()
+        control.asyncAfter(deadline: .now() + 1) { [weak self] in self?.askForTime() }
+    }
+
+    /// How long work may be still where no watchdog says so, in seconds.
+    private static let patience = 60.0
+
     /// Ends the daemon because it cannot go on: what runs is finished, and the service manager starts anew.
     private func fail(_ error: some CodedError) {
         log.spoolLost(error)
-        exitCode = .systemError
+        exitCode = ExitCode(of: error)
         stop(error.code)
     }
 
@@ -214,79 +243,60 @@ package final class Daemon: @unchecked Sendable {
     }
 
     private func tellStatus() {
-        notifier.status(
-            scheduler.summary.text(
-                isPaused: scheduler.gate.isSuspended, isStopping: scheduler.gate.isStopping,
-                running: scheduler.runningCount, storage: scheduler.storage.report))
+        let still = scheduler.still(now: Clock.nanoseconds).max { $0.seconds < $1.seconds }
+        let line = StatusLine(
+            summary: scheduler.summary, isPaused: scheduler.gate.isSuspended,
+            isStopping: scheduler.gate.isStopping, running: scheduler.runningCount,
+            publishing: scheduler.publishingCount, storage: scheduler.storage.report,
+            hostsPaused: scheduler.pausedHostCount, recovery: intake?.recovery, still: still,
+            isReloadRefused: isReloadRefused)
+        notifier.status(line.text)
     }
 
-    /// Tells the service manager that the daemon lives, as long as the work does.
+    // MARK: The watchdog
+
     private func startWatchdog() {
         guard let interval = Notifier.watchdogInterval else { return }
         let timer = DispatchSource.makeTimerSource(queue: control)
-        lastTurns = engine.turns
-        engine.nudge()
         timer.schedule(
-            deadline: .now() + interval / 3, repeating: interval / 3, leeway: .milliseconds(50))
-        timer.setEventHandler { @Sendable [weak self] in
-            guard let self else { return }
-            // The transfers' thread must have turned since it was asked to the last time.
-            let turns = engine.turns
-            let turned = turns != lastTurns
-            lastTurns = turns
-            engine.nudge()
-            if turned, scheduler.isAlive(within: interval) { notifier.watchdog() }
-        }
+            deadline: .now(), repeating: interval / 3, leeway: .milliseconds(50))
+        timer.setEventHandler { @Sendable [weak self] in self?.watch(interval) }
         timer.activate()
         watchdog = timer
     }
-}
 
-/// How the process ends, after sysexits.h.
-package enum ExitCode: Int32, Sendable {
-    case success = 0
-    case usage = 64
-    case software = 70
-    case systemError = 71
-    case ioError = 74
-    case temporaryFailure = 75
-    case noPermission = 77
-    case configuration = 78
-}
-
-extension Board.Summary {
-    var unfinished: Int { batchesInWork + batchesWaiting + batchesHeld }
-
-    /// The line that `systemctl status` shows.
-    func text(
-        isPaused: Bool, isStopping: Bool, running: Int, storage: StorageGuard.Report? = nil
-    ) -> String {
-        if isStopping { return "Stopping: \(count(running, "operation")) finishing" }
-        if let storage {
-            let pause = isPaused ? "Paused (SIGUSR1), and waiting" : "Waiting"
-            let next =
-                storage.secondsBetweenTries.map { "tried again in \($0) s" }
-                ?? "tried again after SIGUSR2 or a restart"
-            return "\(pause): \(storage.message); \(next); "
-                + "\(count(unfinished, "batch", "batches")) unfinished"
+    /// Tells the service manager that the daemon lives, as long as all that it does moves. That this timer runs shows
+    /// only that `control` turns.
+    private func watch(_ interval: Double) {
+        let now = Clock.nanoseconds
+        Attempts.daemonTurns()
+        let still = scheduler.still(now: now) + [engineTurns.still(engine.turns, now: now)]
+        let stuck = still.filter { $0.isStuck(interval: interval) }
+        for still in stuck where self.stuck.insert(still.work).inserted { log.stuck(still) }
+        if stuck.isEmpty {
+            self.stuck = []
+            notifier.watchdog()
         }
-        let held = batchesHeld > 0 ? "; \(batchesHeld) held" : ""
-        let waitingOrInWork = batchesInWork + batchesWaiting
-        if isPaused {
-            let finishing = running > 0 ? ", \(count(running, "image")) still finishing" : ""
-            return "Paused (SIGUSR1): \(count(waitingOrInWork, "batch", "batches")) waiting"
-                + finishing + held
-        }
-        guard waitingOrInWork > 0 else {
-            return
-                "Idle; \(count(batchesEnded, "batch", "batches")) finished since the start\(held)"
-        }
-        let waiting = batchesWaiting > 0 ? "; \(batchesWaiting) waiting" : ""
-        return "Processing \(count(batchesInWork, "batch", "batches")), "
-            + "\(images.finished) of \(count(images.total, "image"))\(waiting)\(held)"
+        scheduler.queueWatch.ask(now: now)
+        engine.nudge()
+        tellStatus()
     }
+}
 
-    private func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
-        "\(number) \(number == 1 ? one : many ?? one + "s")"
+/// For how long the transfers' thread has not turned. It is nudged each time it is asked after, so that one with nothing
+/// to do turns, too.
+struct EngineTurns {
+    private var turns: UInt64?
+    private var since: UInt64 = 0
+
+    /// - Parameter turns: how often it has turned by now.
+    mutating func still(_ turns: UInt64, now: UInt64) -> StillWork {
+        if turns != self.turns {
+            self.turns = turns
+            since = now
+        }
+        return StillWork(
+            work: WatchedWork("the thread of the transfers"), patience: .steps,
+            seconds: Double(now - since) / 1e9)
     }
 }

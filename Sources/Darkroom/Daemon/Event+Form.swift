@@ -118,6 +118,7 @@ extension Event {
             EventForm(
                 .warning, [.batch, .image, .step, .error],
                 many: "images that were being filtered when darkroomd died", by: .error)
+        case .workStuck: EventForm(.error, sometimes: [.batch, .image])
         case .downloadRetried:
             EventForm(
                 .info, [.batch, .image, .step, .error, .attempt], sometimes: [.host],

@@ -49,6 +49,7 @@ package enum Event: String, Sendable, CaseIterable {
     case imageCancelled = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e024"
     case imageWaits = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e025"
     case imageSuspected = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e050"
+    case workStuck = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e051"
     case downloadRetried = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e074"
     case hostPaused = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e075"
 

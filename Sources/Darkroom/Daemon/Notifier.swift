@@ -14,6 +14,13 @@ package final class Notifier: Sendable {
         send("RELOADING=1\nMONOTONIC_USEC=\(Clock.nanoseconds / 1000)")
     }
 
+    /// Tells of a step of the start, and asks for as much time again as a start may take: a spool may be large and its disk
+    /// slow.
+    package func starting(_ step: String) {
+        status("Starting: \(step)")
+        extendTimeout(seconds: 90)
+    }
+
     package func stopping() { send("STOPPING=1") }
 
     /// Asks for more time than the unit's own to stop or start.

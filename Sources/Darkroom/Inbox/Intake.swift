@@ -49,6 +49,9 @@ package final class Intake: @unchecked Sendable {
     private var recheckIsSet = false
     /// Asked between manifests, so that a stop does not wait for a full inbox.
     private let stopped = Atomic(false)
+    /// Unfinished batches that the start has found, and how many of them are still to be read.
+    let found = Atomic(0)
+    let unread = Atomic(0)
     private var timerIsSet = false
     private var drainIsSet = false
     var controlTimerIsSet = false
@@ -71,9 +74,13 @@ package final class Intake: @unchecked Sendable {
         let configuration = scheduler.configuration
         let recovery = Recovery(
             spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+        scheduler.queueWatch.add(queue, "the intake")
+        scheduler.queueWatch.add(largeManifests, "the reader of large manifests")
         try tellOfOrphans()
         // Before the watch stands, for an event may have something claimed before the rest is recovered.
         let unfinished = try recovery.ids()
+        found.store(unfinished.count, ordering: .relaxed)
+        unread.store(unfinished.count, ordering: .relaxed)
         spool.attempts.settle(allBut: unfinished)
         var failure: FileError?
         queue.sync {
@@ -100,6 +107,8 @@ package final class Intake: @unchecked Sendable {
             return rescanLater()
         }
         recover(id, recovery)
+        unread.subtract(1, ordering: .relaxed)
+        scheduler.progressed()
         queue.async { [weak self] in self?.recover(ids.dropFirst(), recovery) }
     }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Synchronization
 
 /// What the intake tells of the inbox: `spool/inbox.json`, and the count of files whose events were missed.
 /// All of it on the intake's queue.
@@ -7,6 +8,12 @@ extension Intake {
     /// The queues have been suspended, which the report says.
     package func suspensionChanged() {
         queue.async { [self] in reportSoon() }
+    }
+
+    /// Batches of a former daemon that are still to be read, and how many there were; nil when all have been.
+    package var recovery: (left: Int, total: Int)? {
+        let left = unread.load(ordering: .relaxed)
+        return left > 0 ? (left, found.load(ordering: .relaxed)) : nil
     }
 
     /// The inbox may not be any more what the file says.

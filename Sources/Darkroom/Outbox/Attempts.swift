@@ -121,6 +121,10 @@ package final class Attempts: Sendable {
         return body(slot)
     }
 
+    /// The daemon itself turns. A picture is the watchdog's suspect only if it was still while that was so: where the
+    /// whole process stood still, stopped by someone say, no picture is to blame.
+    package static func daemonTurns() { darkroom_crash_turn() }
+
     /// The picture moves.
     static func step(_ slot: Int) { darkroom_crash_step(Int32(slot)) }
 

@@ -87,11 +87,10 @@ package final class Publisher: Sendable {
         }
     }
 
-    private let queue = DispatchQueue(label: "darkroom.publisher", qos: .userInitiated)
+    let queue = DispatchQueue(label: "darkroom.publisher", qos: .userInitiated)
     private let pending = Mutex<[Entry]>([])
     /// Changed on `queue` only.
     private let kept = Mutex(Kept())
-    let heartbeat = Heartbeat()
     /// What has been handed in and is not dealt with yet.
     var pendingCount: Int { pending.withLock { $0.count } }
     private let durably: Bool
@@ -163,8 +162,6 @@ package final class Publisher: Sendable {
 
     /// Deals with all that has come in so far.
     private func publishGroup() {
-        heartbeat.began()
-        defer { heartbeat.ended() }
         let entries = pending.withLock { pending in
             defer { pending = [] }
             return pending
@@ -226,8 +223,6 @@ package final class Publisher: Sendable {
 
     /// Publishes what is kept, up to the first group that is refused again.
     private func retryKept(atMost limit: Int = .max) {
-        heartbeat.began()
-        defer { heartbeat.ended() }
         var count = 0
         var isWell = true
         while count < limit, isWell, let group = takeKept() {
@@ -331,7 +326,6 @@ package final class Publisher: Sendable {
         var unwritten: [Int] = []
         defer { for index in unwritten.reversed() { items.remove(at: index) } }
         for index in items.indices {
-            heartbeat.step()
             guard items[index].awaitsSync else { continue }
             let name = BatchFile.output(items[index].index)
             do {

@@ -78,7 +78,7 @@ final class StatusKeeper: Sendable {
         let source: any StatusSource
     }
 
-    private let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
+    let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
     private let state = Mutex(State())
     private let durably: Bool
     private let storage: StorageGuard

@@ -92,6 +92,15 @@ import Testing
         (.imageWaits, { $0.waitsForMemory(try filterJob(), bytes: 9) }),
         (.imageSuspected, { $0.suspected(try batch()) }),
         (
+            .workStuck,
+            {
+                $0.stuck(
+                    StillWork(
+                        work: WatchedWork("w", batch: "h", image: "a"), patience: .steps, seconds: 9
+                    ))
+            }
+        ),
+        (
             .downloadRetried,
             {
                 $0.retried(

@@ -1,0 +1,94 @@
+import Testing
+
+@testable import Darkroom
+
+/// The line that `systemctl status` shows.
+@Suite struct StatusLineTests {
+    private static func summary(
+        inWork: Int = 0, waiting: Int = 0, held: Int = 0, ended: Int = 0, done: Int = 0,
+        images: Int = 0, retrying: Int = 0
+    ) -> Board.Summary {
+        var summary = Board.Summary(
+            batchesInWork: inWork, batchesWaiting: waiting, batchesHeld: held, batchesEnded: ended)
+        summary.images = Status.Counts(new: images)
+        summary.images.filtered = done
+        summary.retrying = retrying
+        return summary
+    }
+
+    private static let full = StorageGuard.Report(
+        code: "disk-full", message: "write /s: No space left on device", since: "",
+        secondsBetweenTries: 4)
+    private static let lost = StorageGuard.Report(
+        code: "io-error", message: "sync /s: Input/output error", since: "",
+        secondsBetweenTries: nil)
+
+    private static func still(_ seconds: Double) -> StillWork {
+        StillWork(work: WatchedWork("the picture 7 of trip"), patience: .steps, seconds: seconds)
+    }
+
+    private static let lines: [(StatusLine, String)] = [
+        (StatusLine(), "Idle; 0 batches finished since the start"),
+        (
+            StatusLine(summary: summary(held: 2, ended: 1)),
+            "Idle; 1 batch finished since the start; 2 held"
+        ),
+        (
+            StatusLine(recovery: (left: 180, total: 300)),
+            "Resuming: 120 of 300 unfinished batches read"
+        ),
+        (
+            StatusLine(summary: summary(inWork: 3, waiting: 2, done: 41, images: 120), running: 4),
+            "Processing 3 batches, 41 of 120 images; 2 waiting"
+        ),
+        (
+            StatusLine(
+                summary: summary(inWork: 1, images: 1, retrying: 5), hostsPaused: 1,
+                recovery: (left: 1, total: 1)),
+            "Processing 1 batch, 0 of 1 image; Resuming: 0 of 1 unfinished batch read; "
+                + "5 downloads to be tried again; 1 host paused"
+        ),
+        (
+            StatusLine(summary: summary(inWork: 1, images: 9), still: still(14)),
+            "Processing 1 batch, 0 of 9 images"
+        ),
+        (
+            StatusLine(summary: summary(inWork: 1, images: 9), still: still(45.9)),
+            "Processing 1 batch, 0 of 9 images; the picture 7 of trip has not moved for 45 s"
+        ),
+        (
+            StatusLine(
+                summary: summary(inWork: 1, waiting: 1, held: 1), isPaused: true, running: 1),
+            "Paused (SIGUSR1): 2 batches waiting, 1 image still finishing; 1 held"
+        ),
+        (
+            StatusLine(summary: summary(inWork: 2), storage: full),
+            "Waiting: write /s: No space left on device; tried again in 4 s; 2 batches unfinished"
+        ),
+        (
+            StatusLine(summary: summary(held: 1), isPaused: true, storage: lost),
+            "Paused (SIGUSR1), and waiting: sync /s: Input/output error; "
+                + "tried again after SIGUSR2 or a restart; 1 batch unfinished"
+        ),
+        (
+            StatusLine(
+                summary: summary(inWork: 1, waiting: 3), isStopping: true, running: 2,
+                publishing: 1, storage: full),
+            "Stopping: 2 operations finishing, 1 image to be written down; "
+                + "4 unfinished batches for the next start"
+        ),
+        (
+            StatusLine(isStopping: true, running: 1), "Stopping: 1 operation finishing"
+        ),
+        (
+            StatusLine(isReloadRefused: true),
+            "Idle; 0 batches finished since the start; "
+                + "the changed configuration was refused, the old one holds"
+        ),
+    ]
+
+    @Test(arguments: lines.indices)
+    func says(index: Int) {
+        #expect(Self.lines[index].0.text == Self.lines[index].1)
+    }
+}
