@@ -21,6 +21,11 @@ extension Scheduler: StatusSource {
         }
     }
 
+    /// The IDs of those in work, sorted.
+    var batchesInWork: [String] {
+        board.withLock { $0.batches.values.map(\.folders.id) }.sorted()
+    }
+
     func finished(_ key: BatchKey) {
         advance { board in
             board.batchFinished(key)

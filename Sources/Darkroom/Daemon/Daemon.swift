@@ -135,8 +135,8 @@ package final class Daemon: @unchecked Sendable {
         } catch {
             log.storageFailed(error)
         }
-        if isNews, paused { log.paused() }
-        if isNews, !paused { log.resumed() }
+        if isNews, paused { log.paused(batches: scheduler.batchesInWork) }
+        if isNews, !paused { log.resumed(batches: scheduler.batchesInWork) }
         tellStatus()
     }
 
@@ -190,7 +190,8 @@ package final class Daemon: @unchecked Sendable {
         isStopping = true
         scheduler.close()
         notifier.stopping()
-        log.stopping(signal: name, running: scheduler.runningCount)
+        log.stopping(
+            signal: name, running: scheduler.runningCount, batches: scheduler.batchesInWork)
         askForTime()
         // Elsewhere, so that a second signal is heard.
         DispatchQueue.global(qos: .userInteractive).async { [self] in

@@ -43,7 +43,8 @@ extension Event {
     /// One line for each kind; a test holds the table against what is said and against the catalog.
     package var form: EventForm {
         switch self {
-        case .started, .stopping, .stopped, .configured, .paused, .resumed: EventForm(.notice)
+        case .started, .stopped, .configured: EventForm(.notice)
+        case .stopping, .paused, .resumed: EventForm(.notice, sometimes: [.batch])
         case .stopHurried: EventForm(.notice, [.count])
         case .stopTimedOut: EventForm(.warning, [.count])
         case .notStarted: EventForm(.error, [.error])

@@ -134,8 +134,11 @@ package struct EventLog: Sendable {
         say(.reloadRefused, "The configuration stays as it was: \(reason)")
     }
 
-    package func stopping(signal: String, running: Int) {
-        say(.stopping, "Stopping (\(signal)): \(Words.count(running, "operation")) finishing")
+    /// - Parameter batches: those in work, whose stories it is part of; so, too, in what follows.
+    package func stopping(signal: String, running: Int, batches: [String]) {
+        say(
+            .stopping, "Stopping (\(signal)): \(Words.count(running, "operation")) finishing",
+            batches: batches)
     }
 
     /// A second signal has come, and what runs is not waited for any more.
@@ -166,7 +169,11 @@ package struct EventLog: Sendable {
                     + "will be resumed at the next start")
     }
 
-    package func paused() { say(.paused, "Paused: nothing new starts until SIGUSR2") }
+    package func paused(batches: [String]) {
+        say(.paused, "Paused (SIGUSR1): nothing new starts until SIGUSR2", batches: batches)
+    }
 
-    package func resumed() { say(.resumed, "Resumed") }
+    package func resumed(batches: [String]) {
+        say(.resumed, "Resumed (SIGUSR2): work goes on", batches: batches)
+    }
 }
