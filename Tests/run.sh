@@ -283,7 +283,7 @@ part_fuzz() {
 
 # Runs some at once.
 fuzz() {
-    local name process dictionary
+    local name dictionary
     local -A processes=()
     for name in "$@"; do
         mkdir -p "$work/corpus/$name"

@@ -103,7 +103,7 @@ struct DarkroomdCommand: ParsableCommand {
             loaded = try loader.loadAll()
         } catch {
             complain(error.message, code: error.code, log)
-            throw exit(.configuration)
+            throw exit(error)
         }
         if checkConfig {
             loaded.configuration.warnings.forEach { complain("warning: \($0.message)") }
@@ -116,7 +116,7 @@ struct DarkroomdCommand: ParsableCommand {
             daemon = try Daemon(loader: loader, loaded: loaded, log: log)
         } catch {
             complain("\(error)", code: (error as? any CodedError)?.code ?? "internal", log)
-            throw exit(Darkroom.ExitCode(of: error))
+            throw exit(error)
         }
         throw exit(daemon.run())
     }
@@ -146,10 +146,8 @@ struct DarkroomdCommand: ParsableCommand {
         return "\(String(cString: here))/\(path)"
     }
 
-    /// Says why the daemon does not start: in the journal as a record like any other, elsewhere in plain lines; and
-    /// to the service manager, whose `status` shows it.
+    /// Says why the daemon does not start: in the journal as a record like any other, elsewhere in plain lines.
     private func complain(_ message: String, code: String, _ log: EventLog) {
-        Notifier().status(message.split(separator: "\n").joined(separator: "; "))
         if !checkConfig, JournalLogHandler.standardErrorIsJournal() {
             log.notStarted(message, code: code)
         } else {
@@ -166,6 +164,13 @@ struct DarkroomdCommand: ParsableCommand {
 
     private func exit(_ code: Darkroom.ExitCode) -> ArgumentParser.ExitCode {
         ArgumentParser.ExitCode(code.rawValue)
+    }
+
+    /// The exit code for a daemon that could not begin. The service manager's `status` shows why.
+    private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
+        let message = (error as? any CodedError)?.message ?? "\(error)"
+        Notifier().status(message.split(separator: "\n").joined(separator: "; "))
+        return exit(Darkroom.ExitCode(of: error))
     }
 }
 

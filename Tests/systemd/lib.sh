@@ -19,7 +19,7 @@ readonly repository stage
 unit=darkroomd.service
 spool=/var/spool/darkroom
 # Seconds that `eventually` tries.
-deadline=60
+deadline=120
 failures=0
 
 # --- Reporting and waiting -------------------------------------------------------------------

@@ -16,12 +16,12 @@ try() {
 }
 
 # can_open FAMILY TYPE: a socket of this address family, by its number in Linux.
-can_open() { perl -e 'socket(my $s, $ARGV[0], $ARGV[1], 0) or exit 1' "$1" "$2"; }
+can_open() { perl -e 'socket(my $s, $ARGV[0] + 0, $ARGV[1] + 0, 0) or exit 1' "$1" "$2"; }
 
 # A page that can be written and run: by mmap(2), or made so afterwards by mprotect(2).
 can_map_code() {
-    perl -e 'my $p = syscall(9, 0, 4096, $ARGV[0], 0x22, -1, 0); exit 1 if $p == -1;
-        exit 0 if $ARGV[0] & 4; exit(syscall(10, $p, 4096, 5) == 0 ? 0 : 1)' "$1"
+    perl -e 'my $p = syscall(9, 0, 4096, $ARGV[0] + 0, 0x22, -1, 0); exit 1 if $p == -1; exit 0 if $ARGV[0] != 3;
+        exit(syscall(10, $p, 4096, 5) == 0 ? 0 : 1)' "$1"
 }
 
 # The first of any processes but those of this sandbox.
@@ -97,7 +97,6 @@ probe() {
     try realtime chrt --fifo 1 true
     try personality setarch --addr-no-randomize true
     try signal-others kill -0 1
-    try limits prlimit --nofile=99 true
 }
 
 readonly findings=$1

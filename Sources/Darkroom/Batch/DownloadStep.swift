@@ -185,10 +185,7 @@ extension Scheduler {
         }
         let begin = Clock.nanoseconds
         do {
-            let watched = WatchedWork(
-                "the local source \(RedactedURL.text(job.text)) of \(job.folders.id)",
-                batch: job.folders.id)
-            let bytes = try heartbeat.during(watched, .files) { _ in try examineLocal(job.text) }
+            let bytes = try examineLocal(job.text)
             log.downloaded(
                 job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
             ended(work, key, source, .ready(DownloadNote()))
@@ -203,14 +200,20 @@ extension Scheduler {
     /// read when it is filtered; nothing is copied.
     private func examineLocal(_ text: String) throws -> Int {
         guard case .local(let path) = try SourceReference(text) else { return 0 }
-        let file = try configuration.localSources.open(path)
         var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
-        let count = try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
+        var bytes = 0
+        // Its file system may be one that does not answer.
+        let watched = WatchedWork("the local source \(RedactedURL.text(text))")
+        let count = try heartbeat.during(watched, .files) { _ in
+            let file = try configuration.localSources.open(path)
+            bytes = Int(file.bytes)
+            return try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
+        }
         if let refusal = PictureKind(prefix: head.prefix(count)).refusal(of: RedactedURL.text(text))
         {
             throw refusal
         }
-        return Int(file.bytes)
+        return bytes
     }
 }
 

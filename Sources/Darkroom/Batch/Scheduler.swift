@@ -177,12 +177,14 @@ package final class Scheduler: Sendable {
     /// ended is written down.
     ///
     /// - Parameter expired: called where that time was not enough, before anything is broken off.
-    package func stop(within seconds: Double, expired: () -> Void = {}) {
+    package func stop(
+        within seconds: Double, progress: () -> Void, expired: () -> Void = {}
+    ) {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
         statusKeeper.finishNothing(after: Clock.nanoseconds + UInt64(min(seconds, 10) * 1e9))
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
-            progressed()
+            progress()
             if DispatchTime.now() >= deadline {
                 if !gate.isAborting { expired() }
                 abort()

@@ -38,7 +38,7 @@ package final class Daemon: @unchecked Sendable {
     private var stuck: Set<WatchedWork> = []
     private var isStopping = false
     /// A changed configuration was refused, and none has been taken since.
-    private var isReloadRefused = false
+    private let isReloadRefused = Atomic(false)
     private var exitCode = ExitCode.success
 
     /// Opens and locks the spool. Nothing is taken from it before `run()`.
@@ -143,40 +143,32 @@ package final class Daemon: @unchecked Sendable {
     private func reload() {
         guard !isStopping else { return log.reloadRefused("darkroomd is stopping") }
         notifier.reloading()
+        isReloadRefused.store(true, ordering: .relaxed)
         defer {
             notifier.ready()
             tellStatus()
         }
         do {
-            try reloadWhole()
-            isReloadRefused = false
+            let all = try loader.loadAll()
+            if let refusal = ConfigurationChanges.refusal(from: initial, to: all) {
+                return log.reloadRefused(refusal)
+            }
+            let new = all.configuration
+            let changes = ConfigurationChanges(from: loaded, to: all)
+            loaded = all
+            // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
+            engine.update(new.transferSettings)
+            scheduler.update(new)
+            metricsFile.update(new.metricsTarget)
+            housekeeper.update()
+            isReloadRefused.store(false, ordering: .relaxed)
+            LogLevel.set(new.logLevel)
+            log.configured(
+                "The configuration has been read again; \(changes.text). Now \(new.summary)")
+            new.warnings.forEach(log.warned)
         } catch {
-            isReloadRefused = true
             log.reloadRefused(error.problems.joined(separator: "; "))
         }
-    }
-
-    /// Takes over all of the configuration or nothing.
-    private func reloadWhole() throws(ConfigurationError) {
-        let all = try loader.loadAll()
-        if let refusal = ConfigurationChanges.refusal(from: initial, to: all) {
-            throw ConfigurationError(problems: [refusal])
-        }
-        let new = all.configuration
-        let changes = ConfigurationChanges(from: loaded, to: all)
-        loaded = all
-        // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
-        engine.update(new.transferSettings)
-        scheduler.update(new)
-        metricsFile.update(new.metricsTarget)
-        housekeeper.update()
-        LogLevel.set(new.logLevel)
-        log.configured(
-            "The configuration has been read again; "
-                + (changes.lines.isEmpty
-                    ? "nothing has changed"
-                    : "changed: \(changes.lines.joined(separator: ", ")). Now \(new.summary)"))
-        new.warnings.forEach(log.warned)
     }
 
     /// Ends the daemon; asked a second time, it does not wait for running operations any more.
@@ -199,6 +191,9 @@ package final class Daemon: @unchecked Sendable {
             intake?.stop()
             let timeout = scheduler.configuration.stopTimeout
             scheduler.stop(within: timeout) {
+                notifier.extendTimeout(seconds: 10)
+                tellStatus()
+            } expired: {
                 log.stopTimedOut(after: timeout, running: scheduler.runningCount)
             }
             metricsFile.stop()
@@ -228,7 +223,7 @@ package final class Daemon: @unchecked Sendable {
     /// Ends the daemon because it cannot go on: what runs is finished, and the service manager starts anew.
     private func fail(_ error: some CodedError) {
         log.spoolLost(error)
-        exitCode = ExitCode(of: error)
+        exitCode = .systemError
         stop(error.code)
     }
 
@@ -250,7 +245,7 @@ package final class Daemon: @unchecked Sendable {
             isStopping: scheduler.gate.isStopping, running: scheduler.runningCount,
             publishing: scheduler.publishingCount, storage: scheduler.storage.report,
             hostsPaused: scheduler.pausedHostCount, recovery: intake?.recovery, still: still,
-            isReloadRefused: isReloadRefused)
+            isReloadRefused: isReloadRefused.load(ordering: .relaxed))
         notifier.status(line.text)
     }
 

@@ -32,7 +32,13 @@ struct SpoolCheck {
         guard let lock = try root.information(of: "lock") else { return [] }
         // Trying to take the lock would turn away a daemon that starts at this moment. By proc_locks(5) the
         // sixth word is the file: its device's two numbers and its inode.
-        let table = try Directory(path: "/proc").read("locks")
+        let table: [UInt8]
+        do {
+            table = try Directory(path: "/proc").read("locks")
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // A service that sees nothing of /proc but its own processes.
+            return [.note("whether a daemon works on this spool cannot be seen from here")]
+        }
         let isHeld = String(decoding: table, as: UTF8.self).split(separator: "\n").contains {
             line in
             let words = line.split(separator: " ")
