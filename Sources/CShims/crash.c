@@ -29,7 +29,8 @@ static atomic_int records = -1;
 static struct sigaction former[SIGNALS];
 /* When the picture of each record in use has taken its last step, in nanoseconds; 0 for one not in use. */
 static _Atomic uint64_t steps[DARKROOM_CRASH_SLOTS];
-/* When the process as a whole was last known to turn, in nanoseconds; 0 where nobody tells. */
+/* Since when the process as a whole is known to turn, and up to when, in nanoseconds; 0 where nobody tells. */
+static _Atomic uint64_t turns_since;
 static _Atomic uint64_t turned;
 
 /* Initial-exec, so that the handler's access needs no call that might allocate. One more than the slot,
@@ -61,10 +62,12 @@ static void mark_still(void)
 {
     const uint64_t still = (uint64_t)DARKROOM_CRASH_STILL * 1000000000u;
     const uint64_t turn = atomic_load_explicit(&turned, memory_order_relaxed);
-    const uint64_t time = turn != 0 ? turn : now();
+    const uint64_t end = turn != 0 ? turn : now();
+    const uint64_t begin = atomic_load_explicit(&turns_since, memory_order_relaxed);
     for (int slot = 0; slot < DARKROOM_CRASH_SLOTS; slot++) {
         const uint64_t step = atomic_load_explicit(&steps[slot], memory_order_relaxed);
-        if (step != 0 && time > step && time - step >= still)
+        const uint64_t last = step > begin ? step : begin;
+        if (step != 0 && end > last && end - last >= still)
             write_mark(slot, watchdog);
     }
 }
@@ -190,9 +193,13 @@ int darkroom_crash_slot(void)
     return current - 1;
 }
 
-void darkroom_crash_turn(void)
+void darkroom_crash_turn(uint64_t period)
 {
-    atomic_store_explicit(&turned, now(), memory_order_relaxed);
+    const uint64_t time = now();
+    const uint64_t last = atomic_load_explicit(&turned, memory_order_relaxed);
+    if (last == 0 || time - last > 2 * period)
+        atomic_store_explicit(&turns_since, time, memory_order_relaxed);
+    atomic_store_explicit(&turned, time, memory_order_relaxed);
 }
 
 void darkroom_crash_step(int slot)

@@ -8,6 +8,8 @@
 #ifndef DARKROOM_CRASH_H
 #define DARKROOM_CRASH_H
 
+#include <stdint.h>
+
 /* A record's length in the file, and that of the mark it begins with: a word, padded with spaces. */
 enum { DARKROOM_CRASH_RECORD = 512, DARKROOM_CRASH_MARK = 16 };
 
@@ -35,9 +37,10 @@ int darkroom_crash_enter(int slot);
 /* Whom this thread works for, or -1. */
 int darkroom_crash_slot(void);
 
-/* The process as a whole turns. Once this has been called, a picture counts as still up to the last call and not up to
- * the signal: where nothing turned, no picture is to blame. */
-void darkroom_crash_turn(void);
+/* The process as a whole turns, as it does every `period` nanoseconds. Once this has been called, a picture counts as
+ * still up to the last call and not up to the signal, and from the last time that a call came much too late: where
+ * nothing turned, no picture is to blame. */
+void darkroom_crash_turn(uint64_t period);
 
 /* The picture of this record has taken a step; the first one takes the record into use. */
 void darkroom_crash_step(int slot);

@@ -123,7 +123,11 @@ package final class Attempts: Sendable {
 
     /// The daemon itself turns. A picture is the watchdog's suspect only if it was still while that was so: where the
     /// whole process stood still, stopped by someone say, no picture is to blame.
-    package static func daemonTurns() { darkroom_crash_turn() }
+    ///
+    /// - Parameter seconds: how long it takes until this is called again.
+    package static func daemonTurns(every seconds: Double) {
+        darkroom_crash_turn(UInt64(seconds * 1e9))
+    }
 
     /// The picture moves.
     static func step(_ slot: Int) { darkroom_crash_step(Int32(slot)) }
