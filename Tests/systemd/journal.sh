@@ -17,6 +17,7 @@ main() {
     tells_a_story
     answers_queries
     explains_itself
+    tells_of_pauses
     tells_a_story_over_a_crash
     tells_each_image_for_debugging
     tells_what_a_reload_changes
@@ -158,6 +159,19 @@ explains_itself() {
 nothing_left_of() { ! grep --fixed-strings -e "$1" "$2"; }
 
 is_empty_file() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
+
+# What concerns every manifest in work is in the story of each.
+tells_of_pauses() {
+    many_images 200 moon.png sepia | submit pausing.json
+    check "a manifest is in work" eventually has_finished_some pausing
+    check "it is paused in the middle" systemctl kill --signal USR1 "$unit"
+    check "the pause is in its story" eventually finds "MESSAGE_ID=$(id paused)" DARKROOM_BATCH=pausing
+    check "the service is restarted" systemctl restart "$unit"
+    check "it goes on" systemctl kill --signal USR2 "$unit"
+    check "the manifest is finished" eventually batch_is pausing completed
+    check "its story has the pause, the stop and the start in their order" eventually story_is pausing \
+        batchClaimed batchBegun paused stopping batchResumed resumed batchBegun batchFinished
+}
 
 # --- Over a crash ----------------------------------------------------------------------------
 

@@ -50,8 +50,8 @@ extension Event {
         case .notStarted: EventForm(.error, [.error])
         case .reloadRefused: EventForm(.error)
         case .rootMissing, .headersExposed: EventForm(.warning, [.file])
-        case .summedUp:
-            EventForm(.info, or: .warning, [.event, .count], sometimes: [.batch, .failed])
+        // At the level of those that it sums up.
+        case .summedUp: EventForm(.info, [.event, .count], sometimes: [.batch, .failed])
         case .said: EventForm(.info, or: .warning)
 
         case .watching: EventForm(.info)
