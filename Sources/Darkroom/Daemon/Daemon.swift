@@ -127,6 +127,8 @@ package final class Daemon: @unchecked Sendable {
             scheduler.suspend()
             intake?.suspensionChanged()
         } else {
+            // Before what follows from it.
+            if isNews { log.resumed(batches: scheduler.batchesToBeDone) }
             scheduler.resume()
             if isNews { intake?.rescan() }
         }
@@ -135,8 +137,7 @@ package final class Daemon: @unchecked Sendable {
         } catch {
             log.storageFailed(error)
         }
-        if isNews, paused { log.paused(batches: scheduler.batchesInWork) }
-        if isNews, !paused { log.resumed(batches: scheduler.batchesInWork) }
+        if isNews, paused { log.paused(batches: scheduler.batchesToBeDone) }
         tellStatus()
     }
 
@@ -183,7 +184,7 @@ package final class Daemon: @unchecked Sendable {
         scheduler.close()
         notifier.stopping()
         log.stopping(
-            signal: name, running: scheduler.runningCount, batches: scheduler.batchesInWork)
+            signal: name, running: scheduler.runningCount, batches: scheduler.batchesToBeDone)
         askForTime()
         // Elsewhere, so that a second signal is heard.
         DispatchQueue.global(qos: .userInteractive).async { [self] in

@@ -136,7 +136,7 @@ package struct EventLog: Sendable {
         say(.reloadRefused, "The configuration stays as it was: \(reason)")
     }
 
-    /// - Parameter batches: those in work, whose stories it is part of; so, too, in what follows.
+    /// - Parameter batches: those in work and waiting, whose stories it is part of; so, too, in what follows.
     package func stopping(signal: String, running: Int, batches: [String]) {
         say(
             .stopping, "Stopping (\(signal)): \(Words.count(running, "operation")) finishing",
