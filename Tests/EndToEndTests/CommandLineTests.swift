@@ -43,6 +43,17 @@ import Testing
         #expect(ending == .exited(0), "\(output)")
     }
 
+    /// A folder that is not there may come later: no error, but a word about it.
+    @Test func warnsOfSourceRootsThatAreNotThere() async throws {
+        let (ending, output) = try await DaemonProcess.end(
+            arguments: ["--check-config", "--set", "sources.roots=[/none-a, /usr, /none-b]"])
+        #expect(ending == .exited(0))
+        let warnings = output.split(separator: "\n").filter {
+            $0.contains("warning: sources.roots: ")
+        }
+        #expect(warnings.count == 2 && warnings.allSatisfy { $0.contains("/none-") }, "\(output)")
+    }
+
     /// A wrong configuration, and what the complaint must name.
     static let wrong: [(text: String, words: [String])] = [
         ("downlods:\n  concurrency: 8\n", ["downlods", "did you mean downloads?", ":1"]),

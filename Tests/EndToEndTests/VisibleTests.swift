@@ -252,6 +252,22 @@ import Testing
         return status.contains("State:\tT")
     }
 
+    /// What happens to each image is told to those who look for trouble, and to nobody else.
+    @Test(arguments: ["debug", "info"])
+    func tellsOfEachImageForDebugging(level: String) async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["log.level": level])
+        try bench.drop("x", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("x", daemon))
+        #expect(try await daemon.stop() == .exited(0))
+        let lines = daemon.outputText.split(separator: "\n")
+        #expect(
+            lines.contains { $0.contains("x: a: ") && $0.contains(" fetched") }
+                == (level == "debug"))
+        #expect(lines.contains { $0.contains("x: a filtered, ") } == (level == "debug"))
+        #expect(lines.contains { $0.contains("x begins: 1 image to be done") })
+    }
+
     @Test func saysOnceThatTheMetricsCannotBeWritten() async throws {
         let bench = try Bench()
         let folder = bench.documents.url.appending(path: "later")

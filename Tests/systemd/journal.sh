@@ -17,7 +17,9 @@ main() {
     tells_a_story
     answers_queries
     explains_itself
+    tells_of_pauses
     tells_a_story_over_a_crash
+    tells_each_image_for_debugging
     tells_what_a_reload_changes
     tells_stops_apart
     tells_why_it_cannot_start
@@ -70,6 +72,8 @@ says() { # TEXT MATCH...
     lines=$(messages "$@")
     grep -q --fixed-strings -e "$text" <<<"$lines" || { echo "'$text' is not in: $lines"; return 1; }
 }
+
+not() { ! "$@"; }
 
 says_not() { ! says "$@" >/dev/null; }
 
@@ -156,6 +160,19 @@ nothing_left_of() { ! grep --fixed-strings -e "$1" "$2"; }
 
 is_empty_file() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
 
+# What concerns every manifest in work is in the story of each.
+tells_of_pauses() {
+    many_images 200 moon.png sepia | submit pausing.json
+    check "a manifest is in work" eventually has_finished_some pausing
+    check "it is paused in the middle" systemctl kill --signal USR1 "$unit"
+    check "the pause is in its story" eventually finds "MESSAGE_ID=$(id paused)" DARKROOM_BATCH=pausing
+    check "the service is restarted" systemctl restart "$unit"
+    check "it goes on" systemctl kill --signal USR2 "$unit"
+    check "the manifest is finished" eventually batch_is pausing completed
+    check "its story has the pause, the stop and the start in their order" eventually story_is pausing \
+        batchClaimed batchBegun paused stopping batchResumed resumed batchBegun batchFinished
+}
+
 # --- Over a crash ----------------------------------------------------------------------------
 
 tells_a_story_over_a_crash() {
@@ -189,11 +206,23 @@ many_images() { # COUNT SOURCE FILTER
 
 # --- Configuration and stops -----------------------------------------------------------------
 
+tells_each_image_for_debugging() {
+    configure "log: {level: debug}"
+    check "systemctl reload" systemctl reload "$unit"
+    check "the level has changed" eventually says "log.level: info → debug" "MESSAGE_ID=$(id configured)"
+    submit close.json <<<'{"images": [{"name": "near", "source": "moon.png", "filters": ["sepia"]}]}'
+    check "a manifest is processed" eventually batch_is close completed
+    check "with log.level: debug each image is told of" story_is close \
+        batchClaimed batchBegun imageDownloaded imageFiltered batchFinished
+    check "... with its fields" a_line_has <(records_of close) '"DARKROOM_IMAGE":"near"' \
+        '"DARKROOM_STATE":"filtered"' '"DARKROOM_STEP":"filter"' '"DARKROOM_USEC":"' '"DARKROOM_BYTES":"'
+}
+
 tells_what_a_reload_changes() {
     configure "downloads: {proxy: 'http://ann:secret@proxy:3128', perHost: 3}" \
         "sources: {roots: [/srv/pictures, /srv/none]}"
-    # One key twice is a mistake, and tells the next step.
-    check "systemctl reload" systemctl reload "$unit"
+    # One key twice is a mistake.
+    check "systemctl reload fails" not systemctl reload "$unit"
     check "a bad file is refused, with its place" eventually \
         says "/etc/darkroom/darkroomd.yaml:" "MESSAGE_ID=$(id reloadRefused)"
     printf '%s\n' "downloads: {proxy: 'http://ann:secret@proxy:3128', perHost: 3}" \
@@ -206,7 +235,7 @@ tells_what_a_reload_changes() {
         finds "MESSAGE_ID=$(id rootMissing)" DARKROOM_FILE=/srv/none
     printf '%s\n' "durability: process" "log: {level: loud}" "batches: {window: 0}" \
         >/etc/darkroom/darkroomd.yaml
-    check "systemctl reload" systemctl reload "$unit"
+    check "systemctl reload fails" not systemctl reload "$unit"
     check "a refusal names every problem" eventually \
         says "darkroomd.yaml:3: batches.window" "MESSAGE_ID=$(id reloadRefused)"
     check "... the other one, too" says "darkroomd.yaml:2: log.level" "MESSAGE_ID=$(id reloadRefused)"

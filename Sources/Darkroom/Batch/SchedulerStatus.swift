@@ -21,6 +21,16 @@ extension Scheduler: StatusSource {
         }
     }
 
+    /// The IDs of those in work, and then of those that wait for their turn, in the order in which they came. What is
+    /// held concerns nobody's pause.
+    var batchesToBeDone: [String] {
+        board.withLock { board in
+            let inWork = board.batches.filter { !$0.value.isHeld }.mapValues(\.folders.id)
+            let waiting = board.waitingBatches.filter { !$0.value.isHeld }.mapValues(\.folders.id)
+            return [inWork, waiting].flatMap { $0.sorted { $0.key < $1.key }.map(\.value) }
+        }
+    }
+
     func finished(_ key: BatchKey) {
         advance { board in
             board.batchFinished(key)

@@ -1,3 +1,5 @@
+import Logging
+
 /// Tells which records of one kind are sent one by one, and sums up the others.
 ///
 /// A thousand manifests dropped at once would otherwise write several thousand records, and ten thousand would
@@ -29,7 +31,8 @@ struct Burst: Sendable {
         var failed = 0
         /// When the first of them came.
         var since: UInt64 = 0
-        var isWorse = false
+        /// The highest of their levels.
+        var level = Logger.Level.info
         fileprivate var known: Set<FileName> = []
     }
 
@@ -39,7 +42,7 @@ struct Burst: Sendable {
         var reason: String?
         var images = 0
         var failed = 0
-        var isWorse = false
+        var level = Logger.Level.info
     }
 
     enum Verdict: Sendable, Equatable {
@@ -75,7 +78,7 @@ struct Burst: Sendable {
         rest.records += 1
         rest.images += arrival.images
         rest.failed += arrival.failed
-        rest.isWorse = rest.isWorse || arrival.isWorse
+        rest.level = max(rest.level, arrival.level)
         if let reason = arrival.reason,
             rest.reasons.count < Self.reasonsAtOnce || rest.reasons[reason] != nil
         {

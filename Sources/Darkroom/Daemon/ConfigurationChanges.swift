@@ -3,6 +3,11 @@ struct ConfigurationChanges: Equatable {
     /// `limits.memory: 64MiB → 192MiB`.
     private(set) var lines: [String] = []
 
+    /// All of them, as part of a sentence.
+    var text: String {
+        lines.isEmpty ? "nothing has changed" : "changed: \(lines.joined(separator: ", "))"
+    }
+
     init(
         from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded
     ) {

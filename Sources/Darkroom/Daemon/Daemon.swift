@@ -127,6 +127,8 @@ package final class Daemon: @unchecked Sendable {
             scheduler.suspend()
             intake?.suspensionChanged()
         } else {
+            // Before what follows from it.
+            if isNews { log.resumed(batches: scheduler.batchesToBeDone) }
             scheduler.resume()
             if isNews { intake?.rescan() }
         }
@@ -135,8 +137,7 @@ package final class Daemon: @unchecked Sendable {
         } catch {
             log.storageFailed(error)
         }
-        if isNews, paused { log.paused() }
-        if isNews, !paused { log.resumed() }
+        if isNews, paused { log.paused(batches: scheduler.batchesToBeDone) }
         tellStatus()
     }
 
@@ -164,10 +165,7 @@ package final class Daemon: @unchecked Sendable {
             isReloadRefused.store(false, ordering: .relaxed)
             LogLevel.set(new.logLevel)
             log.configured(
-                "The configuration has been read again; "
-                    + (changes.lines.isEmpty
-                        ? "nothing has changed"
-                        : "changed: \(changes.lines.joined(separator: ", ")). Now \(new.summary)"))
+                "The configuration has been read again; \(changes.text). Now \(new.summary)")
             new.warnings.forEach(log.warned)
         } catch {
             log.reloadRefused(error.problems.joined(separator: "; "))
@@ -185,7 +183,8 @@ package final class Daemon: @unchecked Sendable {
         isStopping = true
         scheduler.close()
         notifier.stopping()
-        log.stopping(signal: name, running: scheduler.runningCount)
+        log.stopping(
+            signal: name, running: scheduler.runningCount, batches: scheduler.batchesToBeDone)
         askForTime()
         // Elsewhere, so that a second signal is heard.
         DispatchQueue.global(qos: .userInteractive).async { [self] in

@@ -43,14 +43,15 @@ extension Event {
     /// One line for each kind; a test holds the table against what is said and against the catalog.
     package var form: EventForm {
         switch self {
-        case .started, .stopping, .stopped, .configured, .paused, .resumed: EventForm(.notice)
+        case .started, .stopped, .configured: EventForm(.notice)
+        case .stopping, .paused, .resumed: EventForm(.notice, sometimes: [.batch])
         case .stopHurried: EventForm(.notice, [.count])
         case .stopTimedOut: EventForm(.warning, [.count])
         case .notStarted: EventForm(.error, [.error])
         case .reloadRefused: EventForm(.error)
         case .rootMissing, .headersExposed: EventForm(.warning, [.file])
-        case .summedUp:
-            EventForm(.info, or: .warning, [.event, .count], sometimes: [.batch, .failed])
+        // At the level of those that it sums up.
+        case .summedUp: EventForm(.info, [.event, .count], sometimes: [.batch, .failed])
         case .said: EventForm(.info, or: .warning)
 
         case .watching: EventForm(.info)

@@ -30,17 +30,19 @@ package struct EventLog: Sendable {
 
     /// - Parameters:
     ///   - worse: whether it went less well, which has a level of its own.
+    ///   - kin: of a summary, the level of what it sums up.
     ///   - batches: the IDs of several batches that it concerns; of one the fields have it.
     func say(
-        _ event: Event, worse: Bool = false, _ message: @autoclosure () -> String,
+        _ event: Event, worse: Bool = false, as kin: Logger.Level? = nil,
+        _ message: @autoclosure () -> String,
         _ fields: @autoclosure () -> Fields = [:], batches: [String] = [], file: String = #fileID,
         function: String = #function, line: UInt = #line
     ) {
         let form = event.form
-        let level = worse ? form.worse ?? form.level : form.level
+        let level = kin ?? (worse ? form.worse ?? form.level : form.level)
         guard logger.logLevel <= level else { return }
         let fields = fields()
-        if form.many != nil, !isToldAlone(event, form, fields, worse) { return }
+        if form.many != nil, !isToldAlone(event, form, fields, level) { return }
         var metadata = Logger.Metadata()
         for (field, value) in fields { metadata[field.name] = .string(value) }
         if !batches.isEmpty {
@@ -56,13 +58,13 @@ package struct EventLog: Sendable {
     // MARK: Many at once
 
     private func isToldAlone(
-        _ event: Event, _ form: EventForm, _ fields: Fields, _ worse: Bool
+        _ event: Event, _ form: EventForm, _ fields: Fields, _ level: Logger.Level
     ) -> Bool {
         let arrival = Burst.Arrival(
             batch: fields[.batch], reason: form.countedBy.flatMap { fields[$0] },
             images: fields[.count].flatMap { Int($0) } ?? 0,
             failed: fields[.failed].flatMap { Int($0) } ?? 0,
-            isWorse: worse || form.level == .warning)
+            level: level)
         let verdict = flow.bursts.withLock {
             $0[event, default: Burst()].take(arrival, at: Clock.nanoseconds)
         }
@@ -89,7 +91,7 @@ package struct EventLog: Sendable {
         if rest.failed > 0 { fields[.failed] = "\(rest.failed)" }
         let batch = rest.batches.count == 1 ? "\(rest.batches[0]): " : ""
         say(
-            .summedUp, worse: rest.isWorse,
+            .summedUp, as: rest.level,
             "\(batch)\(rest.records) more within \(seconds), too many to tell one by one: "
                 + "\(words)\(images)\(reasons)",
             fields, batches: rest.batches)
@@ -134,8 +136,11 @@ package struct EventLog: Sendable {
         say(.reloadRefused, "The configuration stays as it was: \(reason)")
     }
 
-    package func stopping(signal: String, running: Int) {
-        say(.stopping, "Stopping (\(signal)): \(Words.count(running, "operation")) finishing")
+    /// - Parameter batches: those in work and waiting, whose stories it is part of; so, too, in what follows.
+    package func stopping(signal: String, running: Int, batches: [String]) {
+        say(
+            .stopping, "Stopping (\(signal)): \(Words.count(running, "operation")) finishing",
+            batches: batches)
     }
 
     /// A second signal has come, and what runs is not waited for any more.
@@ -166,7 +171,11 @@ package struct EventLog: Sendable {
                     + "will be resumed at the next start")
     }
 
-    package func paused() { say(.paused, "Paused: nothing new starts until SIGUSR2") }
+    package func paused(batches: [String]) {
+        say(.paused, "Paused (SIGUSR1): nothing new starts until SIGUSR2", batches: batches)
+    }
 
-    package func resumed() { say(.resumed, "Resumed") }
+    package func resumed(batches: [String]) {
+        say(.resumed, "Resumed (SIGUSR2): work goes on", batches: batches)
+    }
 }

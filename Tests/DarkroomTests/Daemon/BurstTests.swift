@@ -103,9 +103,22 @@ import Testing
         for record in journal.all(.summedUp) { try EventTests.check(record) }
         let failed = try #require(journal.all(.summedUp).first { $0[.event] == "imageFailed" })
         #expect(failed.level == .warning)
+        let claimed = try #require(journal.all(.summedUp).first { $0[.event] == "batchClaimed" })
+        #expect(claimed.level == .info)
         #expect(failed.message.contains("images failed (\(failed[.count] ?? "") png-crc)"))
         // Many images of few batches are not told at all beyond so many; see below.
         #expect(journal.records.count < 4 * 1040)
+    }
+
+    /// What is told of each alone is told of all together, at whatever level.
+    @Test func aSummaryHasTheLevelOfItsKind() throws {
+        let journal = RecordedJournal()
+        let log = journal.log(from: .notice)
+        for index in 0..<300 { log.steered(id: "m\(index)", Steering(.hold, uid: 1)) }
+        log.flush()
+        let summary = try #require(journal.all(.summedUp).first)
+        #expect(summary.level == .notice && summary[.event] == "batchHeld")
+        #expect(summary.message.contains("too many to tell one by one: manifests held"))
     }
 
     @Test func failuresOfOneBatchAreToldUpToANumber() throws {
