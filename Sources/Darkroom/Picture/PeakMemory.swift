@@ -97,8 +97,8 @@ package struct PeakMemory {
         if layout.bytes >= ReadAhead.leastBytes, layout.bytesPerRow <= ReadAhead.largestRow,
             cores.most > 0
         {
-            // Three bands ahead, or as many as fit into 2 MiB; one being read and one lent.
-            bytes += max(3 * Self.band(source), 2 << 20) + 2 * Self.band(source)
+            // Five bands ahead, or 2 MiB, for rows still filtered may take a third more; one being read and one lent.
+            bytes += max(5 * Self.band(source), 2 << 20) + 2 * Self.band(source)
         }
     }
 

@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A helper fills slots until they are all full or the core is wanted by another picture, and is asked for
 /// again when there is room. Where there is no helper the owner reads for itself. What is read is the same
-/// either way. A helper that also has other work (`share`) does that when the owner has enough to go on
-/// with: so two threads are busy all the time, whichever of reading and writing takes longer.
+/// either way. A helper that also has other work (`share`) does that when all slots are full or the owner
+/// reads: so two threads are busy all the time, whichever of reading and writing takes longer.
 ///
 /// Of a source that reads in two steps the helper takes the first and the owner the second: decompressing
 /// takes longest, and longer than all else together where little is written. Slots are copies of the bands
@@ -63,12 +63,8 @@ final class ReadAhead: Stage, @unchecked Sendable {
     /// Called by a helper, without the lock.
     typealias OtherWork = @Sendable () -> Bool
 
-    /// One that is lent and three ahead: the owner takes longer over the band that fills a strip than over
-    /// others.
-    private static let slots = 4
-
-    /// With so many bands ahead the owner has enough.
-    private static let enough = 2
+    /// One that is lent and five ahead: as many as the owner works on while the helper encodes a strip.
+    private static let slots = 6
 
     /// Pictures below so many bytes are read before a helper would be awake.
     static let leastBytes = 2 << 20
@@ -179,8 +175,8 @@ final class ReadAhead: Stage, @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         while isOn, !cores.isShort {
-            let isBehind = canRead(ahead: 0) && filled.count < Self.enough && !isReading
-            if !isBehind, didOtherWork() { continue }
+            let isFree = isReading || !canRead(ahead: 0)
+            if isFree, didOtherWork() { continue }
             if isReading {
                 isWaiting = true
                 condition.wait()
