@@ -51,8 +51,6 @@ import Testing
             cancellation: CancellationFlag())
     }
 
-    private static let hanging = WatchedWork("the picture a of h", batch: "h", image: "a")
-
     /// Says each kind of record once, as the daemon would.
     static let sayings: [(event: Event, say: @Sendable (EventLog) throws -> Void)] = [
         (.started, { $0.started(version: "1", spool: "/s", paused: true) }),
@@ -93,7 +91,6 @@ import Testing
         (.imageCancelled, { $0.ended(batch: "h", image(.cancelled), at: .filter) }),
         (.imageWaits, { $0.waitsForMemory(try filterJob(), bytes: 9) }),
         (.imageSuspected, { $0.suspected(try batch()) }),
-        (.workStuck, { $0.stuck(StillWork(work: hanging, patience: .steps, seconds: 61)) }),
         (
             .workStuck,
             {
