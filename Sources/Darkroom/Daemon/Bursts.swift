@@ -1,6 +1,4 @@
-import Logging
-
-/// Tells which records of one kind are sent one by one, and sums up the others.
+/// Tells which records of one kind and level are sent one by one, and sums up the others.
 ///
 /// A thousand manifests dropped at once would otherwise write several thousand records, and ten thousand would
 /// run into the journal's limit of a service, beyond which it throws records away. So of each kind the first 200
@@ -31,8 +29,6 @@ struct Burst: Sendable {
         var failed = 0
         /// When the first of them came.
         var since: UInt64 = 0
-        /// The highest of their levels.
-        var level = Logger.Level.info
         fileprivate var known: Set<FileName> = []
     }
 
@@ -42,7 +38,6 @@ struct Burst: Sendable {
         var reason: String?
         var images = 0
         var failed = 0
-        var level = Logger.Level.info
     }
 
     enum Verdict: Sendable, Equatable {
@@ -78,7 +73,6 @@ struct Burst: Sendable {
         rest.records += 1
         rest.images += arrival.images
         rest.failed += arrival.failed
-        rest.level = max(rest.level, arrival.level)
         if let reason = arrival.reason,
             rest.reasons.count < Self.reasonsAtOnce || rest.reasons[reason] != nil
         {

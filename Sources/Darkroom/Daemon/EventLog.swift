@@ -19,7 +19,8 @@ package struct EventLog: Sendable {
 
     /// What is remembered from one record to the next.
     final class Flow: Sendable {
-        let bursts = Mutex<[Event: Burst]>([:])
+        /// Those that went less well are not drowned by those that went well.
+        let bursts = Mutex<[Event: [Logger.Level: Burst]]>([:])
         let stories = Mutex(Stories())
     }
 
@@ -63,10 +64,9 @@ package struct EventLog: Sendable {
         let arrival = Burst.Arrival(
             batch: fields[.batch], reason: form.countedBy.flatMap { fields[$0] },
             images: fields[.count].flatMap { Int($0) } ?? 0,
-            failed: fields[.failed].flatMap { Int($0) } ?? 0,
-            level: level)
+            failed: fields[.failed].flatMap { Int($0) } ?? 0)
         let verdict = flow.bursts.withLock {
-            $0[event, default: Burst()].take(arrival, at: Clock.nanoseconds)
+            $0[event, default: [:]][level, default: Burst()].take(arrival, at: Clock.nanoseconds)
         }
         switch verdict {
         case .tell: return true
@@ -74,15 +74,17 @@ package struct EventLog: Sendable {
         case .collectedFirst:
             DispatchQueue.global(qos: .utility).asyncAfter(
                 deadline: .now() + .nanoseconds(Int(Burst.interval))
-            ) { sumUp(event) }
-        case .full: sumUp(event)
+            ) { sumUp(event, level) }
+        case .full: sumUp(event, level)
         }
         return false
     }
 
     /// Tells what has been collected of a kind, if anything has.
-    private func sumUp(_ event: Event) {
-        guard let rest = flow.bursts.withLock({ $0[event]?.takeRest() ?? nil }) else { return }
+    private func sumUp(_ event: Event, _ level: Logger.Level) {
+        guard let rest = flow.bursts.withLock({ $0[event]?[level]?.takeRest() ?? nil }) else {
+            return
+        }
         let words = event.form.many ?? event.name
         let images = rest.images > 0 ? ", of \(Words.count(rest.images, "image"))" : ""
         let reasons = rest.reasons.isEmpty ? "" : " (\(Words.reasons(rest.reasons)))"
@@ -91,7 +93,7 @@ package struct EventLog: Sendable {
         if rest.failed > 0 { fields[.failed] = "\(rest.failed)" }
         let batch = rest.batches.count == 1 ? "\(rest.batches[0]): " : ""
         say(
-            .summedUp, as: rest.level,
+            .summedUp, as: level,
             "\(batch)\(rest.records) more within \(seconds), too many to tell one by one: "
                 + "\(words)\(images)\(reasons)",
             fields, batches: rest.batches)
@@ -99,7 +101,9 @@ package struct EventLog: Sendable {
 
     /// Tells what has been collected of every kind.
     func flush() {
-        for event in Event.allCases { sumUp(event) }
+        for event in Event.allCases {
+            for level in Logger.Level.allCases { sumUp(event, level) }
+        }
     }
 
     /// What has been told of the batches in work.
