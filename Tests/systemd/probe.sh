@@ -61,6 +61,8 @@ probe() {
     try see-home lists /home/alice
     try see-root lists /root
     try see-tmp sees /tmp/outside
+    try see-var sees /var/lib/dpkg
+    try see-run sees /run/dbus
     try see-other-spool sees /var/spool/darkroom/inbox
     try family-unix can_open 1 1
     try family-inet can_open 2 1

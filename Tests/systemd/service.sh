@@ -10,7 +10,7 @@ repository=$1 stage=$2
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 # The kinds of records that are looked for, as Sources/Darkroom/Daemon/EventLog.swift has them.
 readonly event=7d6e6b1c0f5d4d0e9a3f2b8c51a0e0
-readonly watching=${event}08 suspected=${event}50 stuck=${event}51
+readonly watching=${event}08 refused=${event}44 suspected=${event}50 stuck=${event}51
 readonly origin=/srv/origin metrics=/var/lib/prometheus/node-exporter
 
 main() {
@@ -20,6 +20,7 @@ main() {
     starts_ready
     [ "$failures" -eq 0 ] || return 1
     does_its_whole_job
+    knows_its_submitters
     is_confined
     has_its_limits
     serves_further_spools
@@ -60,7 +61,7 @@ templates_agree() {
 }
 
 settings_of() {
-    grep -v -e '^#' -e '^$' -e '^ExecStartPre=' -e '^InaccessiblePaths=' "$repository/systemd/$1" |
+    grep -v -e '^#' -e '^$' -e '^ExecStartPre=' "$repository/systemd/$1" |
         sed -e 's/ --spool [^ ]*//' -e 's/-%i//g' -e 's,\([= ]\)-/,\1/,' -e 's/ %i$//' -e 's/%i\.yaml/darkroomd.yaml/'
 }
 
@@ -119,7 +120,7 @@ END
     printf '%s\n' 'http://127.0.0.1:8080: {Authorization: Bearer sesame}' >/etc/darkroom/headers.yaml
     chmod 600 /etc/darkroom/headers.yaml
     configure_fully
-    drop_in job LoadCredential=headers:/etc/darkroom/headers.yaml "ReadWritePaths=$metrics"
+    drop_in job LoadCredential=headers:/etc/darkroom/headers.yaml "BindPaths=$metrics"
 }
 
 configure_fully() { # [LINE]...
@@ -166,10 +167,35 @@ is_gone() { [ ! -e "$1" ]; }
 
 # The self-test kills daemons of its own, which it starts from the sandbox.
 sandboxed_self_test() {
-    drop_in self-test "TimeoutStartSec=300" \
+    drop_in self-test "TimeoutStartSec=300" RootDirectoryStartOnly=no \
         "ExecStartPre=/usr/sbin/darkroomd --self-test $spool --kills 2"
     check "the self-test finds nothing wrong in the sandbox" systemctl restart "$unit"
     drop_out self-test
+}
+
+# Whose manifest it is, and whose control file, the daemon has to see from inside the sandbox.
+knows_its_submitters() {
+    useradd --no-create-home other
+    check "is paused, to have a manifest wait" systemctl kill --signal USR1 "$unit"
+    check "... which it says" eventually property_begins StatusText "Paused (SIGUSR1)"
+    submit mine.json <<<'{"images": ["moon.png"]}'
+    check "the manifest waits" eventually batch_is mine pending
+    check "its status has its owner" grep -q "\"uid\" *: *$(id -u submitter)\b" "$spool/outbox/mine/status.json"
+    steer other mine.cancel
+    check "another user's control file is refused" eventually journal_has "$refused" \
+        "user $(id -u other)’s, and the manifest user $(id -u submitter)’s"
+    check "... and does nothing" batch_is mine pending
+    steer submitter mine.hold
+    check "one of its owner acts" eventually batch_is mine held
+    steer submitter mine.release
+    check "... and the next one" eventually batch_is mine pending
+    check "resumes" systemctl kill --signal USR2 "$unit"
+    check "the manifest is done" eventually batch_is mine completed
+}
+
+steer() { # USER FILE
+    # shellcheck disable=SC2016  # $1 is the inner shell's.
+    setpriv --reuid "$1" --regid "$1" --groups darkroom bash -c ': >"$1"' - "$spool/inbox/$2"
 }
 
 # --- The sandbox -------------------------------------------------------------------------------
@@ -178,7 +204,7 @@ is_confined() {
     install -m 755 "$repository/Tests/systemd/probe.sh" /usr/local/sbin/probe
     useradd --create-home alice
     touch /tmp/outside
-    drop_in probe "ExecStartPre=/usr/local/sbin/probe $spool/tmp/findings"
+    drop_in probe RootDirectoryStartOnly=no "ExecStartPre=/usr/local/sbin/probe $spool/tmp/findings"
     check "restarts with a probe before the daemon" systemctl restart "$unit"
     drop_out probe
     local findings=$spool/tmp/findings name
@@ -205,6 +231,8 @@ write-/dev ... /dev
 see-home home folders are not seen
 see-root root's folder is not seen
 see-tmp other programs' temporary files are not seen
+see-var other services' data is not seen
+see-run other services' sockets are not seen
 family-netlink AF_NETLINK is refused
 family-packet AF_PACKET is refused
 family-alg AF_ALG is refused
@@ -277,10 +305,11 @@ serves_further_spools() {
     : >/etc/darkroom/prints.yaml
     local unit=darkroomd@prints.service spool=/var/spool/darkroom-prints
     configure_prints
-    drop_in probe "ExecStartPre=/usr/local/sbin/probe $spool/tmp/findings"
     check "a second daemon starts" systemctl start "$unit"
     check "its spool is for the submitters, as the first one" modes_are \
         750 "" 3770 /tmp 3770 /inbox 700 /active 750 /outbox
+    drop_in probe RootDirectoryStartOnly=no ExecStartPre= "ExecStartPre=/usr/local/sbin/probe $spool/tmp/findings"
+    check "it restarts with a probe before it" systemctl restart "$unit"
     submit prints.yaml <<'END'
 images:
   local: {source: moon.png, filters: [sepia]}

@@ -40,14 +40,16 @@ extension Board {
     ) -> SteeringOutcome {
         guard let key = keys[FileName(id)] else { return .unknown }
         if let batch = waitingBatches[key] {
-            guard isPrivileged || batch.uid == steering.uid else {
+            guard isPrivileged || steering.isOwners(of: batch.uid) else {
                 return .refused(owner: batch.uid)
             }
             return steer(key, batch, steering, &effects)
         }
         guard let batch = batches[key] else { return .unknown }
         let owner = batch.status.manifest.uid
-        guard isPrivileged || owner == steering.uid else { return .refused(owner: owner) }
+        guard isPrivileged || steering.isOwners(of: owner) else {
+            return .refused(owner: owner)
+        }
         return steer(batch, steering, &effects)
     }
 

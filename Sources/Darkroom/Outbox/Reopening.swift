@@ -44,7 +44,7 @@ package struct Reopening {
         guard let finished = status.times.finished, status.state.isFinal else {
             return .unusable("its status.json does not say that it has ended")
         }
-        guard spool.isPrivileged(steering.uid) || status.manifest.uid == steering.uid else {
+        guard spool.isPrivileged(steering.uid) || steering.isOwners(of: status.manifest.uid) else {
             return .refused(owner: status.manifest.uid)
         }
         guard status.state != .rejected else { return .isRejected }
@@ -81,7 +81,7 @@ package struct Reopening {
         guard let status = try Status(frameIn: folders.outbox()), status.state.isFinal,
             case .reopened(let record)? = try ItemJournal.first(in: folders.active()),
             record.isOf(status),
-            spool.isPrivileged(steering.uid) || status.manifest.uid == steering.uid
+            spool.isPrivileged(steering.uid) || steering.isOwners(of: status.manifest.uid)
         else { return .isInWork }
         return try resume(id)
     }

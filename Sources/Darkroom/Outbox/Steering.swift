@@ -28,6 +28,13 @@ package struct Steering: Codable, Sendable, Equatable {
         self.uid = uid
         self.file = file
     }
+
+    /// The user whom the kernel names where it cannot tell who it is: in a user namespace, or on a network file
+    /// system. Nobody is the same as nobody else.
+    package static let nobody: UInt32 = 65534
+
+    /// Whether it comes from the owner of a manifest.
+    func isOwners(of manifest: UInt32?) -> Bool { uid == manifest && uid != Self.nobody }
 }
 
 extension [Steering] {

@@ -109,6 +109,15 @@ import Testing
         }
     }
 
+    /// In a user namespace or on a network file system, many users look like nobody.
+    @Test(arguments: [
+        (UInt32(1000), UInt32?(1000), true), (1000, 1001, false), (1000, nil, false),
+        (65534, 65534, false), (0, 0, true),
+    ])
+    func knowsWhoIsTheOwner(uid: UInt32, manifest: UInt32?, isOwner: Bool) {
+        #expect(Steering(.cancel, uid: uid).isOwners(of: manifest) == isOwner)
+    }
+
     @Test func beginsNothingMoreWhileHeld() throws {
         var table = try Table(window: 8)
         table.accept("a", images: 100)

@@ -64,7 +64,7 @@ import Testing
     @Test func theTemplateIsTheServiceButForItsNames() throws {
         let names: Set = [
             "Description", "ExecStart", "ExecStartPre", "ExecReload", "RequiresMountsFor",
-            "ReadWritePaths", "InaccessiblePaths", "CacheDirectory", "NoExecPaths",
+            "BindPaths", "CacheDirectory", "NoExecPaths",
         ]
         let service = try settings("darkroomd.service").filter { !names.contains($0.key) }
         let template = try settings("darkroomd@.service").filter { !names.contains($0.key) }
