@@ -71,10 +71,10 @@ read_options() {
 read_commit() {
     [ -z "${SOURCE_DATE_EPOCH:-}" ] ||
         [[ $SOURCE_DATE_EPOCH =~ ^[0-9]+$ ]] || fail "SOURCE_DATE_EPOCH is '$SOURCE_DATE_EPOCH', not a number of seconds"
-    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null)} ||
+    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory="$PWD" log -1 --format=%ct 2>/dev/null)} ||
         SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l etc/debian/changelog -S Timestamp)
     export SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C.UTF-8
-    [ -z "$(git status --porcelain 2>/dev/null)" ] ||
+    [ -z "$(git -c safe.directory="$PWD" status --porcelain 2>/dev/null)" ] ||
         echo "There are changes that are not committed: they go into the package as well." >&2
     umask 022
 }

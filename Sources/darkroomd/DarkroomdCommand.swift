@@ -35,13 +35,14 @@ struct DarkroomdCommand: ParsableCommand {
             """,
         version: "darkroomd \(Daemon.version)")
 
-    @Option(help: ArgumentHelp("The spool's root folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The spool's root folder.", valueName: "dir"), completion: .directory)
     var spool: String?
 
     @Option(
         help: ArgumentHelp(
             "The configuration file; \(ConfigurationLoader.standardPath) is read if it exists.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var config: String?
 
     @Option(
@@ -54,7 +55,7 @@ struct DarkroomdCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The least level that is logged: trace, debug, info, notice, warning, error or critical.",
-            valueName: "level"))
+            valueName: "level"), completion: .list(Logger.Level.allCases.map(\.rawValue)))
     var logLevel: String?
 
     @Flag(help: "Check the configuration, print it, and exit.")
@@ -64,7 +65,7 @@ struct DarkroomdCommand: ParsableCommand {
         help: ArgumentHelp(
             "Test on this spool's file system what the daemon relies on, with daemons that are killed in the "
                 + "middle of their work, and exit. The spool itself is left alone and may be in use.",
-            valueName: "spool"))
+            valueName: "spool"), completion: .directory)
     var selfTest: String?
 
     @Option(

@@ -55,7 +55,7 @@ probe() {
     try write-cache writes "$CACHE_DIRECTORY/probe-write"
     rm -f "$CACHE_DIRECTORY/probe-write"
     local folder
-    for folder in / /etc /etc/darkroom /usr/bin /var/lib /srv/pictures /run /sys /dev; do
+    for folder in / /etc /etc/darkroom /usr/bin /var/lib /srv/pictures /run /sys /dev /dev/shm /dev/mqueue; do
         try "write-$folder" writes "$folder/probe-write"
     done
     try see-home lists /home/alice

@@ -61,7 +61,7 @@ templates_agree() {
 }
 
 settings_of() {
-    grep -v -e '^#' -e '^$' -e '^ExecStartPre=' "$repository/systemd/$1" |
+    grep -v -e '^#' -e '^$' -e '^ExecStartPre=' -e '^AssertPathExists=' "$repository/systemd/$1" |
         sed -e 's/ --spool [^ ]*//' -e 's/-%i//g' -e 's,\([= ]\)-/,\1/,' -e 's/ %i$//' -e 's/%i\.yaml/darkroomd.yaml/'
 }
 
@@ -228,6 +228,8 @@ write-/srv/pictures ... a source root
 write-/run ... /run
 write-/sys ... /sys
 write-/dev ... /dev
+write-/dev/shm ... /dev/shm
+write-/dev/mqueue ... /dev/mqueue
 see-home home folders are not seen
 see-root root's folder is not seen
 see-tmp other programs' temporary files are not seen

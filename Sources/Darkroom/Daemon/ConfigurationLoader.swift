@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import SystemPackage
 
 /// Reads the configuration from its layers: the command line over the environment over the file over the
 /// defaults.
@@ -93,8 +94,11 @@ package struct ConfigurationLoader: Sendable {
             return file
         } catch {
             let cause =
-                FileManager.default.fileExists(atPath: name)
-                ? "cannot be read as UTF-8 text" : "there is no such file"
+                switch access(name, R_OK) == 0 ? 0 : errno {
+                case 0: "cannot be read as UTF-8 text"
+                case ENOENT: "there is no such file"
+                case let code: "cannot be read: \(Errno(rawValue: code))"
+                }
             problems.append("\(name): \(cause)")
             return ConfigurationFile(path: name, text: "")
         }
@@ -119,7 +123,7 @@ package struct ConfigurationLoader: Sendable {
 
     /// Variables that begin like ours and are none: a misspelt one would otherwise do nothing.
     private func unknownVariables() -> [String] {
-        let known = Set(Setting.all.map(\.variable) + [FaultPoint.variable])
+        let known = Set(Setting.all.map(\.variable) + [FaultPoint.variable, ChildDaemon.variable])
         let fault = environment[FaultPoint.variable].flatMap(FaultPoint.problem)
         let problems = fault.map { ["environment variable \(FaultPoint.variable): \($0)"] } ?? []
         let unknown = environment.keys.sorted()

@@ -24,6 +24,8 @@ package final class Daemon: @unchecked Sendable {
     private let scheduler: Scheduler
     private let notifier: Notifier
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
+    /// Writes into the spool what signals ask for.
+    private let files = DispatchQueue(label: "darkroom.files", qos: .userInitiated)
     private let ended = DispatchSemaphore(value: 0)
     private let statusIsDue = Atomic(false)
     private let housekeeper: Housekeeper
@@ -99,14 +101,15 @@ package final class Daemon: @unchecked Sendable {
         }
         let configuration = initial.configuration
         log.configured(configuration.summary)
-        configuration.warnings.forEach(log.warned)
+        warn(of: configuration)
         log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
         startWatchdog()
         metricsFile.update(configuration.metricsTarget)
         cache?.start()
         housekeeper.start(after: 2)
-        notifier.ready()
+        // First, so that whoever waited for the start finds it.
         tellStatus()
+        notifier.ready()
     }
 
     // MARK: Signals
@@ -132,13 +135,23 @@ package final class Daemon: @unchecked Sendable {
             scheduler.resume()
             if isNews { intake?.rescan() }
         }
-        do {
-            try spool.markPaused(paused, durably: initial.configuration.isDurable)
-        } catch {
-            log.storageFailed(error)
+        let batches = isNews && paused ? scheduler.batchesToBeDone : nil
+        // Elsewhere, for a disk that hangs is no reason for the watchdog to go hungry.
+        files.async { [self] in
+            do throws(FileError) {
+                try spool.markPaused(paused, durably: initial.configuration.isDurable)
+            } catch {
+                log.storageFailed(error)
+            }
+            if let batches { log.paused(batches: batches) }
         }
-        if isNews, paused { log.paused(batches: scheduler.batchesToBeDone) }
         tellStatus()
+    }
+
+    /// Looks at what the configuration names, on a thread that nobody waits for: a network file system may not answer.
+    private func warn(of configuration: Configuration) {
+        let log = log
+        DispatchQueue.global(qos: .utility).async { configuration.warnings.forEach(log.warned) }
     }
 
     private func reload() {
@@ -166,7 +179,7 @@ package final class Daemon: @unchecked Sendable {
             LogLevel.set(new.logLevel)
             log.configured(
                 "The configuration has been read again; \(changes.text). Now \(new.summary)")
-            new.warnings.forEach(log.warned)
+            warn(of: new)
         } catch {
             log.reloadRefused(error.problems.joined(separator: "; "))
         }
@@ -201,6 +214,7 @@ package final class Daemon: @unchecked Sendable {
             engine.stop()
             cache?.stop()
             spool.attempts.close()
+            files.sync {}
             log.stopped(unfinished: scheduler.summary.unfinished)
             ended.signal()
         }

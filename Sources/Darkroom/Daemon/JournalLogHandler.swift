@@ -14,10 +14,12 @@ package struct JournalLogHandler: LogHandler {
         set { LogLevel.set(newValue) }
     }
     package var metadata: Logger.Metadata = [:]
+    private let sendsRecords: Bool
     private let alsoWritesLines: Bool
 
     package init() {
-        alsoWritesLines = !Self.standardErrorIsJournal()
+        sendsRecords = getenv(ChildDaemon.variable) == nil
+        alsoWritesLines = !sendsRecords || !Self.standardErrorIsJournal()
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -28,7 +30,7 @@ package struct JournalLogHandler: LogHandler {
     package func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
         let message = Self.oneLine(event.message.description)
-        send(message, event, all)
+        if sendsRecords { send(message, event, all) }
         if alsoWritesLines { writeLine(message, event.level) }
     }
 

@@ -51,6 +51,8 @@ package struct LocalSources: Sendable, Equatable {
         }
         let places = roots.compactMap { Place(root: $0, path: path) }
         if places.isEmpty { throw forbidden(shown) }
+        // Why it could not be opened in a root, told only where no later one has it.
+        var refusal: FetchError?
         for place in places {
             let descriptor: Descriptor
             do throws(Errno) {
@@ -68,12 +70,16 @@ package struct LocalSources: Sendable, Equatable {
             } catch .noSuchAddressOrDevice {
                 throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
             } catch {
-                throw FetchError(
+                let failure = FetchError(
                     .sourceUnreadable, "\(shown): cannot be opened in \(place.root): \(error)",
                     fault: error.storageFault)
+                guard error == .permissionDenied else { throw failure }
+                refusal = refusal ?? failure
+                continue
             }
             return try checked(descriptor, at: place, shown: shown)
         }
+        if let refusal { throw refusal }
         throw FetchError(.sourceMissing, "\(shown): no such file in sources.roots (\(listOfRoots))")
     }
 

@@ -16,6 +16,10 @@ package final class ChildDaemon {
         }
     }
 
+    /// Tells a daemon that it is a test's: it leaves the system's journal alone and says everything on standard
+    /// error, for the thousands of records of daemons that are killed concern nobody who runs the real one.
+    package static let variable = "DARKROOM_SELF_TEST"
+
     private let identifier: pid_t
     private var ending: Ending?
 

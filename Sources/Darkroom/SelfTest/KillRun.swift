@@ -59,7 +59,7 @@ package struct KillRun {
     // MARK: Lives
 
     /// How often a daemon is let come to a point before that counts as missed.
-    private static let attempts = 5
+    private static let attempts = 12
 
     private mutating func die(at point: FaultPoint) throws(SelfTestError) {
         if point == .expiredMoved || point == .expiredFileRemoved {

@@ -61,6 +61,7 @@ package final class TestSpool {
         all.merge(settings) { $1 }
         var environment = environment
         environment[FaultPoint.variable] = fault
+        environment[ChildDaemon.variable] = "1"
         let arguments =
             ["--spool", path, "--config", configuration]
             + all.sorted { $0.key < $1.key }.flatMap { ["--set", "\($0.key)=\($0.value)"] }

@@ -64,6 +64,7 @@ import Testing
     @Test func theTemplateIsTheServiceButForItsNames() throws {
         let names: Set = [
             "Description", "ExecStart", "ExecStartPre", "ExecReload", "RequiresMountsFor",
+            "AssertPathExists",
             "BindPaths", "CacheDirectory", "NoExecPaths",
         ]
         let service = try settings("darkroomd.service").filter { !names.contains($0.key) }
