@@ -51,7 +51,7 @@ package struct LocalSources: Sendable, Equatable {
         }
         let places = roots.compactMap { Place(root: $0, path: path) }
         if places.isEmpty { throw forbidden(shown) }
-        // Why it could not be opened in a root, told only where no later one has it.
+        // Of a root that may not be entered, told only where no later one has it.
         var refusal: FetchError?
         for place in places {
             let descriptor: Descriptor
@@ -73,7 +73,8 @@ package struct LocalSources: Sendable, Equatable {
                 let failure = FetchError(
                     .sourceUnreadable, "\(shown): cannot be opened in \(place.root): \(error)",
                     fault: error.storageFault)
-                guard error == .permissionDenied else { throw failure }
+                // A file that may not be read is the one that is meant, whatever is in later roots.
+                guard error == .permissionDenied, !place.mayBeEntered else { throw failure }
                 refusal = refusal ?? failure
                 continue
             }
@@ -163,6 +164,8 @@ extension LocalSources {
         private static func parts(of path: String) -> [Substring] {
             path.split(separator: "/").filter { $0 != "." }
         }
+
+        var mayBeEntered: Bool { faccessat(AT_FDCWD, root, X_OK, AT_EACCESS) == 0 }
 
         /// `improperLink` (EXDEV) is the answer to a way out of the root.
         func open(_ resolution: Resolution) throws(Errno) -> Descriptor {

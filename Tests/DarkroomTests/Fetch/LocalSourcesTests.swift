@@ -215,6 +215,21 @@ import Testing
         }
     }
 
+    /// A root that may not be entered is no reason to leave out the next one.
+    @Test func passesOverARootThatIsClosed() throws {
+        chmod(scratch.path, 0o755)
+        chmod(scratch.path + "/one", 0)
+        defer { chmod(scratch.path + "/one", 0o755) }
+        var bytes: Int64?
+        try Self.withoutRoot { bytes = try sources().open("a.png").bytes }
+        #expect(bytes == 3)
+        #expect {
+            try Self.withoutRoot { _ = try sources().open("none.png").bytes }
+        } throws: { error in
+            (error as? FetchError)?.kind == .sourceUnreadable
+        }
+    }
+
     /// Runs `body`, which does not leave the thread, with a user's rights to files, for root may read
     /// everything. setfsuid(2) is the thread's alone; Swift's Glibc module leaves it out.
     private static func withoutRoot(_ body: () throws -> Void) throws {
