@@ -367,7 +367,7 @@ part_package() {
     build_packages package || return
     elsewhere=$(mktemp -d)
     if build package "again elsewhere" package_elsewhere "$elsewhere"; then
-        packages=("$PACKAGES"/*.deb)
+        mapfile -t packages < <(printf '%s\n' "$PACKAGES"/*.deb | grep -v '+upgrade_')
         run_lines package "checks of the Debian package" \
             bash Tests/package/check.sh "$PWD/${packages[0]}" "$elsewhere/${packages[0]##*/}" "$PWD"
     fi
