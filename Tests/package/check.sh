@@ -10,7 +10,8 @@ readonly package=$1 again=$2 built_in=$3
 # The packages that may be depended on, and no other.
 readonly depends="libc6 libcurl4 libdeflate0 libgcc-s1 libjpeg62-turbo libpng16-16 libssl3 libstdc++6 \
 libsystemd0 systemd systemd zlib1g"
-failures=0
+# shellcheck source=Tests/reporting.sh
+. ../reporting.sh
 
 main() {
     work=$(mktemp -d) || exit 1
@@ -24,30 +25,7 @@ main() {
     control
     programs
     completions
-    [ "$failures" -eq 0 ]
-}
-
-# check WHAT COMMAND [ARGUMENT]...: one line, and what the command printed if it failed.
-check() {
-    local what=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        echo "ok    $what"
-    else
-        echo "FAIL  $what"
-        [ -z "$output" ] || sed 's/^/      /' <<<"$output"
-        failures=$((failures + 1))
-    fi
-}
-
-# Runs a command that is to print nothing.
-quiet() {
-    local output status
-    output=$("$@" 2>&1)
-    status=$?
-    [ "$status" -eq 0 ] && [ -z "$output" ] && return
-    echo "$output"
-    return 1
+    conclude
 }
 
 # If it is not, says which files differ.

@@ -20,22 +20,10 @@ unit=darkroomd.service
 spool=/var/spool/darkroom
 # Seconds that `eventually` tries.
 deadline=120
-failures=0
+# shellcheck source=Tests/reporting.sh
+. "$repository/Tests/reporting.sh"
 
-# --- Reporting and waiting -------------------------------------------------------------------
-
-# check WHAT COMMAND [ARGUMENT]...: one line, and what the command printed if it failed.
-check() {
-    local what=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        echo "ok    $what"
-    else
-        echo "FAIL  $what"
-        [ -z "$output" ] || sed 's/^/      /' <<<"$output"
-        failures=$((failures + 1))
-    fi
-}
+# --- Waiting ---------------------------------------------------------------------------------
 
 # Runs a command again until it succeeds; after the deadline, prints what the daemon said.
 eventually() {
@@ -50,9 +38,6 @@ eventually() {
         sleep 0.05
     done
 }
-
-# The script's last command: its status tells whether everything was as it should be.
-conclude() { [ "$failures" -eq 0 ]; }
 
 # --- The service -----------------------------------------------------------------------------
 

@@ -93,24 +93,6 @@ installs() {
     check "the user can log in nowhere" user_is_locked
 }
 
-# Runs a command that is to print nothing.
-quiet() {
-    local output
-    output=$("$@" 2>&1) && [ -z "$output" ] && return
-    echo "$output"
-    return 1
-}
-
-modes_are() { # MODE FOLDER...
-    local wrong=0 found
-    while [ $# -gt 0 ]; do
-        found=$(stat --format '%a %U:%G' "$spool$2")
-        [ "$found" = "$1 darkroom:darkroom" ] || { echo "$spool$2: $found, not $1"; wrong=1; }
-        shift 2
-    done
-    return $wrong
-}
-
 user_is_locked() {
     [ "$(getent passwd darkroom | cut -d : -f 7)" = /usr/sbin/nologin ] &&
         [[ $(getent shadow darkroom | cut -d : -f 2) = '!'* ]]
