@@ -8,7 +8,7 @@
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
 # Most tests wait, for daemons and for the disk. So where there are several parts, what only needs processors goes on
-# beside them, at the lowest priority, lest they notice.
+# beside them, at the lowest priority, lest they notice. Each line begins with the minutes and seconds since the start.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/packages.sh
@@ -38,18 +38,17 @@ main() {
     done
     prepare || { failed=1; sum_up; }
     trap end_beside EXIT
-    # The first build for all; then the second beside the tests of the first, and so on.
     if [ "${#parts[@]}" -gt 1 ]; then
-        start_beside early 19 early_builds
+        start_beside quiet 19 quiet_parts
         run unit e2e faults
-        join_beside early
-        start_beside late 19 late_parts
+        ! is_wanted tsan || await_beside quiet "$LOGS/built-tsan"
         run tsan
-        join_beside late
+        ! is_wanted systemd || await_beside quiet "$LOGS/built-packages"
+        run systemd
+        join_beside quiet
     else
-        run unit e2e faults tsan lint exact instructions package
+        run "${parts[0]}"
     fi
-    run fuzz systemd
     sum_up
 }
 
@@ -63,11 +62,11 @@ run() {
 
 is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 
-early_builds() { ! is_wanted tsan || build_tsan; }
-
-late_parts() {
-    run lint exact instructions package
-    ! is_wanted fuzz || build_fuzz
+# First what the others wait for.
+quiet_parts() {
+    ! is_wanted tsan || build_tsan
+    ! is_wanted systemd || why_no_systemd >/dev/null || build_packages systemd
+    run lint exact instructions package fuzz
 }
 
 prepare() {
@@ -106,6 +105,11 @@ start_beside() {
     beside[$name]=$!
 }
 
+# await_beside NAME FILE: waits until it has made a file, or has ended without.
+await_beside() {
+    while [ ! -e "$2" ] && kill -0 "${beside[$1]}" 2>/dev/null; do sleep 1; done
+}
+
 # Waits for it, shows what it had to say, and adds what it counted.
 join_beside() {
     local name=$1 counts=()
@@ -125,7 +129,7 @@ end_beside() {
 
 # --- Reporting -------------------------------------------------------------------------------
 
-say() { printf '%-8s %s\n' "$1" "$2"; }
+say() { printf '%2d:%02d %-8s %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$1" "$2"; }
 
 # check PART WHAT COMMAND [ARGUMENT]...: counts one check; shows the end of its output if it failed.
 check() {
@@ -245,7 +249,7 @@ part_faults() {
     run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
         --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
     join_beside kills
-    grep -h '^ok .*, lost [0-9]' "$LOGS"/faults{-kills,}.log | sed 's/^ok */         /'
+    grep -h '^ok .*, lost [0-9]' "$LOGS"/faults{-kills,}.log | sed 's/^ok */               /'
     rm -rf "$work"
 }
 
@@ -259,9 +263,11 @@ part_tsan() {
 }
 
 build_tsan() {
+    [ ! -e "$LOGS/built-tsan" ] || return 0
     build_suites tsan "$TSAN" --sanitize=thread &&
         build tsan "Tests/tsan/mutex.c" clang_of_swift -std=c11 -Wall -Wextra -Werror -O1 \
-            -shared -fPIC -o "$TSAN/mutex.so" Tests/tsan/mutex.c
+            -shared -fPIC -o "$TSAN/mutex.so" Tests/tsan/mutex.c &&
+        touch "$LOGS/built-tsan"
 }
 
 # Every process, the tests' and each daemon, writes what the sanitizer has to say into a file of its

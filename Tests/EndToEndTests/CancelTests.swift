@@ -6,9 +6,9 @@ import Testing
 /// Cancelling by a file in the inbox.
 @Suite(.fewAtATime) struct CancelTests {
     @Test func endsABatchInWork() async throws {
-        let bench = try Bench(pictures: 60)
+        let bench = try Bench(pictures: Bench.many)
         let daemon = try await bench.run(["downloads.concurrency": "2"])
-        try bench.drop("long", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        try bench.drop("long", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "long", daemon, "under way") {
             $0.counts.filtered >= 2
         }
@@ -19,7 +19,7 @@ import Testing
         // What was done stays, what was not is cancelled.
         #expect(status.counts.filtered >= 2)
         #expect(status.counts.cancelled > 0)
-        #expect(status.counts.finished == 60)
+        #expect(status.counts.finished == Bench.many)
         #expect(status.counts.failed == 0)
         try bench.checkOutcome(status)
         // The request was consumed.
@@ -50,9 +50,9 @@ import Testing
     }
 
     @Test func isRememberedOverAKill() async throws {
-        let bench = try Bench(pictures: 60)
+        let bench = try Bench(pictures: Bench.many)
         let first = try await bench.run(["downloads.concurrency": "1"])
-        try bench.drop("long", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        try bench.drop("long", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "long", first, "under way") {
             $0.counts.filtered >= 1
         }

@@ -73,13 +73,13 @@ import Testing
         try bench.checkCompleted(try await bench.spool.finish("one", daemon))
 
         try write("Bearer secret-two")
-        try await waitForReload(1, daemon)
+        try await daemon.reload()
         try bench.drop("two", images: [("a", bench.url("2.png"))])
         try bench.checkCompleted(try await bench.spool.finish("two", daemon))
 
         // A mistake leaves what was.
         try write("[secret-three]")
-        try await waitForReload(2, daemon)
+        try await daemon.reload()
         #expect(daemon.outputText.contains("headers:1: "))
         try bench.drop("three", images: [("a", bench.url("3.png"))])
         try bench.checkCompleted(try await bench.spool.finish("three", daemon))
@@ -94,15 +94,6 @@ import Testing
                 "/0.png Bearer secret-one", "/2.png Bearer secret-two", "/3.png Bearer secret-two",
             ])
         #expect(try other.requests().map(\.authorization) == ["-"])
-    }
-
-    private func waitForReload(_ number: Int, _ daemon: DaemonProcess) async throws {
-        daemon.send(SIGHUP)
-        try await daemon.waitUntil("reload number \(number)") {
-            let lines = $0.notifications.lines
-            return lines.count { $0 == "RELOADING=1" } == number
-                && lines.count { $0 == "READY=1" } == number + 1
-        }
     }
 
     @Test func printsNoPasswordOfTheProxy() async throws {

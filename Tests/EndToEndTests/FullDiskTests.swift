@@ -166,9 +166,9 @@ struct FullDiskTests {
 /// What people do to the spool's folders behind the daemon's back.
 @Suite(.fewAtATime) struct RemovedFolderTests {
     @Test func aBatchWhoseFolderIsRemovedEnds() async throws {
-        let bench = try Bench(pictures: 60)
+        let bench = try Bench(pictures: Bench.many)
         let daemon = try await bench.run(["downloads.concurrency": "2"])
-        try bench.drop("gone", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        try bench.drop("gone", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "gone", daemon, "under way") {
             $0.counts.filtered >= 3
         }

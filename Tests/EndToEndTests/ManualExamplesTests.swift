@@ -157,12 +157,7 @@ import Testing
             arguments: ["--config", file.path], environment: ["CACHE_DIRECTORY": place.work.path])
         try await daemon.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
         try file.write(spool + Self.text(keys + ["manifests.maxImages"]))
-        daemon.send(SIGHUP)
-        try await daemon.waitUntil("RELOADING=1 and then READY=1") {
-            let lines = $0.notifications.lines
-            guard let reloading = lines.lastIndex(of: "RELOADING=1") else { return false }
-            return lines[reloading...].contains("READY=1")
-        }
+        try await daemon.reload()
         try place.bench.drop("two", images: [("a", "a.png"), ("b", "b.png")])
         let status = try await place.bench.spool.finish("two", daemon)
         return status.state != .rejected

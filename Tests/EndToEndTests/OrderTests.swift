@@ -5,38 +5,49 @@ import Testing
 /// Which image comes before which: priorities, dependencies, shared sources.
 @Suite(.fewAtATime) struct OrderTests {
     @Test func aHigherPriorityOvertakes() async throws {
-        let bench = try Bench(pictures: 80)
+        let many = Bench.many
+        let bench = try Bench(pictures: many + 10)
         let daemon = try await bench.run(["downloads.concurrency": "2"])
-        try bench.drop(
-            "low", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) }, priority: .low)
+        try bench.drop("low", images: bench.slowImages(), priority: .low)
         _ = try await bench.spool.waitForStatus(of: "low", daemon, "under way") {
             $0.counts.filtered >= 1
         }
         try bench.drop(
-            "high", images: (60..<70).map { ("\($0)", bench.slowURL("\($0).png")) },
-            priority: .veryHigh)
+            "high", images: bench.slowImages(many..<many + 10), priority: .veryHigh)
         let high = try await bench.spool.finish("high", daemon)
-        let low = try #require(try bench.spool.status(of: "low"))
-
+        #expect(try bench.spool.status(of: "low")?.state == .processing)
         try bench.checkCompleted(high)
         #expect(high.priority == .veryHigh)
-        #expect(low.state == .processing)
-        // At most what was under way when the other came, and what fits beside its ten.
-        #expect(low.counts.finished < 30)
-        try bench.checkCompleted(try await bench.spool.finish("low", daemon))
+
+        // From its first image on nothing else began: at most what was under way ended beside it.
+        let order = try bench.origin.requests().map(\.path)
+        let highs = order.indices.filter { bench.isSlow(order[$0], many..<many + 10) }
+        #expect(highs.count == 10)
+        let span = try #require(highs.last) - (try #require(highs.first)) + 1
+        #expect(span <= highs.count + 2, "\(order)")
+        try bench.spool.drop("low.cancel", "")
+        #expect(try await bench.spool.finish("low", daemon).state == .cancelled)
     }
 
     @Test func batchesOfOnePriorityShare() async throws {
-        let bench = try Bench(pictures: 80)
+        let many = Bench.many
+        let bench = try Bench(pictures: many + 4)
         let daemon = try await bench.run(["downloads.concurrency": "2", "batches.window": "4"])
-        try bench.drop("long", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        try bench.drop("long", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "long", daemon, "under way") {
             $0.counts.filtered >= 1
         }
-        try bench.drop("short", images: (60..<64).map { ("\($0)", bench.slowURL("\($0).png")) })
+        try bench.drop("short", images: bench.slowImages(many..<many + 4))
         try bench.checkCompleted(try await bench.spool.finish("short", daemon))
         #expect(try bench.spool.status(of: "long")?.state == .processing)
-        try bench.checkCompleted(try await bench.spool.finish("long", daemon))
+        // Its images come between the other's, not behind them.
+        let order = try bench.origin.requests().map(\.path)
+        let shorts = order.indices.filter { bench.isSlow(order[$0], many..<many + 4) }
+        #expect(shorts.count == 4)
+        let between = try #require(shorts.last) - (try #require(shorts.first)) + 1 - shorts.count
+        #expect(between <= 12, "\(order)")
+        try bench.spool.drop("long.cancel", "")
+        #expect(try await bench.spool.finish("long", daemon).state == .cancelled)
     }
 
     /// What is fetched and waits to be filtered takes turns by batch.

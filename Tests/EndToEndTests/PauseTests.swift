@@ -6,9 +6,10 @@ import Testing
 /// SIGUSR1 and SIGUSR2.
 @Suite(.fewAtATime) struct PauseTests {
     @Test func nothingStartsWhilePaused() async throws {
-        let bench = try Bench(pictures: 60)
-        let daemon = try await bench.run(["downloads.concurrency": "2"])
-        try bench.drop("work", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        let bench = try Bench(pictures: Bench.many)
+        let file = try ConfigurationText("downloads: {concurrency: 2}\n")
+        let daemon = try await bench.run(arguments: ["--config", file.path])
+        try bench.drop("work", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "work", daemon, "under way") {
             $0.counts.filtered >= 3
         }
@@ -23,7 +24,7 @@ import Testing
             $0.counts.downloading == 0 && $0.counts.filtering == 0
         }
         #expect(paused.state == .processing)
-        #expect(paused.counts.finished < 60)
+        #expect(paused.counts.finished < Bench.many)
         let requests = try bench.origin.requests().count
 
         // A manifest is taken in meanwhile, and waits.
@@ -44,12 +45,16 @@ import Testing
         #expect(try bench.origin.requests().count == requests)
         #expect(bench.spool.exists("paused"))
 
+        // The rest goes faster.
+        try file.write("downloads: {concurrency: 32}\n")
+        try await daemon.reload()
+        try await daemon.waitForStatusText("Paused (SIGUSR1): 2 batches waiting")
         daemon.send(SIGUSR2)
         try bench.checkCompleted(try await bench.spool.finish("meanwhile", daemon))
         try bench.checkCompleted(try await bench.spool.finish("work", daemon))
         try await daemon.waitForStatusText("Idle")
         #expect(!bench.spool.exists("paused"))
-        #expect(try bench.origin.requests().count == 61)
+        #expect(try bench.origin.requests().count == Bench.many + 1)
         #expect(try await daemon.stop() == .exited(0))
     }
 

@@ -8,10 +8,9 @@ import Testing
     enum End: CaseIterable, Sendable { case stopped, interrupted, killed }
 
     @Test(arguments: End.allCases) func theRestIsDoneAndNothingTwice(end: End) async throws {
-        // So many that a busy machine's test comes in time to see it in the middle.
-        let bench = try Bench(pictures: 240)
+        let bench = try Bench(pictures: Bench.many)
         let first = try await bench.run(["downloads.concurrency": "2", "status.interval": "0.05s"])
-        try bench.drop("trip", images: (0..<240).map { ("\($0)", bench.slowURL("\($0).png")) })
+        try bench.drop("trip", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "trip", first, "under way") {
             $0.counts.filtered >= 4
         }
@@ -25,7 +24,7 @@ import Testing
 
         // What is in the outbox is whole, and stays as it is.
         let done = bench.spool.list("outbox/trip").filter { $0.hasSuffix(".png") }
-        #expect(done.count >= 4 && done.count < 240)
+        #expect(done.count >= 4 && done.count < Bench.many)
         let identities = try done.map { try bench.spool.identity("outbox/trip/\($0)") }
         let interrupted = try #require(try bench.spool.status(of: "trip"))
         #expect(interrupted.state == .processing)

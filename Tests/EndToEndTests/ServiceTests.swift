@@ -16,14 +16,14 @@ import Testing
     }
 
     @Test func saysWhatItIsDoing() async throws {
-        let bench = try Bench(pictures: 60)
+        let bench = try Bench(pictures: Bench.many)
         let daemon = try await bench.run(["downloads.concurrency": "2"])
         for batch in ["one", "two"] {
-            try bench.drop(batch, images: (0..<30).map { ("\($0)", bench.slowURL("\($0).png")) })
+            try bench.drop(batch, images: bench.slowImages())
         }
         try await daemon.waitForStatusText("Processing 2 batches, ")
         try await daemon.waitUntil("the number of all images") {
-            $0.statusText.contains(" of 60 images")
+            $0.statusText.contains(" of \(2 * Bench.many) images")
         }
     }
 
@@ -35,8 +35,7 @@ import Testing
         #expect(try await bench.spool.finish("two", daemon).state == .rejected)
 
         try file.write("manifests: {maxImages: 2}\n")
-        daemon.send(SIGHUP)
-        try await waitForReload(daemon)
+        try await daemon.reload()
         try bench.drop("again", images: [("a", bench.url("0.png")), ("b", bench.url("1.png"))])
         try bench.checkCompleted(try await bench.spool.finish("again", daemon))
     }
@@ -47,8 +46,7 @@ import Testing
         let daemon = try await bench.run(arguments: ["--config", file.path])
         // One good key beside one bad: nothing of it counts.
         try file.write("manifests: {maxImages: 2}\nlog: {level: loud}\n")
-        daemon.send(SIGHUP)
-        try await waitForReload(daemon)
+        try await daemon.reload()
         #expect(daemon.outputText.contains("loud"))
         try bench.drop("two", images: [("a", bench.url("0.png")), ("b", bench.url("1.png"))])
         #expect(try await bench.spool.finish("two", daemon).state == .rejected)
@@ -65,8 +63,7 @@ import Testing
             $0.counts.filtered >= 1
         }
         try file.write("downloads: {concurrency: 32}\nfilters: {concurrency: 1}\n")
-        daemon.send(SIGHUP)
-        try await waitForReload(daemon)
+        try await daemon.reload()
         try bench.checkCompleted(try await bench.spool.finish("work", daemon))
     }
 
@@ -95,13 +92,4 @@ import Testing
         #expect(!daemon.notifications.lines.contains("WATCHDOG=1"))
     }
 
-    /// RELOADING=1 with its moment, and READY=1 after it.
-    private func waitForReload(_ daemon: DaemonProcess) async throws {
-        try await daemon.waitUntil("RELOADING=1 and then READY=1") {
-            let lines = $0.notifications.lines
-            guard let reloading = lines.lastIndex(of: "RELOADING=1") else { return false }
-            return lines[reloading...].contains("READY=1")
-        }
-        #expect(daemon.notifications.lines.contains { $0.hasPrefix("MONOTONIC_USEC=") })
-    }
 }

@@ -69,27 +69,30 @@ import Testing
     enum Between: CaseIterable, Sendable { case nothing, stop, kill }
 
     @Test(arguments: Between.allCases) func holdsInMidBatch(between: Between) async throws {
-        let bench = try Bench(pictures: 40)
-        var daemon = try await bench.run(["downloads.concurrency": "2", "batches.window": "4"])
-        try bench.drop("x", images: (0..<40).map { ("\($0)", bench.slowURL("\($0).png")) })
+        let bench = try Bench(pictures: Bench.many)
+        let file = try ConfigurationText("downloads: {concurrency: 2}\nbatches: {window: 4}\n")
+        var daemon = try await bench.run(arguments: ["--config", file.path])
+        try bench.drop("x", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "x", daemon, "under way") {
             $0.counts.filtered >= 3
         }
         try bench.spool.drop("x.hold", "")
         let held = try await bench.spool.waitForStatus(of: "x", daemon, "held and at rest") {
-            $0.state == .held && $0.counts.new + $0.counts.filtered == 40
+            $0.state == .held && $0.counts.new + $0.counts.filtered == Bench.many
         }
-        #expect(held.counts.new > 20)
+        #expect(held.counts.new > 0)
         try await waitUntilConsumed(bench, daemon, "x.hold")
         let requests = try bench.origin.requests().count
         // What was fetched and whose filter had not begun is put back.
         #expect((held.counts.filtered...held.counts.filtered + 4).contains(requests))
+        // The rest goes faster.
+        try file.write("downloads: {concurrency: 32}\n")
         switch between {
-        case .nothing: break
+        case .nothing: try await daemon.reload()
         case .stop: #expect(try await daemon.stop() == .exited(0))
         case .kill: try await daemon.killAtOnce()
         }
-        if between != .nothing { daemon = try await bench.run() }
+        if between != .nothing { daemon = try await bench.run(arguments: ["--config", file.path]) }
         // Whatever else is done meanwhile.
         try bench.drop("y", images: [("a", bench.url("0.png"))])
         try bench.checkCompleted(try await bench.spool.finish("y", daemon))
@@ -101,9 +104,11 @@ import Testing
         let status = try await bench.spool.finish("x", daemon)
         try bench.checkCompleted(status)
         #expect(status.steering?.map(\.action) == [.hold, .release])
-        let total = try (0..<40).map { try bench.requests(for: "/slow/\($0).png") }.reduce(0, +)
+        let total = try (0..<Bench.many).map { try bench.requests(for: "/slow/\($0).png") }.reduce(
+            0, +)
         #expect(
-            total == 40 + requests - held.counts.filtered, "only what was put back is fetched again"
+            total == Bench.many + requests - held.counts.filtered,
+            "only what was put back is fetched again"
         )
         #expect(status.images.allSatisfy { $0.attempts == 1 })
     }

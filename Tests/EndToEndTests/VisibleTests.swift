@@ -151,12 +151,12 @@ import Testing
     }
 
     @Test func metricsAddUpToWhatTheManifestsSay() async throws {
-        let bench = try Bench(pictures: 60)
+        let bench = try Bench(pictures: Bench.many)
         let daemon = try await bench.run(settings(bench))
         try bench.drop("good", images: (0..<12).map { ("\($0)", bench.url("\($0).png")) })
         try bench.drop("mixed", images: [("a", bench.url("0.png")), ("b", bench.url("none.png"))])
         try bench.spool.drop("bad.json", "{\"imagse\": []}")
-        try bench.drop("slow", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
+        try bench.drop("slow", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "slow", daemon, "under way") {
             $0.counts.filtered >= 4
         }

@@ -112,6 +112,17 @@ package final class DaemonProcess: Sendable {
         }
     }
 
+    /// Has it read its configuration again, taken or refused: RELOADING=1 with its moment, and READY=1 after it.
+    package func reload() async throws {
+        func count(_ line: String) -> Int { notifications.lines.count { $0 == line } }
+        let before = count("RELOADING=1")
+        send(SIGHUP)
+        try await waitUntil("reload number \(before + 1)") {
+            $0.notifications.lines.contains { $0.hasPrefix("MONOTONIC_USEC=") }
+                && count("RELOADING=1") == before + 1 && count("READY=1") == before + 2
+        }
+    }
+
     package func waitForEnding() async throws -> Ending {
         try await eventually("the daemon's end", context: { describe() }) { currentEnding() }
     }

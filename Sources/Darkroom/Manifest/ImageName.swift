@@ -35,8 +35,8 @@ package enum ImageName {
         return lowered == "status.json" || lowered.hasPrefix("manifest.")
     }
 
-    /// The name of an image that has none, made of its source's last path component: a URL's query
-    /// and fragment left out and its percent signs decoded, the ending of a picture taken off, what
+    /// The name of an image that has none, made of its source's last path component: what is behind a
+    /// question mark and a URL's fragment left out, a URL's percent signs decoded, the ending of a picture taken off, what
     /// a name may not have replaced by `_`. It is always a good name, though not always the only of
     /// its kind.
     package static func derived(from source: String) -> String {
@@ -85,6 +85,14 @@ package enum ImageName {
                 path = path.dropFirst(2).drop { $0 != UInt8(ascii: "/") }
             } else if path.contains(UInt8(ascii: "@")) {
                 // A user and a password without the slashes before them.
+                return ""
+            }
+        } else {
+            // A URL whose scheme was forgotten or mistyped has as much to hide, as ``RedactedURL`` knows.
+            path = path.prefix { $0 != UInt8(ascii: "?") }
+            if let at = path.lastIndex(of: UInt8(ascii: "@")),
+                path[..<at].contains(UInt8(ascii: ":"))
+            {
                 return ""
             }
         }

@@ -53,7 +53,13 @@ import Testing
         ("file:///pictures/m31.heic", "m31"),
         ("pictures/m31.webp", "m31"),
         ("m31%20.tif", "m31%20"),
-        ("a?b#c.bmp", "a?b#c"),
+        ("a#b.bmp", "a#b"),
+        // URLs with a slip, whose secrets are no names.
+        ("http//example.org/a.png?token=secret", "a"),
+        ("example.org/a.png?token=secret", "a"),
+        ("https//ann:secret@example.org", "image"),
+        ("ann:se/cret@example.org/a.png", "image"),
+        ("photos/12:30@home.png", "image"),
         ("./.hidden", "_hidden"),
         // To Unicode the sign and the dot are one character.
         ("\u{600}.png", "\u{600}"),
