@@ -72,7 +72,7 @@ import Testing
         #expect(bench.spool.list("outbox") == ["last"])
         // Each has a visible reason, except those whose names ask not to be looked at.
         for name in ["notes.txt", "without-ending", "folder.json", "link.json", "fifo.json"] {
-            #expect(daemon.outputText.contains("inbox/\(name) is not taken"))
+            try await daemon.says("inbox/\(name) is not taken")
         }
     }
 

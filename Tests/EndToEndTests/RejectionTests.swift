@@ -41,7 +41,7 @@ import Testing
         #expect(errors[0].suggestion == "priority")
         #expect(errors[3].suggestion == "sepia")
         #expect(try bench.spool.bytes("outbox/wrong/manifest.json") == Array(manifest.utf8))
-        #expect(daemon.outputText.contains("wrong.json rejected"))
+        try await daemon.says("wrong.json rejected")
     }
 
     @Test(arguments: [

@@ -99,6 +99,6 @@ import Testing
         let daemon = try await bench.run()
         #expect(try await daemon.stop() == .exited(0))
         #expect(daemon.notifications.last("STOPPING") == "1")
-        #expect(daemon.outputText.contains("Stopped"))
+        try await daemon.says("Stopped")
     }
 }

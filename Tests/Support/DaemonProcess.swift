@@ -105,6 +105,11 @@ package final class DaemonProcess: Sendable {
         }
     }
 
+    /// Waits for words in its output: what it tells of may be seen elsewhere before.
+    package func says(_ words: String) async throws {
+        try await waitUntil("'\(words)' in its output") { $0.outputText.contains(words) }
+    }
+
     /// Waits for a status text that begins with `prefix`.
     package func waitForStatusText(_ prefix: String) async throws {
         try await waitUntil("a status text that begins with '\(prefix)'") {
