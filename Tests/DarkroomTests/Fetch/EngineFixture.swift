@@ -41,6 +41,25 @@ final class EngineFixture: Sendable {
         await run(try request(url))
     }
 
+    /// One as soon as the other has ended. A busy machine's test would come back to ask for the next so late that the
+    /// connection is not used any more.
+    func fetch(inTurn urls: [String]) async throws -> [Result<TransferReport, FetchError>] {
+        let requests = try urls.map { try request($0) }
+        return await withCheckedContinuation { continuation in
+            run(requests[...], []) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private typealias Results = [Result<TransferReport, FetchError>]
+
+    private func run(
+        _ requests: ArraySlice<TransferRequest>, _ results: Results,
+        _ completion: @escaping @Sendable (Results) -> Void
+    ) {
+        guard let next = requests.first else { return completion(results) }
+        engine.start(next) { [self] in run(requests.dropFirst(), results + [$0], completion) }
+    }
+
     /// A request whose output holds `content` already, as an earlier try has left it.
     func request(_ url: String, holding content: some DataProtocol) throws -> TransferRequest {
         let request = try request(url)

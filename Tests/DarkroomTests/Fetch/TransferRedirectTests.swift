@@ -174,14 +174,17 @@ import Testing
         let root = try DocumentRoot(count: 1)
         let origin = try NginxOrigin(documentRoot: root.scratch.path)
         let fixture = try EngineFixture()
-        #expect(try await !fixture.fetch("\(origin.baseURL)/0.png").get().reusedConnection)
-        #expect(try await fixture.fetch("\(origin.baseURL)/0.png").get().reusedConnection)
+        let url = "\(origin.baseURL)/0.png"
+        let reused = try await fixture.fetch(inTurn: [url, url]).map {
+            try $0.get().reusedConnection
+        }
+        #expect(reused == [false, true])
         var rules = FetchRules.loopback
         rules.addresses.allowNetworks.append(IPNetwork(base: IPAddress(v4: 0x0A00_0000), prefix: 8))
         fixture.engine.update(TransferSettings(rules: rules, userAgent: "test"))
-        #expect(try await !fixture.fetch("\(origin.baseURL)/0.png").get().reusedConnection)
+        #expect(try await !fixture.fetch(url).get().reusedConnection)
         fixture.engine.update(TransferSettings(userAgent: "test"))
-        let refused = try await fixture.fetch("\(origin.baseURL)/0.png").failure
+        let refused = try await fixture.fetch(url).failure
         #expect(refused?.kind == .addressForbidden)
     }
 
