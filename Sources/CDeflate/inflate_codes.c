@@ -133,21 +133,6 @@ static bool make_table(
     return true;
 }
 
-/* Makes one entry of two literals in a row wherever both codes fit. */
-static void join_literals(uint32_t *table)
-{
-    /* The second one's entry is a smaller one, which is still single; or, of 0, itself. No branches:
-     * they would be as good as random. */
-    for (uint32_t i = 1u << LENGTH_ROOT; i-- > 0;) {
-        const uint32_t entry = table[i];
-        const uint32_t next = table[i >> BITS(entry)];
-        const uint32_t bits = BITS(entry) + BITS(next);
-        const uint32_t joined = (entry & 0xff0000) | (next & 0xff0000) << 8 | 2 * IS_LITERAL | bits;
-        const bool fits = (entry & next & IS_LITERAL) != 0 && bits <= LENGTH_ROOT;
-        table[i] = fits ? joined : entry;
-    }
-}
-
 bool darkroom_inflate_make_number_table(darkroom_inflate *s)
 {
     /* Unlike the others this code has to be complete. */
@@ -163,6 +148,6 @@ bool darkroom_inflate_make_tables(darkroom_inflate *s)
             s->distance_table, DISTANCE_ROOT, s->lengths + s->length_count, s->distance_count,
             distance_entry, true))
         return false;
-    join_literals(s->length_table);
+    darkroom_inflate_join_literals(s->length_table);
     return true;
 }

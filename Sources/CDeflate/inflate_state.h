@@ -1,4 +1,4 @@
-/* Inside the inflater: its state, and what its three files share. */
+/* Inside the inflater: its state, and what its files share. */
 #ifndef DARKROOM_INFLATE_STATE_H
 #define DARKROOM_INFLATE_STATE_H
 
@@ -17,13 +17,13 @@
  * the masks below.
  *
  * A second table of 2^k entries has codes of at least k + 1 symbols; k is at most 15 - root. That
- * bounds the size of all second tables: 286 / 6 · 32 for lengths, 30 / 8 · 128 for distances.
+ * bounds the size of all second tables: 286 / 5 · 16 for lengths, 30 / 8 · 128 for distances.
  */
 enum {
-    LENGTH_ROOT = 10,
+    LENGTH_ROOT = 11,
     DISTANCE_ROOT = 8,
     NUMBER_ROOT = 7,
-    LENGTH_SIZE = (1 << LENGTH_ROOT) + 1536,
+    LENGTH_SIZE = (1 << LENGTH_ROOT) + 1024,
     DISTANCE_SIZE = (1 << DISTANCE_ROOT) + 512,
     LONGEST_CODE = 15,
     MOST_LENGTHS = 288,
@@ -131,6 +131,10 @@ bool darkroom_inflate_make_number_table(darkroom_inflate *s);
 
 /* The same of the tables for lengths and distances, of s->lengths. */
 bool darkroom_inflate_make_tables(darkroom_inflate *s);
+
+/* Makes one entry of two literals in a row wherever both codes fit into the bits that select from the table.
+ * (inflate_join.c) */
+void darkroom_inflate_join_literals(uint32_t *length_table);
 
 /* Reads the symbols of a block as far as possible. (inflate_symbols.c) */
 int darkroom_inflate_read_symbols(darkroom_inflate *s, span *p);

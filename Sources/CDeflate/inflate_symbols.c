@@ -104,9 +104,10 @@ INLINE void copy_quickly(uint8_t *out, size_t distance, size_t length)
     }
 }
 
-enum { QUICK_IN = 16, QUICK_OUT = 16 + LONGEST_MATCH + 16 };
+enum { QUICK_IN = 32, QUICK_OUT = 16 + LONGEST_MATCH + 16 };
 
-/* Symbols as long as there are QUICK_IN bytes of input and QUICK_OUT of room for each turn. */
+/* Symbols as long as there are QUICK_IN bytes of input and QUICK_OUT of room for each turn: it takes in up to four
+ * words, each at most 7 bytes behind the last, and writes up to three pairs of literals and a match. */
 INLINE int read_quickly(darkroom_inflate *s, span *p)
 {
     const uint32_t *const length_table = s->length_table;
@@ -163,7 +164,12 @@ INLINE int read_quickly(darkroom_inflate *s, span *p)
             FOLLOW();
             if ((entry & ARE_LITERALS) != 0) {
                 LITERAL();
-                continue;
+                FOLLOW();
+                if ((entry & ARE_LITERALS) != 0) {
+                    LITERAL();
+                    continue;
+                }
+                REFILL();
             }
         }
         if ((entry & IS_SPECIAL) != 0) {
@@ -184,11 +190,13 @@ INLINE int read_quickly(darkroom_inflate *s, span *p)
                 break;
             }
         }
-        /* Of 64 bits at most 20 are used, or 15 of a code in a second table. The length's further
-         * bits may be 5, a distance 28, so that LENGTH_ROOT remain to look up what follows. */
+        /* Of 64 bits at most 2 * LENGTH_ROOT are used. The length's further bits may be 5, those of a
+         * distance DISTANCE_ROOT + 13, so that LENGTH_ROOT remain to look up what follows. A distance's code
+         * in a second table may have 15. */
         const size_t length = BASE(entry) + (size_t)(bits & ((1u << FURTHER(entry)) - 1));
         DROP(FURTHER(entry));
         if ((away & IS_SPECIAL) != 0) {
+            REFILL();
             away = look_up(distance_table, DISTANCE_ROOT, bits);
             if ((away & IS_SPECIAL) != 0) {
                 answer = DARKROOM_INFLATE_DAMAGED;

@@ -140,14 +140,14 @@ enum DeflateTables {
 }
 
 /// Packs bits into bytes, the least significant first.
-struct BitWriter {
+package struct BitWriter {
     private var bytes: [UInt8]
     private var pending: UInt64 = 0
     private var pendingCount = 0
 
-    init(bytes: [UInt8]) { self.bytes = bytes }
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    mutating func append(_ bits: UInt32, count: Int) {
+    package mutating func append(_ bits: UInt32, count: Int) {
         pending |= UInt64(bits) << pendingCount
         pendingCount += count
         while pendingCount >= 8 {
@@ -158,14 +158,14 @@ struct BitWriter {
     }
 
     /// Appends a Huffman code, which goes with its most significant bit first.
-    mutating func appendCode(_ code: Int, count: Int) {
+    package mutating func appendCode(_ code: Int, count: Int) {
         var reversed: UInt32 = 0
         for bit in 0..<count where code >> bit & 1 == 1 { reversed |= 1 << (count - 1 - bit) }
         append(reversed, count: count)
     }
 
     /// All bytes, the last filled up with zeros.
-    func finished() -> [UInt8] {
+    package func finished() -> [UInt8] {
         pendingCount > 0 ? bytes + [UInt8(truncatingIfNeeded: pending)] : bytes
     }
 }

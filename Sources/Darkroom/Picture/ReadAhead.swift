@@ -67,7 +67,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
     private static let slots = 6
 
     /// Pictures below so many bytes are read before a helper would be awake.
-    static let leastBytes = 2 << 20
+    static let leastBytes = 1 << 20
 
     /// Of wider rows even a few would take more memory than the time is worth.
     static let largestRow = 512 << 10
