@@ -41,11 +41,13 @@ main() {
     if [ "${#parts[@]}" -gt 1 ]; then
         start_beside quiet 19 quiet_parts
         run unit e2e faults
-        ! is_wanted tsan || await_beside quiet "$LOGS/built-tsan"
+        ! is_wanted tsan || await_beside quiet tsan
         run tsan
-        ! is_wanted systemd || await_beside quiet "$LOGS/built-packages"
+        ! needs_packages || await_beside quiet packages
         run systemd
         join_beside quiet
+        # It is given a time, and so needs the processors for itself.
+        run fuzz
     else
         run "${parts[0]}"
     fi
@@ -65,17 +67,19 @@ is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 # First what the others wait for.
 quiet_parts() {
     ! is_wanted tsan || build_tsan
-    ! is_wanted systemd || why_no_systemd >/dev/null || build_packages systemd
-    run lint exact instructions package fuzz
+    ! needs_packages || build_packages systemd
+    run lint exact instructions package
+    ! is_wanted fuzz || build_fuzz
 }
+
+needs_packages() { is_wanted systemd && ! why_no_systemd >/dev/null; }
 
 prepare() {
     { missing_build_packages; missing_test_packages; } | install_packages || return 1
     require_swift || return 1
     pin_dependencies || return 1
     mkdir -p "$LOGS"
-    # What has been built in this run.
-    rm -f "$LOGS"/built-*
+    rm -f "$LOGS"/{built,failed}-*
     # Debian keeps nginx and systemd's tools where only administrators have their PATH.
     PATH=$PATH:/usr/sbin:/sbin
 }
@@ -105,9 +109,9 @@ start_beside() {
     beside[$name]=$!
 }
 
-# await_beside NAME FILE: waits until it has made a file, or has ended without.
+# await_beside NAME BUILT: waits until it has come to build that, or has ended.
 await_beside() {
-    while [ ! -e "$2" ] && kill -0 "${beside[$1]}" 2>/dev/null; do sleep 1; done
+    until [ -e "$LOGS/built-$2" ] || [ -e "$LOGS/failed-$2" ] || ! kill -0 "${beside[$1]}" 2>/dev/null; do sleep 1; done
 }
 
 # Waits for it, shows what it had to say, and adds what it counted.
@@ -150,6 +154,21 @@ judge() {
     say "$part" "FAILED: $what (all of it in $log)"
     tail -n 60 "$log" | sed 's/^/    /'
     return 1
+}
+
+# once NAME COMMAND [ARGUMENT]...: builds something once in a run, for all parts that need it. Where it has failed it is
+# not tried again, and has been told of and counted.
+once() {
+    local name=$1
+    shift
+    [ ! -e "$LOGS/built-$name" ] || return 0
+    [ ! -e "$LOGS/failed-$name" ] || return 1
+    if "$@"; then
+        touch "$LOGS/built-$name"
+    else
+        touch "$LOGS/failed-$name"
+        return 1
+    fi
 }
 
 # A build, too, counts if it fails; it is no test that could pass.
@@ -262,12 +281,12 @@ part_tsan() {
     check tsan-reports "no race is reported" no_reports "$reports"
 }
 
-build_tsan() {
-    [ ! -e "$LOGS/built-tsan" ] || return 0
+build_tsan() { once tsan tsan_suites; }
+
+tsan_suites() {
     build_suites tsan "$TSAN" --sanitize=thread &&
         build tsan "Tests/tsan/mutex.c" clang_of_swift -std=c11 -Wall -Wextra -Werror -O1 \
-            -shared -fPIC -o "$TSAN/mutex.so" Tests/tsan/mutex.c &&
-        touch "$LOGS/built-tsan"
+            -shared -fPIC -o "$TSAN/mutex.so" Tests/tsan/mutex.c
 }
 
 # Every process, the tests' and each daemon, writes what the sanitizer has to say into a file of its
@@ -320,13 +339,13 @@ fuzz() {
     done
 }
 
-# Builds what is not built yet of this run.
-build_fuzz() {
+build_fuzz() { once fuzz fuzz_programs; }
+
+fuzz_programs() {
     local work=.build/fuzz source name
     local flags=(-std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-sanitize-recover=undefined
         -ISources/CShims -ISources/CShims/include -ISources/CPixels -ISources/CPixels/include
         -ISources/CDeflate/include)
-    [ ! -e "$LOGS/built-fuzz" ] || return 0
     rm -rf "$work/objects"
     mkdir -p "$work/objects"
     build fuzz "the C parts, with sanitizers" fuzz_objects || return
@@ -338,7 +357,6 @@ build_fuzz() {
     done
     rm -f "$work/heads"
     build fuzz Tests/fuzz/heads.swift fuzz_heads "$work/heads"
-    touch "$LOGS/built-fuzz"
 }
 
 # The Swift files that need nothing but each other, so that the sanitizer sees them alone.
@@ -380,10 +398,11 @@ part_package() {
     rm -rf "$elsewhere"
 }
 
-# Builds the package, and one of the same program with a higher version for it to be upgraded to; once in a run.
-build_packages() { # PART
+build_packages() { once packages both_packages "$1"; } # PART
+
+# The package, and one of the same program with a higher version for it to be upgraded to.
+both_packages() { # PART
     local packages version
-    [ ! -e "$LOGS/built-packages" ] || return 0
     rm -rf "$PACKAGES"
     mkdir -p "$PACKAGES"
     build "$1" etc/package.sh bash etc/package.sh --output "$PACKAGES" || return
@@ -391,8 +410,7 @@ build_packages() { # PART
     version=$(dpkg-deb --field "${packages[0]}" Version)
     # Nobody keeps this one, so little time is spent on its size.
     build "$1" "etc/package.sh --version" env DPKG_DEB_COMPRESSOR_LEVEL=0 \
-        bash etc/package.sh --output "$PACKAGES" --version "$version+upgrade" || return
-    touch "$LOGS/built-packages"
+        bash etc/package.sh --output "$PACKAGES" --version "$version+upgrade"
 }
 
 # Copies the sources, changes that are not committed included, and builds the package there.
@@ -491,9 +509,7 @@ stage_daemon() {
 build_suites() {
     local part=$1 scratch=$2
     shift 2
-    [ ! -e "$LOGS/built-${scratch#.}" ] || return 0
-    build "$part" "build" build_tests --scratch-path "$scratch" "$@" &&
-        touch "$LOGS/built-${scratch#.}"
+    once "suites${scratch#.build}" build "$part" "build" build_tests --scratch-path "$scratch" "$@"
 }
 
 # run_suites PART FILTER SCRATCH [OPTION]...: runs the suites whose names match, and counts.

@@ -218,6 +218,7 @@ import Testing
         // Far longer than a manifest settles, with controls that make the inbox be looked through. Half a
         // minute without a byte more would be too long.
         for turn in 0..<4 {
+            try await Task.sleep(for: .milliseconds(300))
             try bench.spool.drop("nobody-\(turn).cancel", "")
             try await waitUntilConsumed(bench, daemon, "nobody-\(turn).cancel")
             #expect(bench.spool.list("inbox") == ["x.hold", "x.json"])

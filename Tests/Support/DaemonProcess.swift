@@ -119,12 +119,13 @@ package final class DaemonProcess: Sendable {
 
     /// Has it read its configuration again, taken or refused: RELOADING=1 with its moment, and READY=1 after it.
     package func reload() async throws {
-        func count(_ line: String) -> Int { notifications.lines.count { $0 == line } }
-        let before = count("RELOADING=1")
+        let before = notifications.lines.count
         send(SIGHUP)
-        try await waitUntil("reload number \(before + 1)") {
-            $0.notifications.lines.contains { $0.hasPrefix("MONOTONIC_USEC=") }
-                && count("RELOADING=1") == before + 1 && count("READY=1") == before + 2
+        try await waitUntil("RELOADING=1 with its moment, and then READY=1") {
+            let lines = $0.notifications.lines.dropFirst(before)
+            guard let reloading = lines.firstIndex(of: "RELOADING=1") else { return false }
+            return lines.contains { $0.hasPrefix("MONOTONIC_USEC=") }
+                && lines[reloading...].contains("READY=1")
         }
     }
 

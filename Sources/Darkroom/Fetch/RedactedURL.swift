@@ -17,8 +17,14 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
     /// the byte that ends a password.
     private typealias Text = Substring.UnicodeScalarView
 
+    /// Stands for what is left out.
+    package static let mark = "…"
+
+    /// The source without what may not be shown, however long it is and whatever is in it.
+    package static func whole(_ source: String) -> String { redact(source[...].unicodeScalars) }
+
     package init(_ source: String) {
-        let shown = Self.redact(source[...].unicodeScalars)
+        let shown = Self.whole(source)
         var printable = String.UnicodeScalarView()
         for scalar in shown.unicodeScalars.prefix(Self.maximumScalars) {
             // A line break in a source must not start a line of a log.
@@ -29,7 +35,7 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
             }
         }
         let isCut = shown.unicodeScalars.count > Self.maximumScalars
-        description = String(printable) + (isCut ? "…" : "")
+        description = String(printable) + (isCut ? Self.mark : "")
     }
 
     /// The source as it may be shown.
@@ -38,17 +44,17 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
     private static func redact(_ source: Text) -> String {
         let scheme = schemeLength(of: source)
         if let authority = startOfAuthority(in: source, scheme: scheme) {
-            let known = scheme.map { String(source.prefix($0)) } ?? "…"
+            let known = scheme.map { String(source.prefix($0)) } ?? mark
             return known + "://" + redactHierarchy(source[authority...])
         }
         if let scheme {
             // `data:…`, or `ann:pw@host/b.png` without its scheme, whose first word is a user.
             let rest = source.dropFirst(scheme + 1)
-            if unescaped(rest).contains("@") { return "…" }
+            if unescaped(rest).contains("@") { return mark }
             return String(source.prefix(scheme)) + ":" + cut(rest, at: ["?", "#"])
         }
         // A path. A file's name may hold `#`, and a forgotten scheme leaves the query's `?`.
-        return hasColonBeforeAt(source) ? "…" : cut(source, at: ["?"])
+        return hasColonBeforeAt(source) ? mark : cut(source, at: ["?"])
     }
 
     /// Where `//` or its like after the scheme ends. libcurl takes one to three slashes, browsers
@@ -73,13 +79,13 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         let shownHost = host ?? authority
         let rest = text[authorityEnd...]
         // No host has an escape: what looks like one may be a user and password that someone escaped whole.
-        if unescaped(shownHost).contains("@") { return "…" }
+        if unescaped(shownHost).contains("@") { return mark }
 
         // `ann:p/w@host`: a password with a slash looks like a port and a path.
         if let colon = colonOfPort(in: shownHost) {
             let port = shownHost[shownHost.index(after: colon)...]
             if !port.allSatisfy({ ("0"..."9").contains($0) }) || unescaped(rest).contains("@") {
-                return "…"
+                return mark
             }
         }
         let path = rest.prefix { $0 != "?" && $0 != "#" }
@@ -91,7 +97,7 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
     /// The text up to and with the first of `marks`, and `…` for what comes after it.
     private static func cut(_ text: Text, at marks: [Unicode.Scalar]) -> String {
         guard let mark = text.firstIndex(where: marks.contains) else { return String(text) }
-        return String(text[...mark]) + "…"
+        return String(text[...mark]) + Self.mark
     }
 
     private static func hasColonBeforeAt(_ text: Text) -> Bool {

@@ -71,32 +71,23 @@ package enum ImageName {
         ".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic",
     ]
 
-    /// The last part of a URL's or a file's path that is not empty; may be empty all the same.
+    /// The last part of a URL's or a file's path that is not empty; may be empty all the same, as it is where a
+    /// credential may be in it. What is not shown of a source is not in a name either: see ``RedactedURL``.
     private static func lastComponent(of source: String) -> String {
-        var path = Array(source.utf8)[...]
-        // One behind blanks is no URL, and yet may have what a URL has to hide.
-        let trimmed = path.drop { $0 <= 0x20 }
-        let isURL = hasScheme(trimmed)
+        // Most have nothing to hide.
+        let mayHide = source.utf8.contains { "@?#%".utf8.contains($0) }
+        var path = Array((mayHide ? RedactedURL.whole(source) : source).utf8)[...]
+        path = path.prefix { $0 != UInt8(ascii: "?") }
+        let isURL = hasScheme(path) || path.firstRange(of: "://".utf8) != nil
         if isURL {
-            path = trimmed
-            path = path.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+            path = path.prefix { $0 != UInt8(ascii: "#") }
             path = path.drop { $0 != UInt8(ascii: ":") }.dropFirst()
             if path.starts(with: "//".utf8) {
                 path = path.dropFirst(2).drop { $0 != UInt8(ascii: "/") }
-            } else if path.contains(UInt8(ascii: "@")) {
-                // A user and a password without the slashes before them.
-                return ""
-            }
-        } else {
-            // A URL whose scheme was forgotten or mistyped has as much to hide, as ``RedactedURL`` knows.
-            path = path.prefix { $0 != UInt8(ascii: "?") }
-            if let at = path.lastIndex(of: UInt8(ascii: "@")),
-                path[..<at].contains(UInt8(ascii: ":"))
-            {
-                return ""
             }
         }
         let last = path.split(separator: UInt8(ascii: "/")).last ?? []
+        if last.elementsEqual(RedactedURL.mark.utf8) { return "" }
         return String(decoding: isURL ? percentDecoded(last) : Array(last), as: UTF8.self)
     }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import Darkroom
 
 @Suite struct FetchRedactedURLTests {
-    @Test(arguments: [
+    static let sources = [
         // Well-formed.
         ("https://host/a/b.png", "https://host/a/b.png"),
         ("https://host", "https://host"),
@@ -74,7 +74,9 @@ import Testing
         ("https://host/a:secret@b/c", "https://host/…"),
         ("https://host/a\u{1B}[31m\nb", "https://host/a�[31m�b"),
         ("https://host/a\u{202E}gnp.b", "https://host/a�gnp.b"),
-    ])
+    ]
+
+    @Test(arguments: sources)
     func shows(source: String, expected: String) {
         let shown = RedactedURL(source).description
         #expect(Array(shown.unicodeScalars) == Array(expected.unicodeScalars))

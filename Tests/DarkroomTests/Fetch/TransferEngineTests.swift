@@ -201,9 +201,12 @@ import Testing
             #expect(content == DocumentRoot.content(index))
         }
         // A handle whose last transfer spoke HTTP/2 serves for the next.
-        #expect(try await fixture.fetch("\(origin.baseURL)/0.png").failure == nil)
+        let url = "\(origin.baseURL)/0.png"
+        #expect(try await fixture.fetch(inTurn: [url, url]).last?.get().reusedConnection == true)
         origin.stop()
-        #expect(Set(try origin.requests().prefix(20).map(\.connection)).count == 1)
+        let connections = try origin.requests().map(\.connection)
+        #expect(Set(connections.prefix(20)).count == 1)
+        #expect(Set(connections.suffix(2)).count == 1)
     }
 
     @Test func goesThroughAProxy() async throws {

@@ -58,7 +58,11 @@ import Testing
         ("http//example.org/a.png?token=secret", "a"),
         ("example.org/a.png?token=secret", "a"),
         ("https//ann:secret@example.org", "image"),
+        ("https//ann:se?cret@example.org/a.png", "image"),
         ("ann:se/cret@example.org/a.png", "image"),
+        ("ann:se?cret@example.org/a.png", "image"),
+        ("<https://example.org/a.png#token=secret", "a"),
+        ("https://example.org/http://ann:secret@example.org", "image"),
         ("photos/12:30@home.png", "image"),
         ("./.hidden", "_hidden"),
         // To Unicode the sign and the dot are one character.
@@ -78,6 +82,13 @@ import Testing
     func derivesNames(source: String, name: String) {
         #expect(ImageName.derived(from: source) == name)
         #expect(ImageName.fault(of: name) == nil)
+    }
+
+    /// Whatever hides a secret from those who read the journal hides it from those who read names.
+    @Test(arguments: FetchRedactedURLTests.sources.map(\.0))
+    func derivesNoSecrets(source: String) {
+        let name = ImageName.derived(from: source)
+        #expect(!name.contains("sec") && !name.contains("ret"))
     }
 
     @Test func numbersDerivedNamesThatCollide() throws {
