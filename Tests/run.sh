@@ -293,6 +293,8 @@ tsan_suites() {
 # own. One test at a time: they depend on each other's speed enough as it is.
 run_under_sanitizer() {
     local -x LD_PRELOAD=$PWD/$scratch/mutex.so
+    # Swift's own report of a crash would wait for ever for a process that the sanitizer has stopped.
+    local -x SWIFT_BACKTRACE=enable=no
     local -x TSAN_OPTIONS="halt_on_error=0 exitcode=66 log_path=$PWD/$reports/process"
     run_suites tsan "$CONCURRENT" "$scratch" --sanitize=thread --no-parallel
 }
@@ -518,7 +520,8 @@ run_suites() {
     shift 3
     local log=$LOGS/$part.log results=$LOGS/$part.xml
     rm -f "$results"
-    swift test --skip-build --disable-xctest --scratch-path "$scratch" "$@" \
+    # Where something hangs, that is to be told of, too.
+    timeout --kill-after=30 1200 swift test --skip-build --disable-xctest --scratch-path "$scratch" "$@" \
         --filter "$filter" --xunit-output "$results" >"$log" 2>&1
     local status=$?
     count_results "$part" "$status" "$log" "$results"

@@ -9,6 +9,8 @@ set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/packages.sh
 . etc/packages.sh
+# shellcheck source=etc/release.sh
+. etc/release.sh
 
 readonly SAMPLES=$PWD/etc/samples
 # Seconds for the daemon to be ready, and for all the samples to be done.
@@ -18,6 +20,7 @@ daemon='' spool='' log=''
 main() {
     missing_build_packages | install_packages || exit 1
     require_swift || exit 1
+    pin_dependencies || exit 1
     build
 
     spool=$(mktemp -d "${TMPDIR:-/tmp}/darkroom-try.XXXXXX") || exit 1
