@@ -107,7 +107,7 @@ INLINE void copy_quickly(uint8_t *out, size_t distance, size_t length)
 enum { QUICK_IN = 32, QUICK_OUT = 16 + LONGEST_MATCH + 16 };
 
 /* Symbols as long as there are QUICK_IN bytes of input and QUICK_OUT of room for each turn: it takes in up to four
- * words, each at most 7 bytes behind the last, and writes up to three pairs of literals and a match. */
+ * words, each at most 7 bytes behind the last, and writes up to three pairs of literals, or two and a match. */
 INLINE int read_quickly(darkroom_inflate *s, span *p)
 {
     const uint32_t *const length_table = s->length_table;

@@ -96,8 +96,8 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The text up to and with the first of `marks`, and `…` for what comes after it.
     private static func cut(_ text: Text, at marks: [Unicode.Scalar]) -> String {
-        guard let mark = text.firstIndex(where: marks.contains) else { return String(text) }
-        return String(text[...mark]) + Self.mark
+        guard let end = text.firstIndex(where: marks.contains) else { return String(text) }
+        return String(text[...end]) + mark
     }
 
     private static func hasColonBeforeAt(_ text: Text) -> Bool {
