@@ -211,8 +211,9 @@ final class Transfer {
     func mayGoOn(coded: Int64) -> Bool {
         // What stands around chunks may be more than what is in them.
         guard plan?.isKept == true else { return wireBytes <= Self.errorPageLimit * 16 }
+        // Twice the limit and 1 MiB; of the largest limit there is no double.
         let limit = settings.limits.bytes
-        if coded <= limit, wireBytes <= limit * 2 + (1 << 20) { return true }
+        if coded <= limit, (wireBytes - (1 << 20)) / 2 <= limit { return true }
         return failTooLarge()
     }
 

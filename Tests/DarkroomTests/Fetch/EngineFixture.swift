@@ -67,6 +67,11 @@ final class EngineFixture: Sendable {
         return request
     }
 
+    /// The bytes that a transfer has written so far.
+    func size(of request: TransferRequest) throws -> Int {
+        try URL(filePath: request.output.name).resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+    }
+
     /// What the transfer has written.
     static func content(_ report: TransferReport) throws -> Data {
         try Data(contentsOf: URL(filePath: report.request.output.name))

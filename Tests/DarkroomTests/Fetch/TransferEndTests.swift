@@ -35,6 +35,23 @@ import Testing
         #expect(outcomes.all.count == 1)
     }
 
+    /// Without a limit worth the name, a body of no stated length arrives until it is cancelled.
+    @Test func cancelsWhatArrivesWithoutEnd() async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        var limits = TransferLimits.patient
+        limits.bytes = .max
+        let fixture = try EngineFixture(limits: limits)
+        let outcomes = Collected<Result<TransferReport, FetchError>>()
+        let request = try fixture.request(origin.url(.endless))
+        let id = fixture.engine.start(request) { outcomes.add($0) }
+        while try fixture.size(of: request) < 8 << 20, outcomes.all.isEmpty {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        fixture.engine.cancel(id)
+        #expect(await outcomes.wait(for: 1).first?.failure == .cancelled(request.url))
+    }
+
     @Test func stopsWithTransfersInFlight() async throws {
         let origin = try MisbehavingOrigin()
         defer { origin.stop() }
