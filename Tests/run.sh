@@ -8,7 +8,8 @@
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
 # Most tests wait, for daemons and for the disk. So where there are several parts, what only needs processors goes on
-# beside them, at the lowest priority, lest they notice. Each line begins with the minutes and seconds since the start.
+# beside them, with whatever they leave of the processors, lest they notice. Each line begins with the minutes and
+# seconds since the start.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/packages.sh
@@ -19,7 +20,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 readonly LOGS=.build/test-logs
 # The suites whose subject is several threads at once, and whole daemons at work: under the sanitizer
 # these are instrumented too.
-readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|Board|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
+readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
 '|^EndToEndTests\.(CancelTests|SteerTests/holdsInMidBatch|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
 readonly TSAN=.build-tsan PACKAGES=.build/packages
 passed=0 failed=0 skipped=0
@@ -39,15 +40,17 @@ main() {
     prepare || { failed=1; sum_up; }
     trap end_beside EXIT
     if [ "${#parts[@]}" -gt 1 ]; then
-        start_beside quiet 19 quiet_parts
+        start_beside quiet idle quiet_parts
         run unit e2e faults
+        # These three wait for different things, and one of them runs on each processor at the most.
         ! is_wanted tsan || await_beside quiet tsan
-        run tsan
+        start_beside tsan normal run tsan
+        start_beside fuzz low fuzz_when_built
         ! needs_packages || await_beside quiet packages
         run systemd
+        join_beside tsan
         join_beside quiet
-        # It is given a time, and so needs the processors for itself.
-        run fuzz
+        join_beside fuzz
     else
         run "${parts[0]}"
     fi
@@ -68,8 +71,13 @@ is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 quiet_parts() {
     ! is_wanted tsan || build_tsan
     ! needs_packages || build_packages systemd
-    run lint exact instructions package
     ! is_wanted fuzz || build_fuzz
+    run lint exact instructions package
+}
+
+fuzz_when_built() {
+    ! is_wanted fuzz || await_beside quiet fuzz
+    run fuzz
 }
 
 needs_packages() { is_wanted systemd && ! why_no_systemd >/dev/null; }
@@ -92,21 +100,31 @@ sum_up() {
 
 # --- Beside each other -------------------------------------------------------------------------
 
-# start_beside NAME NICENESS COMMAND [ARGUMENT]...: begins something that counts and reports as parts do.
+# start_beside NAME PRIORITY COMMAND [ARGUMENT]...: begins something that counts and reports as parts do.
 start_beside() {
-    local name=$1 niceness=$2
+    local name=$1 priority=$2
     shift 2
     rm -f "$LOGS/beside-$name".*
     # As a job of its own it is a process group, which can be ended whole.
     set -m
     (
-        [ "$niceness" -eq 0 ] || renice -n "$niceness" -p "$BASHPID" >/dev/null
+        take_priority "$priority"
         passed=0 failed=0 skipped=0
         "$@"
         echo "$passed $failed $skipped" >"$LOGS/beside-$name.counts"
     ) >"$LOGS/beside-$name.said" 2>&1 </dev/null &
     set +m
     beside[$name]=$!
+}
+
+# take_priority idle|low|normal: for this shell and all that it starts. A nice value would not do for a build: Swift's
+# package manager gives itself one of its own.
+take_priority() {
+    case $1 in
+        idle) chrt --idle --pid 0 "$BASHPID" 2>/dev/null || take_priority low ;;
+        low) renice -n 5 -p "$BASHPID" >/dev/null ;;
+        normal) ;;
+    esac
 }
 
 # await_beside NAME BUILT: waits until it has come to build that, or has ended.
@@ -263,7 +281,7 @@ part_faults() {
     # In a namespace of its own nothing stays mounted, however it ends.
     if unshare --mount true 2>/dev/null; then apart=(unshare --mount); fi
     # One daemon is killed after the other, which leaves room for others that wait.
-    start_beside kills 0 run_lines faults-kills "checks by darkroomd --self-test" \
+    start_beside kills normal run_lines faults-kills "checks by darkroomd --self-test" \
         "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-300}"
     run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
         --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
@@ -283,8 +301,9 @@ part_tsan() {
 
 build_tsan() { once tsan tsan_suites; }
 
+# What a report names are lines; more about the program for a debugger would take longer to write.
 tsan_suites() {
-    build_suites tsan "$TSAN" --sanitize=thread &&
+    build_suites tsan "$TSAN" --sanitize=thread -Xswiftc -gline-tables-only &&
         build tsan "Tests/tsan/mutex.c" clang_of_swift -std=c11 -Wall -Wextra -Werror -O1 \
             -shared -fPIC -o "$TSAN/mutex.so" Tests/tsan/mutex.c
 }
@@ -296,7 +315,7 @@ run_under_sanitizer() {
     # Swift's own report of a crash would wait for ever for a process that the sanitizer has stopped.
     local -x SWIFT_BACKTRACE=enable=no
     local -x TSAN_OPTIONS="halt_on_error=0 exitcode=66 log_path=$PWD/$reports/process"
-    run_suites tsan "$CONCURRENT" "$scratch" --sanitize=thread --no-parallel
+    run_suites tsan "$CONCURRENT" "$scratch" --sanitize=thread -Xswiftc -gline-tables-only --no-parallel
 }
 
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
@@ -304,17 +323,18 @@ no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
 # Each C file of Tests/fuzz is a program that throws made-up inputs at the C parts, built for the
 # purpose with the sanitizers; the Swift file does so to what reads response heads and hosts. An input
 # that breaks one is left in .build/fuzz, as is all that it has learned (corpus/), from where the next
-# run goes on. There are as many at a time as there are processors.
+# run goes on. Alone there are as many at a time as there are processors, beside other parts one.
 part_fuzz() {
-    local work=.build/fuzz names=() group name before=$failed
+    local work=.build/fuzz names=() group name before=$failed at_a_time=1
     build_fuzz
+    [ "${#parts[@]}" -gt 1 ] || at_a_time=$(nproc)
     for name in Tests/fuzz/*.{c,swift}; do
         name=$(basename "${name%.*}")
         [ ! -x "$work/$name" ] || names+=("$name")
     done
     while [ ${#names[@]} -gt 0 ]; do
-        group=("${names[@]:0:$(nproc)}")
-        names=("${names[@]:$(nproc)}")
+        group=("${names[@]:0:at_a_time}")
+        names=("${names[@]:at_a_time}")
         fuzz "${group[@]}"
     done
     [ "$failed" -ne "$before" ] || say fuzz "nothing was found"
