@@ -75,6 +75,19 @@ final class Bench: Sendable {
         String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
     }
 
+    /// What the origin was asked, once it has logged so many requests that match: it does so after their end.
+    func logged(
+        _ count: Int, where matches: (NginxOrigin.Request) -> Bool = { _ in true }
+    ) async throws -> [NginxOrigin.Request] {
+        try await eventually("\(count) requests in the origin's log") {
+            let requests = try origin.requests()
+            return requests.count(where: matches) >= count ? requests : nil
+        }
+    }
+
+    /// A transfer that stands still is given up by nobody.
+    static let patient = ["downloads.stallTime": "3600s", "downloads.timeout": "1h"]
+
     /// How often the origin has answered a request for this path.
     func requests(for path: String) throws -> Int {
         try origin.requests().count { $0.path == path }
@@ -148,6 +161,28 @@ extension Status {
     /// The image of this name.
     func image(_ name: String) throws -> ImageStatus {
         try #require(images.first { $0.name == name })
+    }
+}
+
+extension Bench {
+    /// What inbox.json says; nil if there is none.
+    func report() throws -> InboxReport? {
+        let path = spool.root.appending(path: "inbox.json").path
+        guard let data = FileManager.default.contents(atPath: path) else { return nil }
+        return try JSONDecoder().decode(InboxReport.self, from: data)
+    }
+
+    /// Waits until inbox.json says so, and returns that report.
+    func waitForReport(
+        _ daemon: DaemonProcess, _ what: String, until condition: (InboxReport) -> Bool
+    ) async throws -> InboxReport {
+        try await eventually(
+            "inbox.json to tell of \(what)",
+            context: { "\(String(describing: try? report())) \(daemon.describe())" }
+        ) {
+            if let report = try report(), condition(report) { return report }
+            return nil
+        }
     }
 }
 

@@ -54,16 +54,8 @@ import Testing
         for number in 0..<10 { kinds.append(try await finish("m\(number)", daemon)) }
         #expect(kinds.count { $0 == "stored" } == 1)
         #expect(kinds.count { $0 == "hit" } == 9)
-        try await logged(1)
-        #expect(try bench.requests(for: "/slow/0.png") == 1)
+        #expect(try await bench.logged(1).map(\.path) == ["/slow/0.png"])
         #expect(try await daemon.stop() == .exited(0))
-    }
-
-    /// Until the origin has logged so many requests; it does so after their end.
-    private func logged(_ count: Int) async throws {
-        try await eventually("\(count) requests in the log") {
-            try bench.origin.requests().count >= count ? true : nil
-        }
     }
 
     @Test func secondRunIsConfirmed() async throws {
@@ -75,8 +67,7 @@ import Testing
         let second = try await run()
         try drop("two", bench.url("0.png"))
         #expect(try await finish("two", second) == "revalidated")
-        try await logged(2)
-        #expect(try bench.origin.requests().map(\.status) == [200, 304])
+        #expect(try await bench.logged(2).map(\.status) == [200, 304])
 
         // Another file under the same name is seen.
         let other = Starfield.png(width: 40, height: 30, seed: 9)
@@ -88,8 +79,7 @@ import Testing
         try drop("four", bench.url("0.png"))
         #expect(try await finish("four", second) == "revalidated")
         #expect(try bench.spool.status(of: "four")?.image("a").output?.width == 40)
-        try await logged(4)
-        #expect(try bench.origin.requests().map(\.status) == [200, 304, 200, 304])
+        #expect(try await bench.logged(4).map(\.status) == [200, 304, 200, 304])
         #expect(try await second.stop() == .exited(0))
     }
 
@@ -162,8 +152,7 @@ import Testing
             try drop(id, bench.url("moved/1.png"))
             #expect(try await finish(id, daemon) == kind)
         }
-        try await logged(4)
-        #expect(try bench.origin.requests().map(\.status) == [302, 200, 302, 304])
+        #expect(try await bench.logged(4).map(\.status) == [302, 200, 302, 304])
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -263,7 +252,7 @@ import Testing
             return answer(["ETag: \"1\""])
         }
         defer { origin.stop() }
-        let daemon = try await run()
+        let daemon = try await run(Bench.patient)
         try drop("first", "\(origin.baseURL)/a.png")
         try await eventually("the first request") { origin.requests.isEmpty ? nil : true }
         for number in 0..<3 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
@@ -288,7 +277,7 @@ import Testing
             isStuck.store(false, ordering: .relaxed)
             origin.stop()
         }
-        let daemon = try await run()
+        let daemon = try await run(Bench.patient)
         try drop("first", "\(origin.baseURL)/a.png")
         try await eventually("the first request") { origin.requests.isEmpty ? nil : true }
         for id in ["cancelled", "held", "waiting"] { try drop(id, "\(origin.baseURL)/a.png") }
@@ -339,8 +328,7 @@ import Testing
         try drop("two", bench.url("0.png"))
         // It was confirmed, and only then seen to be damaged.
         #expect(try await finish("two", daemon) == "stored")
-        try await logged(3)
-        #expect(try bench.origin.requests().map(\.status) == [200, 304, 200])
+        #expect(try await bench.logged(3).map(\.status) == [200, 304, 200])
         try await daemon.says("its body is damaged")
         #expect(try await daemon.stop() == .exited(0))
     }

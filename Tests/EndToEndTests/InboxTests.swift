@@ -8,7 +8,8 @@ import Testing
     @Test(arguments: ["json", "yaml"])
     func waitsForASlowWriter(ending: String) async throws {
         let bench = try Bench()
-        let daemon = try await bench.run(["inbox.settle": "1s"])
+        // JSON is taken once it is whole, YAML once it is left alone.
+        let daemon = try await bench.run(["inbox.settle": ending == "yaml" ? "8s" : "1h"])
         try await bench.spool.writeInPlace(
             "slow.\(ending)", parts: Self.parts(ending, (0..<6).map { bench.url("\($0).png") }),
             pause: .milliseconds(100))

@@ -85,25 +85,26 @@ import Testing
         let bench = try Bench(pictures: 0)
         // Some 10 KiB, of which the origin sends 4 at a time.
         let photograph = JPEGMaker.noise(width: 64, height: 64, channels: 3).encoded
-        for index in 0..<20 { try Self.write(photograph, "\(index).jpg", bench) }
+        let count = 120
+        for index in 0..<count { try Self.write(photograph, "\(index).jpg", bench) }
         let first = try await bench.run(["downloads.concurrency": "1"])
         try bench.drop(
             "trip",
             [
                 "output": ["format": "jpeg"],
-                "images": (0..<20).map { ["source": bench.slowURL("\($0).jpg")] },
+                "images": (0..<count).map { ["source": bench.slowURL("\($0).jpg")] },
             ])
         _ = try await bench.spool.waitForStatus(of: "trip", first, "under way") {
             $0.counts.filtered >= 2
         }
         try await first.killAtOnce()
         let done = bench.spool.list("outbox/trip").filter { $0.hasSuffix(".jpg") }
-        #expect(done.count >= 2 && done.count < 20)
+        #expect(done.count >= 2 && done.count < count)
         let identities = try done.map { try bench.spool.identity("outbox/trip/\($0)") }
         let second = try await bench.run()
         let status = try await bench.spool.finish("trip", second)
         try bench.checkCompleted(status)
-        #expect(status.images.map(\.output?.file) == (0..<20).map { "\($0).jpg" })
+        #expect(status.images.map(\.output?.file) == (0..<count).map { "\($0).jpg" })
         #expect(try done.map { try bench.spool.identity("outbox/trip/\($0)") } == identities)
         #expect(Set(status.images.compactMap(\.output?.sha256)).count == 1)
     }

@@ -62,7 +62,7 @@ import Testing
         let port = try unusedPort()
         var settings = Self.quick
         settings["downloads.retries"] = "100"
-        settings["downloads.retryDelayMax"] = "200ms"
+        settings["downloads.retryDelayMax"] = "1s"
         let daemon = try await bench.run(settings)
         try bench.drop("x", images: [("a", "http://127.0.0.1:\(port)/a.png")])
         _ = try await bench.spool.waitForStatus(of: "x", daemon, "tried again") {
@@ -180,7 +180,7 @@ import Testing
     @Test func tellsEachManifestOfAPause() async throws {
         let bench = try Bench(pictures: 0)
         let origin = try FlakyOrigin(picture: Bench.picture) { path, number in
-            path == "/late.png" && number == 1 ? .status(429, ["Retry-After: 3"]) : nil
+            path == "/late.png" && number == 1 ? .status(429, ["Retry-After: 12"]) : nil
         }
         defer { origin.stop() }
         let daemon = try await bench.run(Self.quick)
@@ -207,7 +207,7 @@ import Testing
     @Test func pausesTheHostThatAsks() async throws {
         let bench = try Bench(pictures: 0)
         let target = try FlakyOrigin(picture: Bench.picture) { _, number in
-            number == 1 ? .status(503, ["Retry-After: 4"]) : nil
+            number == 1 ? .status(503, ["Retry-After: 12"]) : nil
         }
         defer { target.stop() }
         let there = target.url("there.png")
@@ -262,7 +262,7 @@ import Testing
         let bench = try Bench(pictures: 40)
         let slow = try FlakyOrigin(picture: Bench.picture) { _, _ in .held }
         defer { slow.stop() }
-        let daemon = try await bench.run()
+        let daemon = try await bench.run(Bench.patient)
         let images = (0..<100).map { (name: "slow-\($0)", source: slow.url("\($0).png")) }
         try bench.drop(
             "x", images: images + (0..<40).map { ("fast-\($0)", bench.url("\($0).png")) })
@@ -337,6 +337,10 @@ import Testing
         try await daemon.waitUntil("a request") { _ in !origin.requests.isEmpty }
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        // What runs may still be about to ask.
+        try await daemon.waitUntil("all running operations to end") {
+            !$0.statusText.contains("finishing")
+        }
         let asked = origin.requests.count
         // Longer than the server has asked for.
         try await Task.sleep(for: .seconds(2))

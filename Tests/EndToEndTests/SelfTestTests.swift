@@ -9,7 +9,7 @@ import Testing
         let daemon = try await bench.run()
         try bench.drop("before", images: [("a", bench.url("0.png"))])
         _ = try await bench.spool.finish("before", daemon)
-        let folders = bench.spool.list("")
+        let folders = names(bench)
 
         let test = try DaemonProcess(arguments: ["--self-test", bench.spool.path, "--kills", "1"])
         try await test.waitUntil("its folder") { _ in bench.spool.list("").contains(where: isOurs) }
@@ -25,7 +25,7 @@ import Testing
         #expect(output.contains("ok       a second daemon on the same spool is refused"))
         #expect(output.contains("lost 0, duplicated 0, differing 0"))
         #expect(output.hasSuffix("All is well\n"))
-        #expect(bench.spool.list("") == folders)
+        #expect(names(bench) == folders)
         #expect(bench.spool.list("outbox") == ["before", "meanwhile"])
         #expect(try await daemon.stop() == .exited(0))
     }
@@ -50,6 +50,11 @@ import Testing
             arguments: ["--self-test", "\(scratch.path)/none"])
         #expect(ending == .exited(74))
         #expect(output.contains("\(scratch.path)/none: cannot open: No such file or directory"))
+    }
+
+    /// What is in the spool, but for the report, of which there are two for a moment each time it is written.
+    private func names(_ bench: Bench) -> [String] {
+        bench.spool.list("").filter { !$0.hasPrefix("inbox.json") }
     }
 
     private func isOurs(_ name: String) -> Bool { name.hasPrefix(".self-test-") }

@@ -5,26 +5,6 @@ import Testing
 
 /// What people and Prometheus see of the spool: inbox.json, the metrics, what is left over.
 @Suite(.fewAtATime) struct VisibleTests {
-    private func report(_ bench: Bench) throws -> InboxReport? {
-        let path = bench.spool.root.appending(path: "inbox.json").path
-        guard let data = FileManager.default.contents(atPath: path) else { return nil }
-        return try JSONDecoder().decode(InboxReport.self, from: data)
-    }
-
-    /// Waits until the report says so, and returns that report.
-    private func waitForReport(
-        _ bench: Bench, _ daemon: DaemonProcess, _ what: String,
-        until condition: (InboxReport) -> Bool
-    ) async throws -> InboxReport {
-        try await eventually(
-            "inbox.json to tell of \(what)",
-            context: { "\(String(describing: try? report(bench))) \(daemon.describe())" }
-        ) {
-            if let report = try report(bench), condition(report) { return report }
-            return nil
-        }
-    }
-
     private func reasons(_ report: InboxReport) -> [String: InboxReason] {
         Dictionary(report.files.map { ($0.name, $0.reason) }) { first, _ in first }
     }
@@ -34,7 +14,7 @@ import Testing
     @Test func tellsWhyAFileIsNotTaken() async throws {
         let bench = try Bench()
         let daemon = try await bench.run(["inbox.settle": "1h"])
-        let first = try await waitForReport(bench, daemon, "an empty inbox") { $0.scanned != nil }
+        let first = try await bench.waitForReport(daemon, "an empty inbox") { $0.scanned != nil }
         #expect(first.files == [] && first.total == 0 && first.claiming && !first.paused)
         #expect(first.watch == .inotify)
 
@@ -46,7 +26,7 @@ import Testing
         try await bench.spool.writeInPlace("slow.yaml", parts: ["images: [a]"], pause: .zero)
         let open = creat(inbox.appending(path: "open.json").path, 0o644)
         defer { close(open) }
-        let report = try await waitForReport(bench, daemon, "seven files") {
+        let report = try await bench.waitForReport(daemon, "seven files") {
             $0.total == 7 && $0.counts["queued"] == 0
         }
         #expect(
@@ -63,12 +43,12 @@ import Testing
         for file in bench.spool.list("inbox") where file != "notes.txt" {
             try? FileManager.default.removeItem(at: inbox.appending(path: file))
         }
-        let last = try await waitForReport(bench, daemon, "two files") { $0.total == 2 }
+        let last = try await bench.waitForReport(daemon, "two files") { $0.total == 2 }
         let since = try #require(report.files.first { $0.name == "notes.txt" }?.since)
         #expect(last.files.first { $0.name == "notes.txt" }?.since == since)
 
         #expect(try await daemon.stop() == .exited(0))
-        let end = try #require(try self.report(bench))
+        let end = try #require(try bench.report())
         #expect(!end.claiming)
         #expect(end.why?.code == "stopped")
     }
@@ -78,14 +58,14 @@ import Testing
         let daemon = try await bench.run(["batches.maxWaiting": "1"])
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused (SIGUSR1)")
-        let paused = try await waitForReport(bench, daemon, "the pause") { $0.paused }
+        let paused = try await bench.waitForReport(daemon, "the pause") { $0.paused }
         // Paused queues keep no manifest from being taken.
         #expect(paused.claiming)
         // One by one, for those that are found together may be taken together.
         try bench.drop("a", images: [("a", bench.url("0.png"))])
         try await daemon.waitForStatusText("Paused (SIGUSR1): 1 batch")
         for id in ["b", "c"] { try bench.drop(id, images: [("a", bench.url("0.png"))]) }
-        let report = try await waitForReport(bench, daemon, "two over the limit") {
+        let report = try await bench.waitForReport(daemon, "two over the limit") {
             $0.counts["over-limit"] == 2
         }
         #expect(!report.claiming)
@@ -94,7 +74,7 @@ import Testing
         for id in ["a", "b", "c"] {
             try bench.checkCompleted(try await bench.spool.finish(id, daemon))
         }
-        let last = try await waitForReport(bench, daemon, "an empty inbox") { $0.total == 0 }
+        let last = try await bench.waitForReport(daemon, "an empty inbox") { $0.total == 0 }
         #expect(last.claiming && last.why == nil && !last.paused)
     }
 
@@ -127,7 +107,7 @@ import Testing
         try #require(Self.makeUntakable(path, true))
         defer { _ = Self.makeUntakable(path, false) }
         let daemon = try await bench.run()
-        let report = try await waitForReport(bench, daemon, "the file") {
+        let report = try await bench.waitForReport(daemon, "the file") {
             $0.counts["unreadable"] == 1
         }
         #expect(report.files.first?.message.contains("cannot") == true)
@@ -226,6 +206,8 @@ import Testing
     func countsWhatEventsHadMissed() async throws {
         let bench = try Bench()
         let daemon = try await bench.run(settings(bench))
+        // What the first scan finds no event could have told.
+        _ = try await bench.waitForReport(daemon, "the first scan") { $0.scanned != nil }
         daemon.send(SIGSTOP)
         try await eventually("the daemon to stand still") { try isStopped(daemon) ? true : nil }
         // Each is made and closed, which are two events.
@@ -241,7 +223,7 @@ import Testing
         let found = try metrics(bench)
         #expect(try found.value("darkroom_inotify_overflows_total") >= 1)
         #expect(try found.value("darkroom_scan_found_total") == 3)
-        let report = try #require(try report(bench))
+        let report = try #require(try bench.report())
         #expect(report.files.count == 1000)
         #expect(report.counts["ignored-name"] == count)
     }

@@ -14,7 +14,7 @@ import Testing
         try bench.checkCompleted(status)
         #expect(status.images.count == 2000)
         #expect(status.images.map(\.name) == (0..<2000).map { "image-\($0)" })
-        let requests = try bench.origin.requests()
+        let requests = try await bench.logged(2000)
         #expect(requests.count == 2000)
         // downloads.concurrency is 16, and each connection is used again.
         #expect(Set(requests.map(\.connection)).count <= 16)
@@ -38,6 +38,6 @@ import Testing
         #expect(bench.spool.list("outbox").count == 1000)
         #expect(bench.spool.list("inbox") == [])
         #expect(bench.spool.list("active") == [])
-        #expect(try bench.origin.requests().count == 1000)
+        #expect(try await bench.logged(1000).count == 1000)
     }
 }

@@ -74,6 +74,7 @@ package final class ChildProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        inheritNothingElse(&actions)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -92,6 +93,20 @@ package final class ChildProcess: Sendable {
         var child: pid_t = 0
         try check(posix_spawn(&child, words[0], &actions, &attributes, pointers, environ))
         return child
+    }
+
+    /// Has a child begin with standard input, output and error alone: pipes and connections of the tests that run at the
+    /// same time would not end before it does.
+    static func inheritNothingElse(_ actions: inout posix_spawn_file_actions_t) {
+        // Swift's module of glibc does not have it.
+        typealias CloseFrom =
+            @convention(c) (
+                UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt
+            ) -> CInt
+        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else {
+            fatalError("glibc 2.34 or newer is needed")
+        }
+        _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, 3)
     }
 
     private static func check(_ error: CInt) throws {

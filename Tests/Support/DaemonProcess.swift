@@ -192,6 +192,7 @@ package final class DaemonProcess: Sendable {
         posix_spawn_file_actions_addopen(
             &actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        ChildProcess.inheritNothingElse(&actions)
 
         // The tests' threads may block signals, and a child would inherit that.
         var attributes = posix_spawnattr_t()

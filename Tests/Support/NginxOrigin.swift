@@ -43,11 +43,16 @@ package final class NginxOrigin: Sendable {
             try Self.configuration(port: port, documentRoot: documentRoot, speech: speech)
                 .write(to: configuration, atomically: true, encoding: .utf8)
             let log = folder.appending(path: "nginx.log").path
+            let pid = folder.appending(path: "nginx.pid")
+            unlink(pid.path)
             let process = try ChildProcess(
                 program, ["-p", folder.path, "-c", configuration.path, "-e", "stderr"],
                 log: log)
             while process.isRunning {
-                if LoopbackSocket.answers(port: port) {
+                // It writes that file once the port is its own; another may answer there before.
+                if FileManager.default.fileExists(atPath: pid.path),
+                    LoopbackSocket.answers(port: port)
+                {
                     self.process = process
                     self.port = port
                     baseURL = (tls ? "https" : "http") + "://127.0.0.1:\(port)"

@@ -94,10 +94,12 @@ extension Board {
         } else {
             batch.setState(.new, of: index)
         }
-        effects.append(
+        effects += [
+            .statusChanged(key),
             .enqueue(
                 .filter(key, image: index), batch.manifest.priority,
-                batch.manifest.qualityOfService))
+                batch.manifest.qualityOfService),
+        ]
         return effects
     }
 

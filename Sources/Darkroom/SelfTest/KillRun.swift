@@ -66,6 +66,8 @@ package struct KillRun {
             return try dieExpiring(at: point)
         }
         for attempt in 1...Self.attempts {
+            // Each attempt may take two lives.
+            if kills - killsAtLastEnd >= Crashes.enoughKills - 2 { try finish() }
             if let first = point.needsDeath {
                 try dropSome()
                 try live(fault: first.rawValue, until: first)

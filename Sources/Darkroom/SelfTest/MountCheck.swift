@@ -175,7 +175,8 @@ struct MountCheck {
         let watch: InboxWatch
         do {
             watch = try InboxWatch(
-                folder: watched, named: "watched", in: folder, queue: .global()
+                folder: watched, named: "watched", in: folder,
+                queue: DispatchQueue(label: "darkroom.self-test.events")
             ) { events in seen.withLock { $0 += events } }
         } catch {
             return .problem(error.message, consequence: consequence)
@@ -185,7 +186,7 @@ struct MountCheck {
         try watched.write([1], to: "closed", durably: false)
         try folder.rename("moved", to: watched, as: "moved")
         let wanted: [InboxEvent] = [.closed("closed"), .moved("moved")]
-        let deadline = Clock.nanoseconds + 2_000_000_000
+        let deadline = Clock.nanoseconds + 20_000_000_000
         while !wanted.allSatisfy(seen.withLock { $0 }.contains) {
             guard Clock.nanoseconds < deadline else {
                 return .problem(

@@ -108,12 +108,12 @@ package struct SelfTest {
     private func refuseSecondDaemon(on spool: TestSpool) throws(SelfTestError) {
         let first = try spool.start()
         defer { first.end() }
-        _ = try eventually(within: 10) { () throws(SelfTestError) in
+        _ = try eventually(within: 60) { () throws(SelfTestError) in
             spool.lastWords.contains { $0.hasSuffix(" watches \(spool.path)") } ? true : nil
         }
         let second = try spool.start()
         defer { second.end() }
-        let ending = try second.wait(10)
+        let ending = try second.wait(60)
         report.tell(
             ending == .exited(75)
                 ? .ok("a second daemon on the same spool is refused")

@@ -137,19 +137,21 @@ import Testing
 
     // MARK: The file
 
-    @Test func replacesItsFileWholeAndForAllToRead() throws {
-        let scratch = try ScratchDirectory()
-        let path = scratch.path + "/darkroom.prom"
-        try "before".write(toFile: path, atomically: false, encoding: .utf8)
-        let old = umask(0o077)
-        defer { umask(old) }
-        try MetricsFile.replace(path, with: Array("after\n".utf8))
-        #expect(try String(contentsOfFile: path, encoding: .utf8) == "after\n")
-        let attributes = try FileManager.default.attributesOfItem(atPath: path)
-        #expect(attributes[.posixPermissions] as? Int == 0o644)
-        // The collector takes every file that ends in .prom.
-        #expect(
-            try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["darkroom.prom"])
+    @Test func replacesItsFileWholeAndForAllToRead() async {
+        // The mask is the whole process'.
+        await #expect(processExitsWith: .success) {
+            umask(0o077)
+            let scratch = try ScratchDirectory()
+            let path = scratch.path + "/darkroom.prom"
+            try "before".write(toFile: path, atomically: false, encoding: .utf8)
+            try MetricsFile.replace(path, with: Array("after\n".utf8))
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "after\n")
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o644)
+            // The collector takes every file that ends in .prom.
+            let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+            #expect(names == ["darkroom.prom"])
+        }
     }
 
     @Test func namesWhatStandsInTheWay() throws {

@@ -23,10 +23,23 @@ final class CacheFixture: Sendable {
 
     /// Opens the cache, as a start does. The one before must be let go of.
     func open(limit: Int = 1 << 20) throws -> CacheStore {
-        let store = CacheStore(try CacheFolder(path: path, makes: true), limit: limit, log: log)
+        let store = CacheStore(try folder(), limit: limit, log: log)
         store.start()
         store.settle()
         return store
+    }
+
+    /// A program that another test starts has the former lock, too, until it has begun.
+    private func folder() throws -> CacheFolder {
+        for _ in 0..<1000 {
+            do throws(CacheFolderError) {
+                return try CacheFolder(path: path, makes: true)
+            } catch {
+                guard error.code == "cache-locked" else { throw error }
+                usleep(10_000)
+            }
+        }
+        return try CacheFolder(path: path, makes: true)
     }
 
     /// The ids of the events told, of those that are no mere information.

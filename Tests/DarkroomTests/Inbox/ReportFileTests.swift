@@ -29,8 +29,10 @@ import Testing
         #expect(Set(try root.names()) == [ReportFile.name, ReportFile.next])
         // Whoever may read the spool may read it.
         let mode = try #require(try root.information(of: ReportFile.name)).st_mode
-        let mask = umask(0)
-        umask(mask)
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("Umask:") })
+        let mask = try #require(
+            mode_t(line.dropFirst("Umask:".count).trimmingCharacters(in: .whitespaces), radix: 8))
         #expect(mode & 0o777 == 0o666 & ~mask)
     }
 
