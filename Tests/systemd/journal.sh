@@ -162,10 +162,12 @@ is_empty_file() { [ ! -s "$1" ] || { cat "$1"; return 1; }; }
 
 # What concerns every manifest in work is in the story of each.
 tells_of_pauses() {
-    many_images 200 moon.png sepia | submit pausing.json
+    filters_one_at_a_time
+    many_images 500 moon.png sepia | submit pausing.json
     check "a manifest is in work" eventually has_finished_some pausing
     check "it is paused in the middle" systemctl kill --signal USR1 "$unit"
     check "the pause is in its story" eventually finds "MESSAGE_ID=$(id paused)" DARKROOM_BATCH=pausing
+    configure
     check "the service is restarted" systemctl restart "$unit"
     check "it waits again" eventually property_begins StatusText "Paused (SIGUSR1): 1 batch"
     check "it goes on" systemctl kill --signal USR2 "$unit"
@@ -174,12 +176,21 @@ tells_of_pauses() {
         batchClaimed batchBegun paused stopping batchResumed resumed batchBegun batchFinished
 }
 
+# So that a manifest with many images is in the middle for seconds, however many processors there are. Whatever starts
+# after the next `configure` has them all again, for the rest.
+filters_one_at_a_time() {
+    configure "filters: {concurrency: 1}"
+    check "systemctl reload" systemctl reload "$unit"
+}
+
 # --- Over a crash ----------------------------------------------------------------------------
 
 tells_a_story_over_a_crash() {
     # Many enough that some are left when it is killed.
+    filters_one_at_a_time
     many_images 300 galaxy.png sepia | submit long.json
     check "a long manifest is in work" eventually has_finished_some long
+    configure
     check "it is killed in the middle" systemctl kill --signal KILL "$unit"
     check "... and finished by the next process" eventually batch_is long completed
     check "the story goes over the crash" eventually crash_story
@@ -213,7 +224,7 @@ tells_each_image_for_debugging() {
     check "the level has changed" eventually says "log.level: info → debug" "MESSAGE_ID=$(id configured)"
     submit close.json <<<'{"images": [{"name": "near", "source": "moon.png", "filters": ["sepia"]}]}'
     check "a manifest is processed" eventually batch_is close completed
-    check "with log.level: debug each image is told of" story_is close \
+    check "with log.level: debug each image is told of" eventually story_is close \
         batchClaimed batchBegun imageDownloaded imageFiltered batchFinished
     check "... with its fields" a_line_has <(records_of close) '"DARKROOM_IMAGE":"near"' \
         '"DARKROOM_STATE":"filtered"' '"DARKROOM_STEP":"filter"' '"DARKROOM_USEC":"' '"DARKROOM_BYTES":"'
@@ -255,7 +266,10 @@ submit_a_slow_one() { # NAME
     check "a slow picture is being filtered" eventually is_filtering "$1"
 }
 
-is_filtering() { grep -q '"state" *: *"filtering"' "$spool/outbox/$1/status.json"; }
+# Its status would not do: it is seldom written, and may be that of a former process. This one is writing the picture.
+is_filtering() {
+    [ -n "$(find "/proc/$(property MainPID)/fd" -lname "*/$1/output-0")" ]
+}
 
 tells_stops_apart() {
     submit_a_slow_one first
@@ -312,7 +326,8 @@ sums_up_bursts() {
     check "the journal has thrown no record away" nothing_suppressed
     check "each manifest's claim is found by its ID" all_found batchClaimed "$count"
     check "each manifest's end is found by its ID" all_found batchFinished "$count"
-    check "it took few records" test "$records" -lt 4000
+    # How many depends on the time, for some are told each second.
+    check "it took few records" test "$records" -lt $((count * 3 / 2))
     check "of the failed images of one manifest some are told" test \
         "$(messages "MESSAGE_ID=$(id imageFailed)" DARKROOM_BATCH=failing | wc -l)" -eq 20
     check "... and the rest is summed up by their codes" \
