@@ -297,6 +297,18 @@ import Testing
         }
     }
 
+    /// What a stop has broken off is told of as what it is again, for the next daemon may not come to it for long.
+    @Test func tellsOfAFilterThatIsPutBack() throws {
+        var table = try Table(window: 4)
+        table.width = 2
+        table.accept("a", images: 1)
+        table.run { $0.image("a", 0)?.state == .filtering }
+        let key = try #require(table.board.batches.keys.first)
+        let effects = table.board.filterDeferred(key, 0)
+        #expect(table.image("a", 0)?.state == .downloaded)
+        #expect(effects.contains { if case .statusChanged(key) = $0 { true } else { false } })
+    }
+
     @Test func goesOnAfterDeferrals() throws {
         var table = try Table(window: 8)
         table.defersEvery = 3
