@@ -22,7 +22,9 @@ readonly LOGS=.build/test-logs
 # these are instrumented too.
 readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
 '|^EndToEndTests\.(CancelTests|SteerTests/holdsInMidBatch|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
-readonly TSAN=.build-tsan PACKAGES=.build/packages
+# What a race's report names are lines: more for a debugger would take longer to write.
+readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread -Xswiftc -gline-tables-only)
+readonly PACKAGES=.build/packages
 passed=0 failed=0 skipped=0
 # What goes on beside, by its name: the process, which leads a group of its own.
 declare -A beside=()
@@ -42,7 +44,7 @@ main() {
     if [ "${#parts[@]}" -gt 1 ]; then
         start_beside quiet idle quiet_parts
         run unit e2e faults
-        # These three wait for different things, and one of them runs on each processor at the most.
+        # Neither of the first two takes more than one processor, and the booted systemds mostly wait.
         ! is_wanted tsan || await_beside quiet tsan
         start_beside tsan normal run tsan
         start_beside fuzz low fuzz_when_built
@@ -301,9 +303,8 @@ part_tsan() {
 
 build_tsan() { once tsan tsan_suites; }
 
-# What a report names are lines; more about the program for a debugger would take longer to write.
 tsan_suites() {
-    build_suites tsan "$TSAN" --sanitize=thread -Xswiftc -gline-tables-only &&
+    build_suites tsan "$TSAN" "${TSAN_BUILD[@]}" &&
         build tsan "Tests/tsan/mutex.c" clang_of_swift -std=c11 -Wall -Wextra -Werror -O1 \
             -shared -fPIC -o "$TSAN/mutex.so" Tests/tsan/mutex.c
 }
@@ -315,7 +316,7 @@ run_under_sanitizer() {
     # Swift's own report of a crash would wait for ever for a process that the sanitizer has stopped.
     local -x SWIFT_BACKTRACE=enable=no
     local -x TSAN_OPTIONS="halt_on_error=0 exitcode=66 log_path=$PWD/$reports/process"
-    run_suites tsan "$CONCURRENT" "$scratch" --sanitize=thread -Xswiftc -gline-tables-only --no-parallel
+    run_suites tsan "$CONCURRENT" "$scratch" "${TSAN_BUILD[@]}" --no-parallel
 }
 
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }

@@ -14,7 +14,7 @@ import Testing
     }
 
     /// A control waits so long for its manifest. Those that are dropped here are whole at once.
-    private static let patient = ["inbox.settle": "60s"]
+    private static let longSettling = ["inbox.settle": "60s"]
 
     enum Order: CaseIterable, Sendable { case before, after, atTheStart }
 
@@ -30,7 +30,7 @@ import Testing
             daemon = try await bench.run()
         } else {
             // Paused, so that it is no matter of who is quicker.
-            daemon = try await bench.run(Self.patient)
+            daemon = try await bench.run(Self.longSettling)
             daemon.send(SIGUSR1)
             try await daemon.waitForStatusText("Paused (SIGUSR1)")
             if order == .after { try dropManifest() }
@@ -122,7 +122,7 @@ import Testing
 
     @Test func cancelsAHeldBatch() async throws {
         let bench = try Bench()
-        let daemon = try await bench.run(Self.patient)
+        let daemon = try await bench.run(Self.longSettling)
         try bench.spool.drop("x.hold", "")
         try bench.drop("x", images: [("a", bench.url("0.png")), ("b", bench.url("1.png"))])
         _ = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
@@ -165,7 +165,7 @@ import Testing
     /// The ID of a long name is cut, and so is what its control file names.
     @Test func findsALongNamesBatch() async throws {
         let bench = try Bench()
-        let daemon = try await bench.run(Self.patient)
+        let daemon = try await bench.run(Self.longSettling)
         let name = String(repeating: "n", count: 240)
         let id = String(name.prefix(200))
         try bench.spool.drop("\(name).hold", "")
@@ -178,7 +178,7 @@ import Testing
     /// A second manifest of the name has an ID of its own, by which alone it is steered.
     @Test func takesAnIDForWhatItSays() async throws {
         let bench = try Bench()
-        let daemon = try await bench.run(Self.patient)
+        let daemon = try await bench.run(Self.longSettling)
         try bench.spool.drop("x.hold", "")
         try bench.drop("x", images: [("a", bench.url("0.png"))])
         _ = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
@@ -327,7 +327,7 @@ import Testing
     @Test(.enabled(if: geteuid() == 0, "needs root, to make other users' files"))
     func obeysNoStranger() async throws {
         let bench = try Bench()
-        let daemon = try await bench.run(Self.patient)
+        let daemon = try await bench.run(Self.longSettling)
         func drop(_ name: String, _ content: String, by uid: uid_t) throws {
             let staged = bench.spool.root.appending(path: "tmp/\(name)").path
             try content.write(toFile: staged, atomically: false, encoding: .utf8)

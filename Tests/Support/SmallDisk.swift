@@ -26,7 +26,9 @@ package final class SmallDisk: Sendable {
     package func fill(butFor kilobytes: Int) throws {
         // A daemon may take a page between the look at what is free and the taking of it.
         for attempt in 1... {
-            do { return try fillOnce(butFor: kilobytes) } catch  where attempt < 100 {}
+            do {
+                return try fillOnce(butFor: kilobytes)
+            } catch let error as POSIXError where error.code == .ENOSPC && attempt < 100 {}
         }
     }
 

@@ -48,12 +48,17 @@ package struct KillRun {
             case .moment: while try !dieAtRandom() {}
             }
             try audit.look(isFinal: false)
-            // Before so many that a picture which is at work each time would be taken for their cause.
-            if kills - killsAtLastEnd >= Crashes.enoughKills - 1 { try finish() }
+            try finishBefore(kills: 1)
             progress(index + 1, lives.count)
             if !audit.problems.isEmpty { break }
         }
         try finish()
+    }
+
+    /// Lets all manifests end where so many more kills would have a picture which is at work each time taken for their
+    /// cause.
+    private mutating func finishBefore(kills more: Int) throws(SelfTestError) {
+        if kills - killsAtLastEnd + more >= Crashes.enoughKills { try finish() }
     }
 
     // MARK: Lives
@@ -66,8 +71,7 @@ package struct KillRun {
             return try dieExpiring(at: point)
         }
         for attempt in 1...Self.attempts {
-            // Each attempt may take two lives.
-            if kills - killsAtLastEnd >= Crashes.enoughKills - 2 { try finish() }
+            try finishBefore(kills: point.needsDeath == nil ? 1 : 2)
             if let first = point.needsDeath {
                 try dropSome()
                 try live(fault: first.rawValue, until: first)
