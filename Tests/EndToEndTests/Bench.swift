@@ -111,13 +111,14 @@ final class Bench: Sendable {
                 sourceLocation: sourceLocation)
         }
         let outputs = status.images.compactMap(\.output)
-        let expected = outputs.map(\.file) + ["status.json", status.manifest.file]
+        let expected =
+            outputs.map(\.file) + ["status.json"] + [status.manifest.file].compactMap { $0 }
         #expect(spool.list(folder) == expected.sorted(), sourceLocation: sourceLocation)
         let sums = try Checksums.sha256(
-            of: outputs.map(\.file) + [status.manifest.file],
+            of: expected.filter { $0 != "status.json" },
             in: spool.root.appending(path: folder).path)
         #expect(
-            sums == outputs.map(\.sha256) + [status.manifest.sha256],
+            sums == outputs.map(\.sha256) + [status.manifest.sha256].compactMap { $0 },
             sourceLocation: sourceLocation)
         for output in outputs {
             let bytes = try spool.bytes("\(folder)/\(output.file)")
@@ -190,6 +191,8 @@ extension Bench {
 enum Checksums {
     /// Hexadecimal, in the order of the files, which are in `folder`.
     static func sha256(of files: [String], in folder: String) throws -> [String] {
+        // Without a file the program would read its standard input.
+        if files.isEmpty { return [] }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/sha256sum")
         // -z: names are printed as they are, whatever they hold.

@@ -78,7 +78,11 @@ import Testing
         let tooLarge = try await bench.spool.finish("large", daemon)
         #expect(tooLarge.errors?.map(\.code) == ["too-large"])
         #expect(tooLarge.manifest.bytes == large.utf8.count)
+        #expect(tooLarge.manifest.file == nil && tooLarge.manifest.sha256 == nil)
         try bench.checkOutcome(tooLarge)
+        // It is not lost: its submitter finds it where it came from.
+        #expect(try bench.spool.bytes("tmp/large.json") == Array(large.utf8))
+        try await daemon.says("large: its manifest was put back as tmp/large.json")
 
         try bench.drop("many", images: (0..<4).map { ("\($0)", bench.url("\($0).png")) })
         let tooMany = try await bench.spool.finish("many", daemon)

@@ -111,9 +111,35 @@ import Testing
             $0.counts["unreadable"] == 1
         }
         #expect(report.files.first?.message.contains("cannot") == true)
+        #expect(report.files.first?.help.contains("chmod g+r") == true)
         #expect(report.claiming)
+        try await daemon.waitForStatusText(
+            "Idle; 0 batches finished since the start; 1 file in the inbox cannot be taken "
+                + "(1 unreadable)")
         #expect(Self.makeUntakable(path, false))
         try bench.checkCompleted(try await bench.spool.finish("secret", daemon))
+    }
+
+    @Test func saysWhatToDoWithAPicture() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        for name in ["IMG_0001.jpg", "b.HEIC"] { try bench.spool.drop(name, "") }
+        let report = try await bench.waitForReport(daemon, "the pictures") {
+            $0.counts["picture"] == 2
+        }
+        #expect(reasons(report) == ["IMG_0001.jpg": .picture, "b.HEIC": .picture])
+        #expect(report.files.allSatisfy { $0.help.contains("sources.roots") })
+        try await daemon.says("inbox/IMG_0001.jpg is not taken: it is a picture")
+        try await daemon.waitForStatusText(
+            "Idle; 0 batches finished since the start; 2 files in the inbox cannot be taken "
+                + "(2 picture)")
+        for name in ["IMG_0001.jpg", "b.HEIC"] {
+            try FileManager.default.removeItem(
+                at: bench.spool.root.appending(path: "inbox/\(name)"))
+        }
+        try await daemon.waitUntil("the end of it") {
+            $0.statusText == "Idle; 0 batches finished since the start"
+        }
     }
 
     // MARK: Metrics

@@ -1,16 +1,5 @@
 import Synchronization
 
-/// A flag that is set once and asked between the steps of the work it concerns.
-package final class CancellationFlag: Sendable {
-    private let flag = Atomic(false)
-
-    package init() {}
-
-    package func set() { flag.store(true, ordering: .releasing) }
-
-    package var isSet: Bool { flag.load(ordering: .acquiring) }
-}
-
 /// Whether operations may begin.
 ///
 /// A suspended OperationQueue still starts what it has handed to Dispatch before, so each operation asks

@@ -36,6 +36,8 @@ package final class Scheduler: Sendable {
     let publisher: Publisher
     let statusKeeper: StatusKeeper
     /// Where batches that wait are read, and their statuses changed: one at a time.
+    /// Asked by whatever reads manifests.
+    let stopped = CancellationFlag()
     let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
     /// Where transfers that have ended are dealt with.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
@@ -170,6 +172,7 @@ package final class Scheduler: Sendable {
         downloads.isSuspended = true
         filters.isSuspended = true
         gate.stop()
+        stopped.set()
         storage.stop()
     }
 

@@ -7,16 +7,20 @@ extension Scheduler {
     private func prepare(_ key: BatchKey, _ folders: BatchFolders) {
         let configuration = configuration
         let recovery = Recovery(
-            spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+            spool: spool, examination: Examination(configuration, stop: stopped),
+            durably: configuration.isDurable)
         do {
             let finding = try recovery.prepare(folders)
             storage.well()
             switch finding {
             case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
-            case .rejected(let status): log.rejected(status)
+            case .rejected(let status, _): log.rejected(status)
             case .removed(let status): log.batchRemoved(status)
-            case .empty, .finished: break
+            case .empty, .putBack, .finished: break
             }
+        } catch  where error.errno == .canceled {
+            // The daemon stops, and the next start reads it.
+            return storage.undecided()
         } catch  where error.fault != nil {
             storage.troubled(error, batch: folders.id)
             return waitForStorage(key, folders)

@@ -96,12 +96,14 @@ extension Scheduler {
         preparation.async { [self] in
             let configuration = configuration
             let reopening = Reopening(
-                spool: spool, examination: Examination(configuration),
+                spool: spool, examination: Examination(configuration, stop: stopped),
                 durably: configuration.isDurable)
             do throws(FileError) {
                 let outcome = try reopening.reopen(id, steering)
                 if case .reopened(let prepared) = outcome { accept(prepared) }
                 answered(outcome)
+            } catch  where error.errno == .canceled {
+                // The daemon stops. The control file stays, and acts after the next start.
             } catch {
                 guard error.fault != nil else {
                     log.storageFailed(error, batch: id)

@@ -121,6 +121,18 @@ package final class Directory: Sendable {
         try file.close(path: path)
     }
 
+    /// The same, of bytes that come from somebody else: where they are zero the file has a hole, as the file that they
+    /// were read from may have had, so that nobody has the disk filled with nothing.
+    package func write(
+        sparsely bytes: [UInt8], to name: FileName, replacing: Bool = false, durably: Bool
+    ) throws(FileError) {
+        let file = try create(name, replacing: replacing)
+        let path = path(of: name)
+        try file.write(sparsely: bytes, path: path)
+        if durably { try file.sync(path: path) }
+        try file.close(path: path)
+    }
+
     /// What is known of a file without following a link, or nil where there is none.
     package func information(of name: FileName) throws(FileError) -> stat? {
         var information = stat()
@@ -228,12 +240,17 @@ package final class Directory: Sendable {
 
 extension Descriptor {
     /// Reads from here to the end, at most `maximum` + 1 bytes.
-    package func readAll(upTo maximum: Int, path: String) throws(FileError) -> [UInt8] {
+    ///
+    /// - Parameter stop: asked between the pieces; once it is set this fails with ECANCELED.
+    package func readAll(
+        upTo maximum: Int, path: String, stop: CancellationFlag? = nil
+    ) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var failure: Errno?
         withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
             do throws(Errno) {
                 while bytes.count <= maximum {
+                    if stop?.isSet == true { throw .canceled }
                     let wanted = min(buffer.count, maximum + 1 - bytes.count)
                     let count = try retryingInterrupts {
                         Glibc.read(number, buffer.baseAddress, wanted)
@@ -259,6 +276,22 @@ extension Descriptor {
             failure = Array(bytes).withUnsafeBytes { writeAll($0) }
         }
         if let failure { throw FileError("write", path, failure) }
+    }
+
+    /// Writes all bytes into an empty file but for whole blocks of zeros, which become holes.
+    package func write(sparsely bytes: [UInt8], path: String) throws(FileError) {
+        let block = 64 << 10
+        var written = 0
+        for start in stride(from: 0, to: bytes.count, by: block) {
+            let piece = bytes[start..<min(start + block, bytes.count)]
+            if piece.allSatisfy({ $0 == 0 }) { continue }
+            if start > written, lseek(number, start, SEEK_SET) < 0 {
+                throw FileError("write", path, Errno(rawValue: errno))
+            }
+            try write(piece, path: path)
+            written = piece.endIndex
+        }
+        if written < bytes.count { try truncate(to: bytes.count, path: path) }
     }
 
     private func writeAll(_ buffer: UnsafeRawBufferPointer) -> Errno? {

@@ -11,7 +11,10 @@ import Synchronization
 package enum FaultPoint: String, Sendable, CaseIterable {
     // From the inbox into `active/ID`.
     case claimFolderMade = "claim-folder-made"
+    case claimPlaceMade = "claim-place-made"
     case claimMoved = "claim-moved"
+    /// The daemon has its own copy.
+    case claimCopied = "claim-copied"
     case claimFolderSynced = "claim-folder-synced"
     case claimActiveSynced = "claim-active-synced"
     case claimInboxSynced = "claim-inbox-synced"
@@ -25,6 +28,10 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case receiptSynced = "receipt-synced"
     case receiptMoved = "receipt-moved"
     case receiptOutboxSynced = "receipt-outbox-synced"
+    /// The submitter's own file is gone; its folder is still there.
+    case submittedRemoved = "submitted-removed"
+    /// One that was too large is in `tmp` again.
+    case submittedGivenBack = "submitted-given-back"
 
     // An image's steps.
     case downloadBegan = "download-began"

@@ -259,7 +259,8 @@ package final class Daemon: @unchecked Sendable {
             summary: scheduler.summary, isPaused: scheduler.gate.isSuspended,
             isStopping: scheduler.gate.isStopping, running: scheduler.runningCount,
             publishing: scheduler.publishingCount, storage: scheduler.storage.report,
-            hostsPaused: scheduler.pausedHostCount, recovery: intake?.recovery, still: still,
+            hostsPaused: scheduler.pausedHostCount, recovery: intake?.recovery,
+            inbox: intake?.backlog ?? InboxBacklog(), still: still,
             isReloadRefused: isReloadRefused.load(ordering: .relaxed))
         notifier.status(line.text)
     }

@@ -84,6 +84,9 @@ extension Event {
             EventForm(
                 .warning, [.batch, .state, .error], many: "manifests whose folder was removed")
 
+        case .manifestGivenBack:
+            EventForm(.notice, [.batch, .file], many: "manifests put back into tmp/")
+
         case .batchCancelled: EventForm(.notice, [.batch, .user], many: "manifests cancelled")
         case .batchHeld: EventForm(.notice, [.batch, .user], many: "manifests held")
         case .batchReleased: EventForm(.notice, [.batch, .user], many: "manifests released")

@@ -32,6 +32,7 @@ package enum Event: String, Sendable, CaseIterable {
     case batchBegun = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e015"
     case batchProgressed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e016"
     case batchRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e035"
+    case manifestGivenBack = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e01c"
 
     // Control files.
     case batchCancelled = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e014"
@@ -96,7 +97,7 @@ package enum EventField: String, Sendable, CaseIterable {
     /// How long it took.
     case microseconds = "USEC"
     case bytes = "BYTES"
-    /// A file's name in the inbox.
+    /// A file's name in the inbox, or in `tmp` where it was put back there.
     case file = "FILE"
     /// A server, `name:port`.
     case host = "HOST"

@@ -22,6 +22,15 @@ extension EventLog {
         say(.notTaken, "inbox/\(name) is not taken: \(reason)", [.file: name])
     }
 
+    /// A file was too large for its batch's answer.
+    ///
+    /// - Parameter name: its name in `tmp`.
+    func givenBack(id: String, _ name: FileName) {
+        say(
+            .manifestGivenBack, "\(id): its manifest was put back as tmp/\(name.text)",
+            [.batch: id, .file: name.text])
+    }
+
     /// The sum of many of which not each was told.
     func notTaken(more count: Int) {
         let files = count == 1 ? "1 more file in inbox/ is" : "\(count) more files in inbox/ are"

@@ -13,6 +13,8 @@ struct StatusLine {
     var hostsPaused = 0
     /// Batches of a former daemon that are still to be read, and how many there were.
     var recovery: (left: Int, total: Int)?
+    /// What lies in the inbox and does not pass by itself.
+    var inbox = InboxBacklog()
     /// What has been still for longest.
     var still: StillWork?
     /// Whether a changed configuration has been refused since one was taken.
@@ -72,6 +74,7 @@ struct StatusLine {
             }
             if hostsPaused > 0 { details.append("\(count(hostsPaused, "host")) paused") }
         }
+        if !isStopping { details += inbox.details }
         if let still, still.seconds >= Self.notable {
             details.append("\(still.work.text) has not moved for \(Int(still.seconds)) s")
         }

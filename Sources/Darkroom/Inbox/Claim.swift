@@ -52,8 +52,8 @@ struct Claim {
         var failure: FileError?
     }
 
-    /// Moves each candidate to a new folder in `active`. One that cannot be moved stays in the inbox and
-    /// does not stand in the others' way.
+    /// Moves each candidate to a new folder in `active` and makes the daemon's own copy there. One that cannot be
+    /// moved stays in the inbox and does not stand in the others' way.
     func take(_ candidates: [Candidate]) -> Outcome {
         var outcome = Outcome()
         for candidate in candidates where outcome.failure == nil {
@@ -61,6 +61,8 @@ struct Claim {
                 if let manifest = try take(candidate, &outcome.stranded) {
                     outcome.claimed.append(manifest)
                 }
+            } catch  where error.errno == .canceled {
+                // The daemon stops. It is back in the inbox.
             } catch  where !error.isOfTheMachine {
                 outcome.refused.append((candidate.name, error))
             } catch {
@@ -84,8 +86,13 @@ struct Claim {
         for manifest in claimed {
             do {
                 let folder = try manifest.folders.active()
-                let name = BatchFile.manifest(manifest.format)
-                try folder.open(name).sync(path: folder.path(of: name))
+                if manifest.reading.bytes != nil {
+                    let name = BatchFile.manifest(manifest.format)
+                    try folder.open(name).sync(path: folder.path(of: name))
+                } else if let submitted = try SubmittedFile(in: folder) {
+                    // There is no other one. The name alone is not worth a wait for the disk.
+                    try submitted.folder.sync()
+                }
                 try folder.sync()
                 FaultPoint.claimFolderSynced.pass()
             } catch  where error.errno == .noSuchFileOrDirectory {
@@ -103,46 +110,73 @@ struct Claim {
     ) throws(FileError) -> ClaimedManifest? {
         let folders = try spool.makeBatch(for: candidate.name.text)
         FaultPoint.claimFolderMade.pass()
-        let folder = try folders.active()
-        let name = BatchFile.manifest(candidate.format)
+        let active = try folders.active()
+        let submitted: SubmittedFile
         do {
-            try inbox.rename(candidate.name, to: folder, as: name)
+            submitted = try move(candidate, to: active)
         } catch {
-            // Should the empty folder stay, the next start removes it.
+            // Should an empty folder stay, the next start removes it.
+            try? active.removeDirectory(SubmittedFile.folderName)
             try? spool.active.removeDirectory(FileName(folders.id))
             // Its owner took it back in between.
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw error
         }
-        FaultPoint.claimMoved.pass()
         do {
-            // Nobody else reaches the file any more, so that what is asked now stays true of it.
-            let information = try folder.information(of: name)
-            return ClaimedManifest(
-                folders: folders, name: candidate.name.text, format: candidate.format,
-                received: Clock.timestamp,
-                reading: try reading(of: candidate, information.map(FileIdentity.init), in: folder),
-                uid: information?.st_uid, dropped: candidate.dropped)
+            return try claimed(candidate, submitted, folders, active)
         } catch {
-            do {
-                // It is back where it was, and is looked at anew.
-                try folder.rename(name, to: inbox, as: candidate.name)
-            } catch {
-                stranded.append(folders.id)
-            }
-            // As above; and it is not empty where the manifest is still in it.
-            try? spool.active.removeDirectory(FileName(folders.id))
+            undo(candidate, submitted, folders, active, &stranded)
             throw error
         }
     }
 
-    /// What counts is the content that was moved, should it have changed since it was read.
-    private func reading(
-        of candidate: Candidate, _ identity: FileIdentity?, in folder: Directory
-    ) throws(FileError) -> ManifestReading {
-        let name = BatchFile.manifest(candidate.format)
-        return identity == candidate.identity
-            ? candidate.reading : try examination.read(name, candidate.format, in: folder)
+    private func move(
+        _ candidate: Candidate, to active: Directory
+    ) throws(FileError) -> SubmittedFile {
+        try active.makeDirectory(SubmittedFile.folderName, mode: 0o700)
+        FaultPoint.claimPlaceMade.pass()
+        let submitted = SubmittedFile(
+            name: candidate.name, folder: try Directory(SubmittedFile.folderName, in: active))
+        try inbox.rename(candidate.name, to: submitted.folder, as: candidate.name)
+        FaultPoint.claimMoved.pass()
+        return submitted
+    }
+
+    /// Nobody else reaches the file under a name any more, but who has it open or linked elsewhere may write on: what
+    /// counts is what was read and copied.
+    private func claimed(
+        _ candidate: Candidate, _ submitted: SubmittedFile, _ folders: BatchFolders,
+        _ active: Directory
+    ) throws(FileError) -> ClaimedManifest {
+        let information = try submitted.information()
+        guard let information, information.isRegularFile else {
+            throw FileError(
+                "take (it is not a regular file)", inbox.path(of: candidate.name), .notSupported)
+        }
+        // Should it have changed since it was read, it is read again.
+        let reading =
+            FileIdentity(information) == candidate.identity
+            ? candidate.reading
+            : try examination.read(candidate.name, candidate.format, in: submitted.folder)
+        try reading.copy(to: active, candidate.format, durably: durably)
+        return ClaimedManifest(
+            folders: folders, name: candidate.name.text, format: candidate.format,
+            received: Clock.timestamp, reading: reading, uid: information.st_uid,
+            dropped: candidate.dropped)
+    }
+
+    /// Puts the file back where it was, to be looked at anew.
+    private func undo(
+        _ candidate: Candidate, _ submitted: SubmittedFile, _ folders: BatchFolders,
+        _ active: Directory, _ stranded: inout [String]
+    ) {
+        do {
+            try submitted.putBack(to: inbox)
+        } catch {
+            return stranded.append(folders.id)
+        }
+        // What stays in spite of this the next start removes.
+        try? spool.active.removeTree(FileName(folders.id))
     }
 
     /// The name without its ending, cut to 200 bytes so that a number still fits into a file name.
@@ -209,7 +243,8 @@ package enum Receipt {
     /// The status that a claimed manifest begins with: `pending`, or `rejected` and final.
     package static func status(of claimed: ClaimedManifest) -> Status {
         let reference = Status.ManifestReference(
-            name: claimed.name, file: "manifest.\(claimed.format.rawValue)",
+            name: claimed.name,
+            file: claimed.reading.bytes == nil ? nil : "manifest.\(claimed.format.rawValue)",
             sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount, uid: claimed.uid)
         switch claimed.reading.outcome {
         case .success(let manifest):
@@ -229,15 +264,18 @@ package enum Receipt {
 
     /// Answers a claimed manifest with its first status, under another ID if the outbox has got something
     /// under this one since the claim.
+    ///
+    /// - Parameter stop: asked between the pieces of a long status; once it is set this fails with ECANCELED.
     package static func issue(
-        for claimed: ClaimedManifest, durably: Bool
+        for claimed: ClaimedManifest, durably: Bool, stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) -> (ClaimedManifest, Status) {
         var claimed = claimed
         while true {
             let status = status(of: claimed)
             do {
                 try issue(
-                    status, manifest: claimed.reading.bytes, in: claimed.folders, durably: durably)
+                    status, manifest: claimed.reading.bytes, in: claimed.folders, durably: durably,
+                    stop: stop)
                 return (claimed, status)
             } catch  where error.errno == .fileExists {
                 claimed = try claimed.moved()
@@ -246,10 +284,12 @@ package enum Receipt {
     }
 
     /// Builds the folder under `active/ID` and renames it to `outbox/ID`, which therefore never exists
-    /// without its status and its manifest. An accepted manifest goes with it as a copy, while the one
-    /// that was taken stays for a restart; a rejected one goes itself, for no restart needs it.
+    /// without its status and its manifest. Of an accepted manifest another copy goes with it, while the first one
+    /// stays for a restart; of a rejected one the first goes itself, for no restart needs it. Of one that is too large
+    /// there is none.
     package static func issue(
-        _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool
+        _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool,
+        stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) {
         let active = try folders.active()
         try withdraw(from: active)
@@ -257,16 +297,21 @@ package enum Receipt {
         FaultPoint.receiptFolderMade.pass()
         let receipt = try Directory(BatchFile.receipt, in: active)
         try receipt.write(to: BatchFile.status, durably: durably) {
-            write throws(FileError) in try status.encode(write)
+            write throws(FileError) in
+            try status.encode { piece throws(FileError) in
+                try stop.check("write", receipt.path(of: BatchFile.status))
+                try write(piece)
+            }
         }
         FaultPoint.receiptStatusWritten.pass()
-        let name = FileName(status.manifest.file)
-        if status.state == .rejected {
-            try active.rename(name, to: receipt, as: name)
-            FaultPoint.receiptManifestMoved.pass()
-        } else if let bytes {
-            try receipt.write(bytes, to: name, durably: durably)
-            FaultPoint.receiptManifestWritten.pass()
+        if let name = status.manifest.file.map({ FileName($0) }) {
+            if status.state == .rejected {
+                try active.rename(name, to: receipt, as: name)
+                FaultPoint.receiptManifestMoved.pass()
+            } else if let bytes {
+                try receipt.write(sparsely: bytes, to: name, durably: durably)
+                FaultPoint.receiptManifestWritten.pass()
+            }
         }
         if durably { try receipt.sync() }
         FaultPoint.receiptSynced.pass()
@@ -287,18 +332,36 @@ package enum Receipt {
     }
 
     /// Removes `active/ID` once the batch's last status is in the outbox. A manifest that is not there is
-    /// moved first: someone may have removed the answer, but bad input is never deleted.
+    /// moved first: someone may have removed the answer, but bad input is never deleted. Of one that was too large for
+    /// a copy the file itself goes back into `tmp`; gives its name there.
+    @discardableResult
     package static func finish(
         _ folders: BatchFolders, format: ManifestFormat, durably: Bool
-    ) throws(FileError) {
+    ) throws(FileError) -> FileName? {
         let active = try folders.active()
         let outbox = try folders.outbox()
         let name = BatchFile.manifest(format)
-        if try !outbox.exists(name), try active.exists(name) {
-            try active.rename(name, to: outbox, as: name)
-            if durably { try outbox.sync() }
+        var givenBack: FileName?
+        if try !outbox.exists(name) {
+            if try active.exists(name) {
+                try active.rename(name, to: outbox, as: name)
+                if durably { try outbox.sync() }
+            } else if let submitted = try SubmittedFile(in: active) {
+                givenBack = try giveBack(submitted, folders.spool, durably: durably)
+            }
         }
         try folders.spool.active.removeTree(FileName(folders.id))
         FaultPoint.activeRemoved.pass()
+        return givenBack
+    }
+
+    private static func giveBack(
+        _ submitted: SubmittedFile, _ spool: Spool, durably: Bool
+    ) throws(FileError) -> FileName {
+        let tmp = try spool.openTmp()
+        let name = try submitted.giveBack(to: tmp)
+        FaultPoint.submittedGivenBack.pass()
+        if durably { try tmp.sync() }
+        return name
     }
 }

@@ -13,11 +13,12 @@ struct Candidate: Sendable {
 
 /// The content of a manifest's file and what the reader made of it.
 package struct ManifestReading: Sendable {
-    /// nil for a file above the size limit, which is not kept in memory.
+    /// nil for a file above the size limit, of which nothing is read.
     package let bytes: [UInt8]?
+    /// As the file system has it.
     package let byteCount: Int
-    /// Hexadecimal.
-    package let sha256: String
+    /// Hexadecimal; nil where nothing was read.
+    package let sha256: String?
     package let outcome: Result<Manifest, ManifestRejection>
 }
 
@@ -68,6 +69,8 @@ enum Verdict: Sendable {
     case unreadable(FileError)
     /// A control file.
     case control(ControlRequest)
+    /// The daemon stops, and it was not read to its end.
+    case interrupted
     /// It is larger than was to be read, and has not been.
     case large
     case ready(Candidate)
@@ -79,6 +82,8 @@ struct Examination: Sendable {
     let defaultFilters: [Filter]
     /// Seconds that a file written in place must have been left alone.
     let settle: Double
+    /// Asked while a manifest is read and checked; once it is set, reading fails with ECANCELED.
+    var stop = CancellationFlag()
 
     /// - Parameter isWhole: whether the file is known to be complete: it was renamed into the inbox, or
     ///   has been left alone for the settle time.
@@ -86,12 +91,11 @@ struct Examination: Sendable {
     func examine(
         _ name: FileName, in inbox: Directory, isWhole: Bool, largest: Int = .max
     ) -> Verdict {
-        if let reason = Self.reasonToIgnore(name) { return .ignored(reason) }
         do {
+            // First of all, for an event may give a file without a name (O_TMPFILE) a name that nothing has.
             guard let information = try inbox.information(of: name) else { return .gone }
-            guard information.st_mode & S_IFMT == S_IFREG else {
-                return .ignored(.notAFile)
-            }
+            if let reason = Self.reasonToIgnore(name) { return .ignored(reason) }
+            guard information.isRegularFile else { return .ignored(.notAFile) }
             if let file = ControlFile(name) {
                 // Name, kind and owner are of one look, so that nobody can change one between. A further
                 // link may be anybody's, and says nothing of the owner's wishes.
@@ -107,7 +111,8 @@ struct Examination: Sendable {
             // A YAML text cut anywhere may still be one, so only time tells that it is whole. The
             // other formats say themselves where they end.
             if format == .yaml, !whole { return .settling(identity) }
-            if identity.size > largest { return .large }
+            // What is larger than any may be takes no time.
+            if identity.size > largest, identity.size <= limits.bytes { return .large }
             let reading = try read(name, format, in: inbox)
             if case .failure = reading.outcome, !whole { return .settling(identity) }
             return .ready(
@@ -116,55 +121,75 @@ struct Examination: Sendable {
                     dropped: information.statusChanged))
         } catch  where error.errno == .noSuchFileOrDirectory {
             return .gone
+        } catch  where error.errno == .canceled {
+            return .interrupted
         } catch {
             return .unreadable(error)
         }
     }
 
-    /// Reads and checks the manifest `name` in `folder`.
+    /// Reads and checks the manifest `name` in `folder`. Of one above the size limit nothing is read: what is not
+    /// there (a sparse file has any length) would take as long as what is.
     func read(
         _ name: FileName, _ format: ManifestFormat, in folder: Directory
     ) throws(FileError) -> ManifestReading {
         let file = try folder.open(name)
         let path = folder.path(of: name)
-        let bytes = try file.readAll(upTo: limits.bytes, path: path)
+        let length = try file.regularLength(path: path)
+        guard length <= limits.bytes else { return tooLarge(length) }
+        let bytes = try file.readAll(upTo: limits.bytes, path: path, stop: stop)
+        // It may have grown since.
         guard bytes.count <= limits.bytes else {
-            return try tooLarge(file, path, begun: bytes)
+            return tooLarge(max(try file.length(path: path), bytes.count))
         }
+        let sha256 = try digest(of: bytes, path)
+        let outcome = check(bytes, format)
+        // Whoever stops has made a reader break off with whatever error.
+        try stop.check("read", path)
         return ManifestReading(
-            bytes: bytes, byteCount: bytes.count, sha256: SHA256Digest.hex(of: bytes),
-            outcome: Self.check(bytes, format, limits, defaultFilters))
+            bytes: bytes, byteCount: bytes.count, sha256: sha256, outcome: outcome)
     }
 
-    private static func check(
-        _ bytes: [UInt8], _ format: ManifestFormat, _ limits: ManifestLimits, _ filters: [Filter]
+    /// The same of a manifest that was accepted with so many bytes, and stays so under a limit that is lower now.
+    func read(
+        accepted name: FileName, _ format: ManifestFormat, bytes: Int, in folder: Directory
+    ) throws(FileError) -> ManifestReading {
+        var limits = limits
+        limits.bytes = max(limits.bytes, bytes)
+        let examination = Examination(
+            limits: limits, defaultFilters: defaultFilters, settle: settle, stop: stop)
+        return try examination.read(name, format, in: folder)
+    }
+
+    private func digest(of bytes: [UInt8], _ path: String) throws(FileError) -> String {
+        var digest = SHA256Digest()
+        for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
+            try stop.check("read", path)
+            digest.update(bytes[start..<min(start + 1 << 20, bytes.count)])
+        }
+        return digest.hex()
+    }
+
+    private func check(
+        _ bytes: [UInt8], _ format: ManifestFormat
     ) -> Result<Manifest, ManifestRejection> {
         do {
             return .success(
                 try ManifestReader.read(
-                    bytes, format: format, limits: limits, defaultFilters: filters))
+                    bytes, format: format, limits: limits, defaultFilters: defaultFilters,
+                    stop: stop))
         } catch {
             return .failure(error)
         }
     }
 
-    private func tooLarge(
-        _ file: borrowing Descriptor, _ path: String, begun: [UInt8]
-    ) throws(FileError) -> ManifestReading {
-        var digest = SHA256Digest()
-        digest.update(begun)
-        var count = begun.count
-        while true {
-            let more = try file.readAll(upTo: (1 << 20) - 1, path: path)
-            if more.isEmpty { break }
-            digest.update(more)
-            count += more.count
-        }
+    private func tooLarge(_ length: Int) -> ManifestReading {
         let problem = ManifestProblem(
             code: ProblemCode.tooLarge.rawValue,
-            message: "the manifest has \(count) bytes; manifests.maxBytes allows \(limits.bytes)")
+            message: "the manifest has \(length) bytes; manifests.maxBytes allows \(limits.bytes); "
+                + "it is not kept here, but put back into tmp")
         return ManifestReading(
-            bytes: nil, byteCount: count, sha256: digest.hex(),
+            bytes: nil, byteCount: length, sha256: nil,
             outcome: .failure(ManifestRejection(problems: [problem])))
     }
 
@@ -174,14 +199,47 @@ struct Examination: Sendable {
         for mark in NotTaken.Mark.endings where name.hasSuffix(mark.rawValue) {
             return .notYet(mark)
         }
-        let isKnown = ManifestFormat(fileName: name.text) != nil || ControlFile(name) != nil
-        return isKnown ? nil : .otherEnding
+        if ManifestFormat(fileName: name.text) != nil || ControlFile(name) != nil { return nil }
+        let text = name.text
+        return NotTaken.pictureEndings.contains { text.hasEnding(".\($0)") }
+            ? .picture : .otherEnding
     }
 
     /// Whether a file that has just been made is being written, so that its closing will be told. A further
     /// link to a file that was complete before is not, nor is a folder, a symbolic link or a fifo.
     static func willBeClosed(_ information: stat) -> Bool {
-        information.st_mode & S_IFMT == S_IFREG && information.st_nlink == 1
+        information.isRegularFile && information.st_nlink == 1
+    }
+}
+
+extension ManifestReading {
+    /// Writes the daemon's own copy of what was read into `active/ID`, over half of one that may be there. It is on the
+    /// disk only when it is synced; with `durably` its way there begins.
+    func copy(
+        to active: Directory, _ format: ManifestFormat, durably: Bool
+    ) throws(FileError) {
+        guard let bytes else { return }
+        let name = BatchFile.manifest(format)
+        let path = active.path(of: name)
+        let file = try active.create(name, replacing: true)
+        try file.write(sparsely: bytes, path: path)
+        if durably { file.startWriting() }
+        try file.close(path: path)
+        FaultPoint.claimCopied.pass()
+    }
+}
+
+extension Descriptor {
+    /// The length of what must be a regular file: a fifo or a socket would keep whoever reads it waiting.
+    fileprivate func regularLength(path: String) throws(FileError) -> Int {
+        var information = stat()
+        guard fstat(number, &information) == 0 else {
+            throw FileError("examine", path, Errno(rawValue: errno))
+        }
+        guard information.isRegularFile else {
+            throw FileError("read (it is not a regular file)", path, .notSupported)
+        }
+        return Int(information.st_size)
     }
 }
 
@@ -197,9 +255,9 @@ extension FileIdentity {
 }
 
 extension Examination {
-    init(_ configuration: Darkroom.Configuration) {
+    init(_ configuration: Darkroom.Configuration, stop: CancellationFlag) {
         self.init(
             limits: configuration.manifestLimits, defaultFilters: configuration.defaultFilters,
-            settle: configuration.settle)
+            settle: configuration.settle, stop: stop)
     }
 }

@@ -7,6 +7,8 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
     case unreadable
     /// A folder, a link, a fifo.
     case notAFile = "not-a-file"
+    /// Its name is that of a picture, where manifests are expected.
+    case picture
     /// A control file whose manifest is in the inbox and not taken either.
     case waitsForItsManifest = "waits-for-its-manifest"
     /// A control file that has acted and that darkroomd may not remove.
@@ -28,9 +30,12 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
     package var help: String {
         switch self {
         case .unreadable:
-            "Let darkroomd's user read the file and move it out of the inbox; it is looked at again "
-                + "every 10 seconds."
+            "Let darkroomd read it, by its group: chmod g+r, with the spool's group; and let it move the file out of "
+                + "the inbox. It is looked at again every 10 seconds."
         case .notAFile: "Put a regular file in its place."
+        case .picture:
+            "Name the picture in a manifest, and put that into the inbox: by its URL, or by its path once it has been "
+                + "copied below one of sources.roots."
         case .waitsForItsManifest:
             "It acts as soon as its manifest is taken; remove it if it is not to."
         case .hasActed:

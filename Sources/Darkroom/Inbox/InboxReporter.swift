@@ -3,11 +3,8 @@ import Glibc
 /// What the intake remembers for `spool/inbox.json` and for the count of missed events. A value without
 /// files or queues; the intake's queue owns it.
 struct InboxReporter {
-    /// Names remembered as being written; of more than these it is not known whether an event was missed.
-    private static let begunCapacity = 16_384
-
     /// Files that have been made and that no one has closed yet.
-    private(set) var begun: Set<FileName> = []
+    var begun = BegunFiles()
     /// When the inbox was looked through last.
     private(set) var lastScan: String?
 
@@ -28,24 +25,19 @@ struct InboxReporter {
 
     // MARK: Files being written
 
-    /// A file was made that will be closed some time.
-    mutating func began(_ name: FileName) {
-        if begun.count < Self.begunCapacity { begun.insert(name) }
-    }
-
-    /// Events were lost, those of closings perhaps among them.
-    mutating func forgetBegun() { begun = [] }
-
     mutating func note(_ event: InboxEvent) {
         switch event {
         case .moved(let name), .closed(let name): begun.remove(name)
-        case .made, .changed, .overflow, .lost, .stationLost: break
+        case .written(let name): begun.written(name)
+        // Events were lost, those of closings perhaps among them.
+        case .overflow: begun.removeAll()
+        case .made, .changed, .lost, .stationLost: break
         }
     }
 
     /// The inbox was looked through, and these files are in it.
     mutating func scanned(_ present: Set<FileName>) {
-        if !begun.isEmpty { begun.formIntersection(present) }
+        begun.keep(present)
         lastScan = Clock.timestamp
     }
 

@@ -12,6 +12,8 @@ package enum InboxEvent: Sendable, Equatable {
     /// Something was made: a file, empty as yet and to be closed some time, or what is never closed, a
     /// link or a folder.
     case made(FileName)
+    /// A file was written to, by somebody who has opened it under this name.
+    case written(FileName)
     /// A file's permissions changed.
     case changed(FileName)
     /// Events were lost; only a scan tells what is there.
@@ -24,19 +26,28 @@ package enum InboxEvent: Sendable, Equatable {
     /// The file that it is about.
     var name: FileName? {
         switch self {
-        case .moved(let name), .closed(let name), .made(let name), .changed(let name): name
+        case .moved(let name), .closed(let name), .made(let name), .written(let name),
+            .changed(let name):
+            name
         case .overflow, .lost, .stationLost: nil
         }
+    }
+}
+
+extension InboxEvent {
+    /// Whether it tells only that a file is still being written.
+    var isOfAWriter: Bool {
+        if case .written = self { true } else { false }
     }
 }
 
 /// An inotify watch on the inbox, delivering to a queue.
 package final class InboxWatch {
     /// What happens in the folder. IN_ATTRIB is there for a file that could not be read until someone gave
-    /// permission.
+    /// permission, IN_MODIFY to tell a file that is being written from one that was linked (`BegunFiles`).
     private static let mask =
         UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE) | UInt32(IN_ATTRIB)
-        | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
+        | UInt32(IN_MODIFY) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
 
     /// What happens to the folder. A removed folder that is open, as this one is, gets no IN_DELETE_SELF
     /// until it is closed, so its parent is watched too.
@@ -175,6 +186,7 @@ final class InotifyDescriptor: Sendable {
         if name.bytes.isEmpty { return nil }
         if mask & UInt32(IN_MOVED_TO) != 0 { return .moved(name) }
         if mask & UInt32(IN_CREATE) != 0 { return .made(name) }
+        if mask & UInt32(IN_MODIFY) != 0 { return .written(name) }
         return mask & UInt32(IN_CLOSE_WRITE) != 0 ? .closed(name) : .changed(name)
     }
 }

@@ -18,7 +18,7 @@ import Synchronization
 ///
 /// All state belongs to `queue`.
 package final class Intake: @unchecked Sendable {
-    // @unchecked: every stored variable but the atomic ones is touched on `queue` only.
+    // @unchecked: every stored variable but the atomic ones, and that behind a mutex, is touched on `queue` only.
 
     /// Bytes of manifests held between reading and claiming, above which a group is cut short.
     private static let groupBytes = 4 << 20
@@ -47,11 +47,13 @@ package final class Intake: @unchecked Sendable {
     var refusals = IntakeRefusals()
     private var mustScan = false
     private var recheckIsSet = false
-    /// Asked between manifests, so that a stop does not wait for a full inbox.
-    private let stopped = Atomic(false)
+    /// Asked between manifests and while one is read, so that a stop waits neither for a full inbox nor for a manifest.
+    let stopped = CancellationFlag()
     /// Unfinished batches that the start has found, and how many of them are still to be read.
     let found = Atomic(0)
     let unread = Atomic(0)
+    /// For the status line.
+    let publishedBacklog = Mutex(InboxBacklog())
     private var timerIsSet = false
     private var drainIsSet = false
     var controlTimerIsSet = false
@@ -73,7 +75,8 @@ package final class Intake: @unchecked Sendable {
     package func start() throws(FileError) {
         let configuration = scheduler.configuration
         let recovery = Recovery(
-            spool: spool, examination: Examination(configuration), durably: configuration.isDurable)
+            spool: spool, examination: Examination(configuration, stop: stopped),
+            durably: configuration.isDurable)
         scheduler.queueWatch.add(queue, "the intake")
         scheduler.queueWatch.add(largeManifests, "the reader of large manifests")
         try tellOfOrphans()
@@ -128,18 +131,26 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// Ends the intake; a manifest half taken is taken whole.
+    /// How long a stop waits for the step that the intake is at, in seconds.
+    private static let lastStep: DispatchTimeInterval = .seconds(3)
+
+    /// Ends the intake. What it reads is broken off and stays in the inbox; what it has claimed gets its receipt now or
+    /// after the next start. A step that a disk holds up is as good as broken off by a kill, which every step survives.
     package func stop() {
-        stopped.store(true, ordering: .releasing)
-        largeManifests.sync {}
-        queue.sync {
-            report()
-            tellRest()
-            watch = nil
+        stopped.set()
+        let ended = DispatchSemaphore(value: 0)
+        largeManifests.async { [self] in
+            queue.async { [self] in
+                report()
+                tellRest()
+                watch = nil
+                ended.signal()
+            }
         }
+        _ = ended.wait(timeout: .now() + Self.lastStep)
     }
 
-    var isStopped: Bool { stopped.load(ordering: .acquiring) }
+    var isStopped: Bool { stopped.isSet }
 
     // MARK: The folder
 
@@ -176,13 +187,13 @@ package final class Intake: @unchecked Sendable {
             reporter.note(event)
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
+            case .written: break
             case .made(let name) where willBeClosed(name):
-                reporter.began(name)
+                reporter.begun.appeared(name)
             case .closed(let name), .changed(let name), .made(let name):
                 arrived(name, isWhole: false)
             case .overflow:
                 log.eventsLost(inbox?.path ?? "inbox")
-                reporter.forgetBegun()
                 mustScan = true
             case .stationLost(let name):
                 // What is open leads into a folder that nobody sees any more. A new start makes another.
@@ -195,6 +206,8 @@ package final class Intake: @unchecked Sendable {
                 return
             }
         }
+        // A large file is written in many pieces, which by themselves are nothing to look at.
+        if events.allSatisfy(\.isOfAWriter) { return }
         if mustScan { scan() } else { drain() }
     }
 
@@ -262,7 +275,7 @@ package final class Intake: @unchecked Sendable {
     func drain() {
         guard let inbox, !isStopped else { return }
         reportSoon()
-        let examination = Examination(scheduler.configuration)
+        let examination = Examination(scheduler.configuration, stop: stopped)
         steer(examination, inbox)
         if canTake { take(arrivals.takeGroup(), examination, inbox) }
         // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. A try
@@ -306,7 +319,7 @@ package final class Intake: @unchecked Sendable {
                 takeLarge(arrival.name, isWhole: isWhole, examination, inbox)
             } else if let candidate = note(verdict, arrival.name) {
                 candidates.append(candidate)
-                bytes += candidate.reading.byteCount
+                bytes += candidate.reading.bytes?.count ?? 0
             }
             if bytes > Self.groupBytes {
                 claim(candidates, examination, inbox)
@@ -319,12 +332,12 @@ package final class Intake: @unchecked Sendable {
     }
 
     /// Whether a file is open to its writer, so that its closing will be told. One that nobody has changed for half
-    /// a minute is looked at all the same: it may have been linked here, which nobody closes.
+    /// a minute is looked at by a scan all the same: its writer may keep it open for good.
     func isBeingWritten(_ name: FileName, _ identity: FileIdentity) -> Bool {
         watch != nil && reporter.begun.contains(name) && identity.age < 30
     }
 
-    /// Whether a name that has just been made is that of a file being written, whose closing will be told.
+    /// Whether a name that has just been made is that of a file being written, whose closing will be told; or seems so.
     private func willBeClosed(_ name: FileName) -> Bool {
         // One that cannot be looked at now is found by its closing or by a scan.
         look(at: name).map(Examination.willBeClosed) ?? true
@@ -346,6 +359,7 @@ package final class Intake: @unchecked Sendable {
         switch verdict {
         case .gone, .control, .large:
             refused[name] = nil
+        case .interrupted: break
         case .ignored(let reason):
             refuse(name, reason)
         case .unreadable(let error) where error.fault != nil:
@@ -383,7 +397,7 @@ package final class Intake: @unchecked Sendable {
             refuse(name, .unreadable(error))
             recheckLater()
         }
-        refusals.unrecovered += outcome.stranded
+        putInOrder(outcome.stranded)
         refusals.unanswered += outcome.unsynced
         if let failure = outcome.failure {
             scheduler.storage.troubled(failure)
@@ -401,17 +415,35 @@ package final class Intake: @unchecked Sendable {
 
     /// Comes back to the files that settle, when the first of them may have.
     func setTimer(_ settle: Double) {
-        guard !timerIsSet, let first = settling.first else { return }
+        let settled = settling.first.map { $0 + UInt64(settle * 1e9) }
+        guard !timerIsSet,
+            let due = [settled, reporter.begun.due].compactMap({ $0 }).min()
+        else { return }
         timerIsSet = true
-        let due = first + UInt64(settle * 1e9)
         let now = Clock.nanoseconds
         let wait = due > now ? Int(due - now) : 0
         queue.asyncAfter(deadline: .now() + .nanoseconds(wait + 1_000_000)) { [weak self] in
             guard let self, !isStopped else { return }
             timerIsSet = false
+            findLinked()
             for name in settling.names { arrived(name, isWhole: false) }
             drain()
         }
+    }
+
+    /// Finds the files that were linked into the inbox, which nobody closes.
+    private func findLinked() {
+        // That of a write may be there and not have been delivered.
+        if let watch {
+            let events = watch.read()
+            for event in events { reporter.note(event) }
+            if !events.isEmpty { queue.async { [weak self] in self?.handle(events) } }
+        }
+        // Of a control file the name is all that counts.
+        let linked = reporter.begun.takeLinked {
+            ControlFile($0) != nil || (look(at: $0)?.st_size ?? 0) > 0
+        }
+        for name in linked { arrived(name, isWhole: false) }
     }
 
     /// Looks again at what cannot be read or moved. No event tells when that has passed: a folder's

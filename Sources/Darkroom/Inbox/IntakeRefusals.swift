@@ -17,14 +17,20 @@ extension Intake {
         guard !isBlocked else { return refusals.unrecovered.append(id) }
         do {
             switch try recovery.recover(id) {
-            case .empty, .finished: break
-            case .rejected(let status): log.rejected(status)
+            case .empty, .finished(nil): break
+            case .finished(let name?): log.givenBack(id: id, name)
+            case .putBack(let name): refuse(name, Examination.reasonToIgnore(name) ?? .notAFile)
+            case .rejected(let status, let givenBack):
+                log.rejected(status)
+                if let givenBack { log.givenBack(id: id, givenBack) }
             case .removed(let status): log.batchRemoved(status)
             case .unfinished(let prepared):
                 log.resumed(prepared)
                 log.suspected(prepared)
                 accept(prepared)
             }
+        } catch  where error.errno == .canceled {
+            // The daemon stops, and the next start does it.
         } catch  where error.fault != nil {
             scheduler.storage.troubled(error, batch: id)
             refusals.unrecovered.append(id)
@@ -34,12 +40,28 @@ extension Intake {
         }
     }
 
+    /// Puts in order what could be claimed but not be read, nor put back into the inbox.
+    func putInOrder(_ ids: [String]) {
+        guard !ids.isEmpty else { return }
+        queue.async { [weak self] in
+            guard let self, !isStopped else { return }
+            let recovery = recovery(scheduler.configuration)
+            for id in ids { recover(id, recovery) }
+        }
+    }
+
+    private func recovery(_ configuration: Configuration) -> Recovery {
+        Recovery(
+            spool: spool, examination: Examination(configuration, stop: stopped),
+            durably: configuration.isDurable)
+    }
+
     /// Gives the manifests, whose claims are on the disk, their receipts. One whose receipt cannot be written is
     /// kept, for it is in the inbox no more.
     func answer(_ claimed: [ClaimedManifest]) {
         let reception = Reception(
             spool: spool, storage: scheduler.storage, log: log,
-            durably: scheduler.configuration.isDurable, accept: accept)
+            durably: scheduler.configuration.isDurable, stop: stopped, accept: accept)
         note(reception.answer(claimed))
     }
 
@@ -52,7 +74,7 @@ extension Intake {
     /// Does again what the spool has refused. False where it refuses it again.
     private func answerRefused(_ inbox: Directory) -> Bool {
         let configuration = scheduler.configuration
-        let examination = Examination(configuration)
+        let examination = Examination(configuration, stop: stopped)
         let unanswered = refusals.unanswered
         let unrecovered = refusals.unrecovered
         refusals.unanswered = []
@@ -66,8 +88,7 @@ extension Intake {
             scheduler.storage.troubled(error)
             refusals.unanswered = unanswered
         }
-        let recovery = Recovery(
-            spool: spool, examination: examination, durably: configuration.isDurable)
+        let recovery = recovery(configuration)
         for id in unrecovered { recover(id, recovery) }
         return refusals.unanswered.isEmpty && refusals.unrecovered.isEmpty
     }

@@ -44,9 +44,23 @@ extension Intake {
         guard let report = describe() else { return }
         log.metrics.setInbox(report)
         if reporter.last.map(report.isNews) ?? true { write(report) }
+        tellStatus(of: report)
         reporter.finished(report, begin: begin, end: Clock.nanoseconds)
         if report.total > 0 { lookAgain() }
     }
+
+    /// Has the status line say what somebody has to see to.
+    private func tellStatus(of report: InboxReport) {
+        let backlog = InboxBacklog(report)
+        let isNews = publishedBacklog.withLock { last in
+            defer { last = backlog }
+            return last != backlog
+        }
+        if isNews { scheduler.progressed() }
+    }
+
+    /// What lies in the inbox and does not pass by itself.
+    package var backlog: InboxBacklog { publishedBacklog.withLock { $0 } }
 
     /// Nobody tells when a file is taken back out of the inbox, so its time of change is looked at, as long as
     /// anything is listed.
@@ -82,7 +96,7 @@ extension Intake {
         let obstacle = obstacle
         let begun = reporter.begun
         var report = reporter.report(names, at: Clock.timestamp) {
-            self.judge($0, isBegun: begun.contains($0), obstacle)
+            self.judge($0, begun, obstacle)
         }
         report.scanned = reporter.lastScan
         report.claiming = obstacle == nil
@@ -111,16 +125,19 @@ extension Intake {
     }
 
     private func judge(
-        _ name: FileName, isBegun: Bool, _ obstacle: InboxReport.Obstacle?
+        _ name: FileName, _ begun: BegunFiles, _ obstacle: InboxReport.Obstacle?
     ) -> (reason: InboxReason, message: String)? {
-        if largeInHand.contains(name) { return nil }
+        if largeInHand.contains(name) { return (.queued, "it is large, and is just being read") }
         if let why = Examination.reasonToIgnore(name) ?? refused[name] {
             return (why.reason, why.words)
         }
         if settling.contains(name) {
             return (.settling, "it may not be complete: it has not been left alone for long enough")
         }
-        if isBegun { return (.beingWritten, "its writer has not closed it") }
+        if begun.isWritten(name) { return (.beingWritten, "its writer has not closed it") }
+        if begun.contains(name) {
+            return (.settling, "it may not be complete: it has just appeared")
+        }
         if let obstacle, let reason = InboxReason(rawValue: obstacle.code) {
             return (reason, obstacle.message)
         }

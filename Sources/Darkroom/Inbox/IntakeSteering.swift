@@ -52,6 +52,7 @@ extension Intake {
             controls.forget(file)
             refuse(name, .unreadable(error))
             recheckLater()
+        case .interrupted: break
         case .gone, .settling, .large, .ready:
             controls.forget(file)
             refused[name] = nil
@@ -98,7 +99,7 @@ extension Intake {
         if prepared.status.times.started == nil {
             ids.append(Claim.id(fromFileName: prepared.status.manifest.name))
         }
-        let examination = Examination(scheduler.configuration)
+        let examination = Examination(scheduler.configuration, stop: stopped)
         var requests: [ControlRequest] = []
         for name in controls.naming(ids) {
             if case .control(let request) = examination.examine(name, in: inbox, isWhole: true),
@@ -156,7 +157,7 @@ extension Intake {
             switch examination.examine(
                 name, in: inbox, isWhole: isWhole, largest: largestAtOnce)
             {
-            case .gone, .ignored, .control: continue
+            case .gone, .ignored, .control, .interrupted: continue
             case .settling(let identity):
                 settling.note(name, identity)
                 setTimer(examination.settle)

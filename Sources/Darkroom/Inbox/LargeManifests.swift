@@ -48,7 +48,7 @@ extension Intake {
         let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: durably)
         var taken = Taken(candidate: candidate, claim: claim.take([candidate]))
         let reception = Reception(
-            spool: spool, storage: scheduler.storage, log: log, durably: durably,
+            spool: spool, storage: scheduler.storage, log: log, durably: durably, stop: stopped,
             accept: { taken.answered.append($0) })
         taken.rest = reception.answer(taken.claim.claimed)
         return taken

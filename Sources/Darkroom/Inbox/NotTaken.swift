@@ -4,6 +4,8 @@ enum NotTaken: Equatable, Sendable {
     case notYet(Mark)
     /// Its name ends like neither a manifest's nor a control file's.
     case otherEnding
+    /// Its name ends like a picture's.
+    case picture
     /// A folder, a link, a fifo.
     case notAFile
     /// It cannot be read, or not be moved out of the inbox.
@@ -22,6 +24,13 @@ enum NotTaken: Equatable, Sendable {
 
         static let endings = allCases.filter { $0 != .dot }
     }
+
+    /// How names of pictures end, also of those that Darkroom does not read.
+    static let pictureEndings = [
+        "jpg", "jpeg", "jpe", "jfif", "png", "apng", "gif", "webp", "tif", "tiff", "heic", "heif",
+        "avif", "jxl",
+        "jp2", "bmp", "svg", "psd", "dng", "cr2", "cr3", "nef", "arw", "raf", "orf", "rw2",
+    ]
 
     /// What a control file waits for.
     enum Wait: Equatable, Sendable {
@@ -45,6 +54,7 @@ enum NotTaken: Equatable, Sendable {
     var reason: InboxReason {
         switch self {
         case .notYet, .otherEnding: .ignoredName
+        case .picture: .picture
         case .notAFile: .notAFile
         case .unreadable: .unreadable
         case .waits: .waitsForItsManifest
@@ -65,6 +75,9 @@ enum NotTaken: Equatable, Sendable {
         case .notYet(let mark): "its name ends in \(mark.rawValue)"
         case .otherEnding:
             "it ends in none of .json, .yaml, .yml and .plist, nor in .cancel, .hold, .release or .retry"
+        case .picture:
+            "it is a picture, and the inbox is for manifests; name it in one, by its URL or, below one of "
+                + "sources.roots, by its path"
         case .notAFile: "it is not a regular file"
         case .unreadable(let error): error.message
         case .waits(let wait): wait.words

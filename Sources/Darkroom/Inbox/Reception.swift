@@ -4,6 +4,8 @@ struct Reception {
     let storage: StorageGuard
     let log: EventLog
     let durably: Bool
+    /// Asked between manifests, and while a long status is written: who has no receipt gets it after the next start.
+    let stop: CancellationFlag
     /// Takes the batch in.
     let accept: (PreparedBatch) -> Void
 
@@ -21,7 +23,10 @@ struct Reception {
         var rest = Rest()
         for (index, manifest) in claimed.enumerated() {
             do {
-                answered.append(try Receipt.issue(for: manifest, durably: durably))
+                if stop.isSet { break }
+                answered.append(try Receipt.issue(for: manifest, durably: durably, stop: stop))
+            } catch  where error.errno == .canceled {
+                break
             } catch  where error.errno == .noSuchFileOrDirectory && isRemoved(manifest) {
                 log.storageFailed(Failure.removed(manifest.folders), batch: manifest.id)
             } catch {
@@ -43,6 +48,7 @@ struct Reception {
         for (manifest, status) in answered {
             if case .success(let accepted) = manifest.reading.outcome {
                 log.claimed(status, dropped: manifest.dropped)
+                if isSynced { drop(manifest) }
                 accept(
                     PreparedBatch(folders: manifest.folders, manifest: accepted, status: status))
             } else {
@@ -56,19 +62,39 @@ struct Reception {
     /// Whether someone has taken the manifest out of `active`: there is nothing to answer any more.
     private func isRemoved(_ manifest: ClaimedManifest) -> Bool {
         do {
-            return try !manifest.folders.active().exists(BatchFile.manifest(manifest.format))
+            let active = try manifest.folders.active()
+            if manifest.reading.bytes == nil { return try SubmittedFile(in: active) == nil }
+            return try !active.exists(BatchFile.manifest(manifest.format))
         } catch {
             return error.errno == .noSuchFileOrDirectory
+        }
+    }
+
+    /// Removes the file that was dropped, for the copies of it are on the disk. Should it stay, it goes with the folder.
+    private func drop(_ manifest: ClaimedManifest) {
+        do {
+            let active = try manifest.folders.active()
+            try SubmittedFile(in: active)?.remove(from: active)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Someone else has removed it.
+        } catch {
+            storage.troubled(error, batch: manifest.id)
         }
     }
 
     /// Removes what is left of a rejected manifest in `active`.
     private func clear(_ manifest: ClaimedManifest) -> Bool {
         do {
-            try Receipt.finish(manifest.folders, format: manifest.format, durably: durably)
+            let givenBack = try Receipt.finish(
+                manifest.folders, format: manifest.format, durably: durably)
+            if let givenBack { log.givenBack(id: manifest.id, givenBack) }
             return true
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Someone else has removed it.
+            return true
+        } catch  where error.fault == nil && manifest.reading.bytes == nil {
+            // It cannot be moved into `tmp`, and waits in `active` for a start under which it can.
+            log.storageFailed(error, batch: manifest.id)
             return true
         } catch {
             storage.troubled(error, batch: manifest.id)

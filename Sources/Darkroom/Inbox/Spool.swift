@@ -9,7 +9,8 @@ import SystemPackage
 /// | state      | inbox/ | active/ID/         | outbox/ID/status.json | what a restart does          |
 /// |------------|--------|--------------------|-----------------------|------------------------------|
 /// | waiting    | yes    | –                  | –                     | the first scan finds it      |
-/// | claimed    | –      | manifest           | –                     | writes the receipt, goes on  |
+/// | claimed    | –      | submitted/NAME,    | –                     | copies it anew, writes the   |
+/// |            |        | perhaps manifest   |                       | receipt, goes on             |
 /// | pending    | –      | manifest           | `pending`             | goes on                      |
 /// | processing | –      | manifest, journal  | `processing`          | does what the journal lacks  |
 /// | held       | –      | manifest, journal  | `held`                | keeps it held                |
@@ -29,7 +30,8 @@ package final class Spool: Sendable {
     static let stations: [FileName] = ["active", "outbox"]
 
     package let root: Directory
-    /// Where submitters may write before they rename into the inbox. Darkroom leaves it alone.
+    /// Where submitters may write before they rename into the inbox. Darkroom leaves it alone, but puts back there
+    /// what is too large for an answer.
     package let tmp: Directory
     /// Claimed manifests, each in a folder of its own that only the daemon enters.
     package let active: Directory
@@ -64,6 +66,9 @@ package final class Spool: Sendable {
     package func openInbox() throws(FileError) -> Directory {
         try Self.folder("inbox", in: root)
     }
+
+    /// Opens the submitters' folder as it is now, putting it back if it is missing.
+    func openTmp() throws(FileError) -> Directory { try Self.folder("tmp", in: root) }
 
     /// Makes the root and the folders above it that are missing.
     private static func createRoot(_ path: String) throws(FileError) {

@@ -26,6 +26,7 @@ package struct ImageListReader {
         case .list(let list):
             guard admits(list.items.count, node, at: path, &reader) else { return }
             for (index, item) in list.items.enumerated() {
+                if reader.stop?.isSet == true { return }
                 readItem(item, at: .index(path, index), &reader)
             }
         case .map(let map):
@@ -90,6 +91,7 @@ package struct ImageListReader {
             : map.entries
         var names: Set<String> = []
         for entry in entries {
+            if reader.stop?.isSet == true { return }
             let inner = DocumentPath.key(path, entry.key)
             guard names.insert(entry.key).inserted else {
                 reader.repeatedKey(entry, at: inner)

@@ -9,7 +9,8 @@ package struct JSONReader {
         _ bytes: [UInt8], budget: NodeBudget
     ) throws(ManifestProblem) -> Document.Node {
         var reader = JSONReader(
-            cursor: try TextCursor(bytes), builder: DocumentBuilder(budget: budget))
+            cursor: try TextCursor(bytes, stop: budget.stop),
+            builder: DocumentBuilder(budget: budget))
         return try reader.document()
     }
 

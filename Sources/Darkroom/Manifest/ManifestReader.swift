@@ -5,9 +5,12 @@
 /// `Document.maximumHeight`.
 package enum ManifestReader {
     /// Images that name no filters take the manifest's, and where it has none, `defaultFilters`.
+    ///
+    /// - Parameter stop: asked on the way; once it is set this ends soon, with whatever error, which whoever set it
+    ///   passes over.
     package static func read(
         _ bytes: [UInt8], format: ManifestFormat, limits: ManifestLimits = ManifestLimits(),
-        defaultFilters: [Filter]
+        defaultFilters: [Filter], stop: CancellationFlag? = nil
     ) throws(ManifestRejection) -> Manifest {
         guard bytes.count <= limits.bytes else {
             throw ManifestRejection(problems: [
@@ -15,8 +18,8 @@ package enum ManifestReader {
                     .tooLarge, "\(bytes.count) bytes; the limit is \(limits.bytes)", place: .none)
             ])
         }
-        var draft = try draft(bytes, format, limits, defaultFilters)
-        return try draft.manifest()
+        var draft = try draft(bytes, format, limits, defaultFilters, stop)
+        return try draft.manifest(stop)
     }
 
     /// A manifest whose images do not know of each other yet.
@@ -30,15 +33,15 @@ package enum ManifestReader {
     /// The document ends here, before names are resolved: it takes several times the file's memory.
     private static func draft(
         _ bytes: [UInt8], _ format: ManifestFormat, _ limits: ManifestLimits,
-        _ defaultFilters: [Filter]
+        _ defaultFilters: [Filter], _ stop: CancellationFlag?
     ) throws(ManifestRejection) -> Draft {
         let root: Document.Node
         do throws(ManifestProblem) {
-            root = try document(bytes, format, NodeBudget(images: limits.images))
+            root = try document(bytes, format, NodeBudget(images: limits.images, stop: stop))
         } catch {
             throw ManifestRejection(problems: [error])
         }
-        return draft(root, isPropertyList: format == .plist, limits, defaultFilters)
+        return draft(root, isPropertyList: format == .plist, limits, defaultFilters, stop)
     }
 
     private static func document(
@@ -57,9 +60,9 @@ package enum ManifestReader {
 
     private static func draft(
         _ root: Document.Node, isPropertyList: Bool, _ limits: ManifestLimits,
-        _ defaultFilters: [Filter]
+        _ defaultFilters: [Filter], _ stop: CancellationFlag?
     ) -> Draft {
-        var reader = SchemaReader()
+        var reader = SchemaReader(stop: stop)
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
                 limits: limits, standard: ImageSettings(filters: FilterDrafts(defaultFilters)))
@@ -121,10 +124,19 @@ package enum ManifestReader {
 }
 
 extension ManifestReader.Draft {
-    fileprivate mutating func manifest() throws(ManifestRejection) -> Manifest {
+    fileprivate mutating func manifest(
+        _ stop: CancellationFlag?
+    ) throws(ManifestRejection) -> Manifest {
+        // Each of these takes a fraction of the time that the images took.
+        func goOn() throws(ManifestRejection) {
+            if stop?.isSet == true { throw ManifestRejection(problems: [.interrupted]) }
+        }
+        try goOn()
         var names = NameTable(naming: &images, problems: &problems)
+        try goOn()
         let dependencies = Dependencies(of: images, names: &names, problems: &problems)
         try problems.throwIfAny()
+        try goOn()
         let resolved = images.enumerated().map { index, draft in
             let origin =
                 dependencies.origin(of: index).map { Manifest.Origin.image($0) }

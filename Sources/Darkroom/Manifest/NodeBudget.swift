@@ -6,15 +6,18 @@ package struct NodeBudget: Sendable {
     package let maximum: Int
     private var values = 0
     private var aliased = 0
+    /// Once it is set no more is given. Whoever set it has no use for the problem that is told then.
+    package let stop: CancellationFlag?
 
-    package init(maximum: Int) {
+    package init(maximum: Int, stop: CancellationFlag? = nil) {
         self.maximum = maximum
+        self.stop = stop
     }
 
     /// For a manifest of at most this many images.
-    package init(images: Int) {
+    package init(images: Int, stop: CancellationFlag? = nil) {
         let (product, overflow) = images.multipliedReportingOverflow(by: 8)
-        maximum = overflow ? .max : max(100_000, product)
+        self.init(maximum: overflow ? .max : max(100_000, product), stop: stop)
     }
 
     /// Counts one value.
@@ -23,6 +26,7 @@ package struct NodeBudget: Sendable {
             throw ManifestProblem(.tooLarge, "more than \(maximum) values", place: place)
         }
         values += 1
+        if values % 1024 == 0, stop?.isSet == true { throw .interrupted }
     }
 
     /// Counts values that an alias stands for.

@@ -60,6 +60,9 @@ extension ManifestProblem {
             column: place == .none ? nil : Int(place.column), suggestion: suggestion)
     }
 
+    /// Ends the reading of a manifest that nobody waits for any more; nobody sees it either.
+    static let interrupted = ManifestProblem(.syntax, "the reading was broken off", place: .none)
+
     package static func tooDeep(at place: Document.Place) -> ManifestProblem {
         ManifestProblem(
             .tooDeep, "more than \(Document.maximumHeight) lists and maps within each other",

@@ -7,8 +7,12 @@ package struct SchemaReader: Sendable {
     var mentions: [ImageDraft.Reference] = []
     /// How many there were in all lists.
     var mentionCount = 0
+    /// Asked between images; once it is set the rest of them is left out, and nobody wants the result.
+    let stop: CancellationFlag?
 
-    package init() {}
+    package init(stop: CancellationFlag? = nil) {
+        self.stop = stop
+    }
 
     /// Checks that a node is a map without unknown and repeated keys.
     package mutating func map(

@@ -7,9 +7,12 @@ package struct TextCursor {
     /// Bytes of this line, before `index`, that continue a scalar and so are no column of their
     /// own.
     private var continuations = 0
+    private var stop: CancellationFlag?
 
     /// Begins after a byte order mark, if there is one. Throws where the bytes are not UTF-8.
-    package init(_ bytes: [UInt8]) throws(ManifestProblem) {
+    ///
+    /// - Parameter stop: asked on the way; once it is set the text seems to be at its end.
+    package init(_ bytes: [UInt8], stop: CancellationFlag? = nil) throws(ManifestProblem) {
         self.bytes = bytes
         if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
             throw ManifestProblem(
@@ -25,6 +28,8 @@ package struct TextCursor {
             index = 3
             lineStart = 3
         }
+        // Only now: what is told above is at the place of a byte.
+        self.stop = stop
     }
 
     package var place: Document.Place {
@@ -47,7 +52,12 @@ package struct TextCursor {
         } else if byte & 0xC0 == 0x80 {
             continuations += 1
         }
+        // A text within quotes may be as long as the file.
+        if index % Self.stride == 0, stop?.isSet == true { index = bytes.count }
     }
+
+    /// How many bytes are passed between two looks whether to go on; a power of two.
+    private static let stride = 1 << 18
 
     /// Moves on by `count` bytes that are ASCII and no line feeds.
     package mutating func advance(asciiBytes count: Int) {

@@ -7,7 +7,8 @@ package struct XMLPropertyListReader {
         _ bytes: [UInt8], budget: NodeBudget
     ) throws(ManifestProblem) -> Document.Node {
         var reader = XMLPropertyListReader(
-            scanner: XMLScanner(try TextCursor(bytes)), builder: DocumentBuilder(budget: budget))
+            scanner: XMLScanner(try TextCursor(bytes, stop: budget.stop)),
+            builder: DocumentBuilder(budget: budget))
         return try reader.document()
     }
 

@@ -34,8 +34,13 @@ struct YAMLEvents: ~Copyable {
     /// On the heap, for libyaml keeps a pointer to its parser within the parser.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let bytes: UnsafeBufferPointer<UInt8>
+    /// What libyaml asks for more; it keeps a pointer to it.
+    private let input: Input
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(ManifestProblem) {
+    /// - Parameter stop: asked on the way; once it is set the next event is an error.
+    init(
+        _ bytes: UnsafeBufferPointer<UInt8>, stop: CancellationFlag? = nil
+    ) throws(ManifestProblem) {
         let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
         parser.initialize(to: yaml_parser_t())
         guard yaml_parser_initialize(parser) == 1 else {
@@ -45,8 +50,38 @@ struct YAMLEvents: ~Copyable {
         // Only now, for what throws after its members are set is torn down by deinit.
         self.parser = parser
         self.bytes = bytes
+        input = Input(bytes, stop)
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-        yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
+        // Piece by piece, for between two events there may be all of a long text or comment.
+        yaml_parser_set_input(
+            parser,
+            { context, target, capacity, count in
+                guard let context, let target, let count else { return 0 }
+                let input = Unmanaged<Input>.fromOpaque(context).takeUnretainedValue()
+                guard let read = input.read(into: target, capacity) else { return 0 }
+                count.pointee = read
+                return 1
+            }, Unmanaged.passUnretained(input).toOpaque())
+    }
+
+    /// Gives libyaml the text in pieces.
+    private final class Input {
+        private var rest: UnsafeBufferPointer<UInt8>
+        private let stop: CancellationFlag?
+
+        init(_ bytes: UnsafeBufferPointer<UInt8>, _ stop: CancellationFlag?) {
+            rest = bytes
+            self.stop = stop
+        }
+
+        /// The number of bytes; nil where the reading is broken off.
+        func read(into target: UnsafeMutablePointer<UInt8>, _ capacity: Int) -> Int? {
+            if stop?.isSet == true { return nil }
+            let piece = rest.prefix(capacity)
+            _ = UnsafeMutableBufferPointer(start: target, count: capacity).update(from: piece)
+            rest = UnsafeBufferPointer(rebasing: rest.dropFirst(piece.count))
+            return piece.count
+        }
     }
 
     deinit {

@@ -24,7 +24,7 @@ package struct YAMLReader {
                     place: .start)
             }
             var reader = YAMLReader(builder: DocumentBuilder(budget: budget))
-            return try reader.read(try YAMLEvents(text))
+            return try reader.read(try YAMLEvents(text, stop: budget.stop))
         }
     }
 

@@ -42,6 +42,9 @@ struct ActiveFolder {
         }
         // One with a manifest is a batch whatever else is in it, and so is one that waits for its last answer.
         if files.contains(where: Self.isManifest) { return ids.append(id) }
+        if files.contains(SubmittedFile.folderName), try Self.holdsSubmitted(id, spool) {
+            return ids.append(id)
+        }
         let isAnswered = try spool.outbox.exists(FileName(id))
         if let stranger = files.first(where: { !Self.isScrap($0) }) {
             if isAnswered, try Self.isUnfinished(id, spool) { return ids.append(id) }
@@ -50,6 +53,15 @@ struct ActiveFolder {
         }
         ids.append(id)
         if !isAnswered { empty.append(id) }
+    }
+
+    /// Whether a claim has got so far as to move the file.
+    private static func holdsSubmitted(_ id: String, _ spool: Spool) throws(FileError) -> Bool {
+        do {
+            return try SubmittedFile(in: BatchFolders(spool: spool, id: id).active()) != nil
+        } catch  where error.fault == nil {
+            return false
+        }
     }
 
     private static func isUnfinished(_ id: String, _ spool: Spool) throws(FileError) -> Bool {
@@ -70,6 +82,8 @@ struct ActiveFolder {
     private static func isScrap(_ name: FileName) -> Bool {
         let text = name.text
         return text.hasPrefix("source-") || text.hasPrefix("output-")
-            || [BatchFile.newStatus, ItemJournal.fileName, "journal.new"].contains(name)
+            || [
+                BatchFile.newStatus, ItemJournal.fileName, "journal.new", SubmittedFile.folderName,
+            ].contains(name)
     }
 }

@@ -8,10 +8,13 @@ package struct Recovery: Sendable {
     package enum Finding: Sendable {
         /// There was no manifest in it: the claim had not got that far. The folder is gone.
         case empty
-        /// Its answer was complete; the folder is gone.
-        case finished
+        /// What had been claimed under this name is no regular file, and is in the inbox again.
+        case putBack(FileName)
+        /// Its answer was complete; the folder is gone. A file that was too large for it is in `tmp`, under this name.
+        case finished(givenBack: FileName?)
         /// Its manifest is not acceptable any more, or never was; it has been answered so.
-        case rejected(Status)
+        /// A file that was too large for the answer is in `tmp`, under this name.
+        case rejected(Status, givenBack: FileName?)
         /// Someone has removed its manifest, or all of its folder; what was not done has failed.
         case removed(Status)
         case unfinished(PreparedBatch)
@@ -28,27 +31,64 @@ package struct Recovery: Sendable {
             active = try folders.active()
         } catch  where error.errno == .noSuchFileOrDirectory {
             guard let status = try answer(of: folders), !status.state.isFinal else {
-                return .finished
+                return .finished(givenBack: nil)
             }
             return try end(folders, status, .json, nil)
         }
         try Receipt.withdraw(from: active)
         FaultPoint.recoveryReceiptWithdrawn.pass()
         let status = try answer(of: folders)
-        guard let format = try format(in: active, status) else {
-            guard let status, !status.state.isFinal else {
+        if status == nil, let submitted = try SubmittedFile(in: active) {
+            return try answer(submitted, folders, active)
+        }
+        let format = try format(in: active)
+        guard let format else {
+            guard let status else {
                 try spool.active.removeTree(FileName(id))
                 FaultPoint.recoveryEmptyRemoved.pass()
-                return status == nil ? .empty : .finished
+                return .empty
             }
+            if status.state.isFinal { return try finish(folders, .json) }
             return try restoreManifest(folders, status, active)
         }
         if let status, status.state.isFinal, try !wasReopened(status, active) {
-            try Receipt.finish(folders, format: format, durably: durably)
-            FaultPoint.recoveryFinished.pass()
-            return .finished
+            return try finish(folders, format)
         }
         return try resume(folders, format, status, active)
+    }
+
+    private func finish(
+        _ folders: BatchFolders, _ format: ManifestFormat
+    ) throws(FileError) -> Finding {
+        let givenBack = try Receipt.finish(folders, format: format, durably: durably)
+        FaultPoint.recoveryFinished.pass()
+        return .finished(givenBack: givenBack)
+    }
+
+    /// Answers what has no receipt yet: goes on with a claim as `Claim` does, from the file that was dropped, for a
+    /// copy of it may be half written.
+    private func answer(
+        _ submitted: SubmittedFile, _ folders: BatchFolders, _ active: Directory
+    ) throws(FileError) -> Finding {
+        guard let information = try submitted.information(), information.isRegularFile,
+            let format = ManifestFormat(fileName: submitted.name.text)
+        else {
+            let name = try submitted.giveBack(to: spool.openInbox())
+            try spool.active.removeTree(FileName(folders.id))
+            return .putBack(name)
+        }
+        let reading = try examination.read(submitted.name, format, in: submitted.folder)
+        try reading.copy(to: active, format, durably: durably)
+        let claimed = ClaimedManifest(
+            folders: folders, name: submitted.name.text, format: format,
+            received: Clock.timestamp, reading: reading, uid: information.st_uid)
+        if durably {
+            let claim = Claim(
+                spool: spool, inbox: try spool.openInbox(), examination: examination,
+                durably: durably)
+            try claim.sync([claimed])
+        }
+        return try resume(claimed, nil, active)
     }
 
     /// Prepares a batch that has its receipt.
@@ -66,7 +106,7 @@ package struct Recovery: Sendable {
     private func restoreManifest(
         _ folders: BatchFolders, _ status: Status, _ active: Directory
     ) throws(FileError) -> Finding {
-        let format = ManifestFormat(fileName: status.manifest.file) ?? .json
+        let format = status.manifest.format ?? .json
         let name = BatchFile.manifest(format)
         guard let copy = try copy(of: name, format, folders, status), let bytes = copy.bytes else {
             return try end(folders, status, format, active)
@@ -91,21 +131,36 @@ package struct Recovery: Sendable {
     private func resume(
         _ folders: BatchFolders, _ format: ManifestFormat, _ status: Status?, _ active: Directory
     ) throws(FileError) -> Finding {
-        let reading = try reading(folders, format, status, active)
+        guard let reading = try reading(folders, format, status, active) else {
+            // What is there is not what was accepted, and nothing else is to be done in its name.
+            guard let status else { return .empty }
+            return try end(folders, status, format, active)
+        }
+        // Without its answer, and without the file that was dropped, nothing else tells what it was called.
         let claimed = ClaimedManifest(
             folders: folders, name: status?.manifest.name ?? "\(folders.id).\(format.rawValue)",
             format: format, received: status?.times.received ?? Clock.timestamp, reading: reading,
             uid: try status == nil
                 ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid)
+        return try resume(claimed, status, active)
+    }
+
+    private func resume(
+        _ claimed: ClaimedManifest, _ status: Status?, _ active: Directory
+    ) throws(FileError) -> Finding {
+        let folders = claimed.folders
         var fresh = Receipt.status(of: claimed)
-        guard case .success(let manifest) = reading.outcome else {
+        guard case .success(let manifest) = claimed.reading.outcome else {
             try answer(fresh, folders, manifest: nil)
-            try Receipt.finish(folders, format: format, durably: durably)
-            return .rejected(fresh)
+            let givenBack = try Receipt.finish(
+                folders, format: claimed.format, durably: durably)
+            return .rejected(fresh, givenBack: givenBack)
         }
         if status == nil {
-            try answer(fresh, folders, manifest: reading.bytes)
+            try answer(fresh, folders, manifest: claimed.reading.bytes)
         }
+        // It has its answer, and the daemon its own copy.
+        try SubmittedFile(in: active)?.remove(from: active)
         fresh.times.started = status?.times.started
         try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
@@ -137,15 +192,17 @@ package struct Recovery: Sendable {
         if durably { try spool.outbox.sync() }
     }
 
-    /// The manifest as it was taken. Should its owner have changed the file since, which was theirs before,
-    /// the copy in the outbox counts.
+    /// The manifest as it was taken. Should the file have changed since, as it may where an older version left its
+    /// submitter's own there, the copy in the outbox counts; nil where that is another one, too.
     private func reading(
         _ folders: BatchFolders, _ format: ManifestFormat, _ status: Status?, _ active: Directory
-    ) throws(FileError) -> ManifestReading {
+    ) throws(FileError) -> ManifestReading? {
         let name = BatchFile.manifest(format)
-        let reading = try examination.read(name, format, in: active)
-        guard let status, status.manifest.sha256 != reading.sha256 else { return reading }
-        return try copy(of: name, format, folders, status) ?? reading
+        guard let status else { return try examination.read(name, format, in: active) }
+        let reading = try examination.read(
+            accepted: name, format, bytes: status.manifest.bytes, in: active)
+        if status.manifest.sha256 == reading.sha256 { return reading }
+        return try copy(of: name, format, folders, status)
     }
 
     /// The manifest beside its status, if it is there and the one that was taken. What keeps it from being read
@@ -154,9 +211,10 @@ package struct Recovery: Sendable {
         of name: FileName, _ format: ManifestFormat, _ folders: BatchFolders, _ status: Status
     ) throws(FileError) -> ManifestReading? {
         do {
-            let copy = try examination.read(name, format, in: try folders.outbox())
+            let copy = try examination.read(
+                accepted: name, format, bytes: status.manifest.bytes, in: try folders.outbox())
             return copy.sha256 == status.manifest.sha256 ? copy : nil
-        } catch  where error.fault == nil {
+        } catch  where error.fault == nil && error.errno != .canceled {
             return nil
         }
     }
@@ -180,9 +238,7 @@ package struct Recovery: Sendable {
         }
     }
 
-    private func format(
-        in active: Directory, _ status: Status?
-    ) throws(FileError) -> ManifestFormat? {
+    private func format(in active: Directory) throws(FileError) -> ManifestFormat? {
         for format in ManifestFormat.allCases {
             if try active.exists(BatchFile.manifest(format)) { return format }
         }

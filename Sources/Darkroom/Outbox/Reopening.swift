@@ -51,12 +51,14 @@ package struct Reopening {
         if status.steering?.has(fileOf: steering) == true {
             return .unusable("it has acted before")
         }
-        guard let format = ManifestFormat(fileName: status.manifest.file) else {
+        guard let format = status.manifest.format else {
             return .unusable("its status.json names no manifest")
         }
-        let reading = try examination.read(BatchFile.manifest(format), format, in: outbox)
+        let file = BatchFile.manifest(format)
+        let reading = try examination.read(
+            accepted: file, format, bytes: status.manifest.bytes, in: outbox)
         guard reading.sha256 == status.manifest.sha256, let bytes = reading.bytes else {
-            return .unusable("\(status.manifest.file) is not the manifest that was taken")
+            return .unusable("\(file.text) is not the manifest that was taken")
         }
         guard case .success(let manifest) = reading.outcome,
             manifest.images.map(\.name) == status.images.map(\.name)
@@ -119,7 +121,7 @@ package struct Reopening {
         case .unfinished(let prepared): return .reopened(prepared)
         case .rejected: return .isRejected
         case .removed: return .unusable("what it needs was removed from the spool")
-        case .empty, .finished: return .isInWork
+        case .empty, .putBack, .finished: return .isInWork
         }
     }
 }

@@ -20,7 +20,7 @@ struct Retention {
     struct Limits: Sendable, Equatable {
         /// Seconds since an entry was finished.
         var age = 0.0
-        /// Of the files of all finished entries.
+        /// Of the files of all finished entries, as they are on the disk.
         var bytes = 0
 
         var isOff: Bool { age == 0 && bytes == 0 }
@@ -126,7 +126,7 @@ struct Retention {
     /// The bytes of all that is in the entry; nil for what is none.
     private func size(of name: FileName) -> Int? {
         guard let folder = try? openEntry(name), let files = try? folder.names() else { return nil }
-        return files.map { Int((try? folder.information(of: $0))?.st_size ?? 0) }.reduce(0, +)
+        return files.map { (try? folder.information(of: $0))?.bytesOnDisk ?? 0 }.reduce(0, +)
     }
 
     /// A finished entry that is ours; nil for any other.
@@ -148,7 +148,7 @@ struct Retention {
                 guard information.st_mode & S_IFMT != S_IFDIR else {
                     return keep(name, "it holds a folder, \(file.text)")
                 }
-                bytes += Int(information.st_size)
+                bytes += information.bytesOnDisk
             }
             return Entry(name: name, time: time, finished: finished, bytes: bytes)
         } catch {
@@ -267,6 +267,14 @@ struct Expired {
             FaultPoint.expiredFileRemoved.pass()
         }
         try spool.active.removeDirectory(name)
+    }
+}
+
+extension stat {
+    /// What the file takes on the disk: a file with holes takes less than its length, a small one a whole block.
+    var bytesOnDisk: Int {
+        let (bytes, overflow) = Int(st_blocks).multipliedReportingOverflow(by: 512)
+        return overflow ? .max : max(bytes, 0)
     }
 }
 

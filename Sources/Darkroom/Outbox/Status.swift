@@ -46,21 +46,27 @@ package struct Status: Codable, Sendable, Equatable {
     package struct ManifestReference: Codable, Sendable, Equatable {
         /// Its file name in the inbox.
         package var name: String
-        /// The file beside status.json that holds it.
-        package var file: String
-        /// Hexadecimal.
-        package var sha256: String
+        /// The file beside status.json that holds it; absent where it was too large to be read.
+        package var file: String?
+        /// Hexadecimal; absent where it was too large to be read.
+        package var sha256: String?
+        /// As the file system had it.
         package var bytes: Int
         /// The user whose file it was; absent where an older version took it.
         package var uid: UInt32?
 
-        package init(name: String, file: String, sha256: String, bytes: Int, uid: UInt32? = nil) {
+        package init(
+            name: String, file: String?, sha256: String?, bytes: Int, uid: UInt32? = nil
+        ) {
             self.name = name
             self.file = file
             self.sha256 = sha256
             self.bytes = bytes
             self.uid = uid
         }
+
+        /// nil where the file is not named, or not as a manifest's is.
+        package var format: ManifestFormat? { file.flatMap { ManifestFormat(fileName: $0) } }
     }
 
     /// Moments in UTC, as RFC 3339 with milliseconds.

@@ -252,7 +252,7 @@ final class StatusKeeper: Sendable {
         if let end = state.withLock(\.end), Clock.nanoseconds > end { return true }
         guard let snapshot = source.snapshot(of: key) else { return true }
         let folders = snapshot.folders
-        let format = ManifestFormat(fileName: snapshot.status.manifest.file) ?? .json
+        let format = snapshot.status.manifest.format ?? .json
         do throws(FileError) {
             try folders.writeLastStatus(snapshot.status, durably: durably)
             try Receipt.finish(folders, format: format, durably: durably)

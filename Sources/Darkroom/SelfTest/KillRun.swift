@@ -79,6 +79,7 @@ package struct KillRun {
             }
             try dropSome()
             if point == .receiptManifestMoved { try drop(.rejected) }
+            if point == .submittedGivenBack { try drop(.tooLarge) }
             // The later passings are tried too, for then there is more under way.
             let passing =
                 point.comesOften && attempt == 1 ? Int.random(in: 1...3, using: &random) : 1
@@ -317,8 +318,9 @@ extension FaultPoint {
     /// Whether each picture or manifest passes it.
     fileprivate var comesOften: Bool {
         switch self {
-        case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved, .controlRecorded,
-            .controlMoved, .controlConsumed, .retryBuilt, .retryMoved:
+        case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved,
+            .submittedGivenBack, .controlRecorded, .controlMoved, .controlConsumed, .retryBuilt,
+            .retryMoved:
             false
         default: needsDeath == nil
         }

@@ -9,6 +9,8 @@ package struct SampleManifest: Sendable {
     package let outcome: (filtered: Int, failed: Int)?
     /// Whether a cancellation follows it; then any of its images may be cancelled.
     package var isCancelled = false
+    /// Whether it is larger than `limit`, so that its answer has no copy of it.
+    package var isTooLarge: Bool { text.utf8.count > Self.limit }
 
     /// Its name in the inbox.
     package func name(_ number: Int) -> FileName {
@@ -19,6 +21,13 @@ package struct SampleManifest: Sendable {
 }
 
 extension SampleManifest {
+    /// What `manifests.maxBytes` is for the tests' daemons.
+    package static let limit = 100_000
+
+    package static let tooLarge = SampleManifest(
+        kind: "long", format: .yaml,
+        text: String(repeating: "# nothing\n", count: limit / 10 + 1), outcome: nil)
+
     /// One image, for tests in which every call counts.
     package static let single = SampleManifest(
         kind: "single", format: .json, text: #"{"images": ["small.png"]}"#, outcome: (1, 0))
@@ -62,7 +71,7 @@ extension SampleManifest {
     /// All kinds there are: formats, chains, overlays, priorities, pictures that fail, names in several
     /// scripts.
     package static let all = [
-        single, pair, rejected, cancelled, failing,
+        single, pair, rejected, tooLarge, cancelled, failing,
         SampleManifest(
             kind: "plain", format: .json,
             text: #"{"images": ["small.png", "alpha.png", "gray.png"]}"#, outcome: (3, 0)),

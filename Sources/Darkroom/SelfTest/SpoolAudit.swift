@@ -70,12 +70,23 @@ package struct SpoolAudit {
             duplicated.append("\(id) was never dropped")
         }
         if isFinal {
+            try lookForGivenBack()
             for name in inbox { lost.append("inbox/\(name) was not taken") }
             for id in everything { lost.append("active/\(id.text) is still there") }
             for id in outbox where !ended.contains(id.text) {
                 lost.append("outbox/\(id.text) has not ended")
             }
         }
+    }
+
+    /// Every manifest that was too large for an answer is in `tmp`, once.
+    private mutating func lookForGivenBack() throws(SelfTestError) {
+        let found = try spool.names("tmp").count
+        let dropped = spool.dropped.values.reduce(0) {
+            $0 + ($1.manifest.isTooLarge ? $1.times : 0)
+        }
+        if found < dropped { lost.append("\(dropped - found) manifests are not in tmp again") }
+        if found > dropped { duplicated.append("tmp has \(found) files for \(dropped)") }
     }
 
     /// Forgets what has been seen, for the spool has been cleared. The sums stay.
@@ -109,6 +120,7 @@ package struct SpoolAudit {
     private func holdsManifest(_ id: FileName) throws(SelfTestError) -> Bool {
         try onFiles { () throws(FileError) in
             let folder = try Directory(id, in: Directory(path: "\(spool.path)/active"))
+            if try SubmittedFile(in: folder) != nil { return true }
             var folders = [folder]
             if try folder.exists(BatchFile.receipt) {
                 folders.append(try Directory(BatchFile.receipt, in: folder))
@@ -134,9 +146,12 @@ package struct SpoolAudit {
         if !status.state.isFinal, !isActive {
             lost.append("\(id.text) is \(status.state), and active/\(id.text) is gone")
         }
-        let copy = try spool.outboxFile(id, FileName(status.manifest.file))
-        if copy != Array(manifest.text.utf8) {
-            differing.append("outbox/\(id.text)/\(status.manifest.file) is not the manifest")
+        let file = status.manifest.file
+        if let file, try spool.outboxFile(id, FileName(file)) != Array(manifest.text.utf8) {
+            differing.append("outbox/\(id.text)/\(file) is not the manifest")
+        }
+        if (file == nil) != manifest.isTooLarge {
+            differing.append("outbox/\(id.text) has \(file ?? "no manifest")")
         }
         var found = compare(status, manifest)
         found += try compareFiles(of: id, status, manifest)
@@ -196,7 +211,8 @@ package struct SpoolAudit {
         let names = try onFiles { () throws(FileError) in
             try Directory(id, in: Directory(path: "\(spool.path)/outbox")).names()
         }
-        for name in names where ![BatchFile.status, FileName(status.manifest.file)].contains(name) {
+        let ours = [BatchFile.status] + (status.manifest.file.map { [FileName($0)] } ?? [])
+        for name in names where !ours.contains(name) {
             if try spool.outboxFile(id, name) != outputs[name] {
                 wrong.append("outbox/\(id.text)/\(name.text) is not the undisturbed run's")
             }

@@ -57,6 +57,7 @@ package final class TestSpool {
         var all = [
             "sources.roots": "[\(Self.quoted(pictures))]", "status.interval": "10ms",
             "inbox.settle": "50ms", "batches.window": "4", "cache.maxBytes": "0",
+            "manifests.maxBytes": "\(SampleManifest.limit)",
         ]
         all.merge(settings) { $1 }
         var environment = environment
@@ -191,6 +192,8 @@ package final class TestSpool {
         try onFiles { () throws(FileError) in
             let outbox = try Directory("outbox", in: root)
             for name in try outbox.names() { try outbox.removeTree(name) }
+            let tmp = try Directory("tmp", in: root)
+            for name in try tmp.names() { try tmp.remove(name) }
         }
         dropped = [:]
     }

@@ -77,6 +77,7 @@ import Testing
         (.batchBegun, { $0.begun(.init(id: "h", images: 2, isContinued: false, waited: 9)) }),
         (.batchFinished, { $0.finished(StatusTests.full, microseconds: 1) }),
         (.batchRemoved, { $0.batchRemoved(StatusTests.full) }),
+        (.manifestGivenBack, { $0.givenBack(id: "h", "n") }),
         (.batchCancelled, { $0.steered(id: "h", Steering(.cancel, uid: 1)) }),
         (.batchHeld, { $0.steered(id: "h", Steering(.hold, uid: 1)) }),
         (.batchReleased, { $0.steered(id: "h", Steering(.release, uid: 1)) }),

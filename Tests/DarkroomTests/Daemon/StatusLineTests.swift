@@ -27,6 +27,12 @@ import Testing
         StillWork(work: WatchedWork("the picture 7 of trip"), patience: .steps, seconds: seconds)
     }
 
+    private static func backlog(_ counts: [InboxReason: Int]) -> InboxBacklog {
+        var report = InboxReport(written: "")
+        for (reason, count) in counts { report.counts[reason.rawValue] = count }
+        return InboxBacklog(report)
+    }
+
     private static let lines: [(StatusLine, String)] = [
         (StatusLine(), "Idle; 0 batches finished since the start"),
         (
@@ -79,6 +85,25 @@ import Testing
         ),
         (
             StatusLine(isStopping: true, running: 1), "Stopping: 1 operation finishing"
+        ),
+        (
+            StatusLine(inbox: backlog([.unreadable: 1])),
+            "Idle; 0 batches finished since the start; "
+                + "1 file in the inbox cannot be taken (1 unreadable)"
+        ),
+        (
+            StatusLine(
+                inbox: backlog([
+                    .picture: 3, .unreadable: 2, .notAFile: 1, .hasActed: 1, .ignoredName: 9,
+                    .settling: 9, .beingWritten: 9, .queued: 9, .disk: 9, .overLimit: 4,
+                ])),
+            "Idle; 0 batches finished since the start; 7 files in the inbox cannot be taken "
+                + "(2 unreadable, 1 not-a-file, 3 picture, 1 has-acted); "
+                + "4 manifests in the inbox over batches.maxWaiting"
+        ),
+        (
+            StatusLine(isStopping: true, running: 1, inbox: backlog([.unreadable: 1])),
+            "Stopping: 1 operation finishing"
         ),
         (
             StatusLine(isReloadRefused: true),

@@ -41,8 +41,65 @@ import Testing
         let claimed = try #require(try take("a.json").first)
         #expect(claimed.id == "a")
         #expect(try inbox.names().isEmpty)
-        #expect(try claimed.folders.active().exists("manifest.json"))
+        let active = try claimed.folders.active()
+        #expect(try active.exists("manifest.json"))
+        #expect(try SubmittedFile(in: active)?.name == "a.json")
         #expect(try !spool.outbox.exists("a"))
+    }
+
+    /// The submitter may have the file open for writing, or linked elsewhere.
+    @Test(arguments: [#"{"images": ["a.png"]}"#, #"{"imagse": []}"#])
+    func goesOnWithACopyOfItsOwn(text: String) throws {
+        try drop("a.json", text)
+        let path = inbox.path + "/a.json"
+        #expect(link(path, scratch.path + "/mine") == 0)
+        let open = try Directory(path: scratch.path).append(to: "mine")
+        let claimed = try #require(try take("a.json").first)
+        try open.write(Array("more".utf8), path: "mine")
+        let (_, status) = try Receipt.issue(for: claimed, durably: true)
+        let outbox = try claimed.folders.outbox()
+        #expect(try outbox.read("manifest.json") == Array(text.utf8))
+        #expect(status.manifest.sha256 == SHA256Digest.hex(of: Array(text.utf8)))
+        let information = try #require(try outbox.information(of: "manifest.json"))
+        let own = try #require(try Directory(path: scratch.path).information(of: "mine"))
+        #expect(information.st_ino != own.st_ino && information.st_nlink == 1)
+        #expect(information.st_uid == geteuid())
+        if status.state == .pending {
+            let kept = try #require(try claimed.folders.active().information(of: "manifest.json"))
+            #expect(![own.st_ino, information.st_ino].contains(kept.st_ino))
+        }
+    }
+
+    /// A file of nothing takes no room in the outbox either.
+    @Test func copiesHolesAsHoles() throws {
+        try drop("a.json", "{}")
+        #expect(truncate(inbox.path + "/a.json", 8 << 20) == 0)
+        let claimed = try #require(try take("a.json").first)
+        _ = try Receipt.issue(for: claimed, durably: true)
+        let outbox = try claimed.folders.outbox()
+        let copy = try #require(try outbox.information(of: "manifest.json"))
+        #expect(copy.st_size == 8 << 20)
+        #expect(copy.bytesOnDisk < 1 << 20)
+        let expected = Array("{}".utf8) + [UInt8](repeating: 0, count: (8 << 20) - 2)
+        #expect(try outbox.read("manifest.json") == expected)
+    }
+
+    /// A stop while the manifest is read anew, for it was another one when it was looked at.
+    @Test func putsBackWhatAStopInterrupts() throws {
+        try drop("a.json")
+        let seen = try candidate("a.json")
+        try inbox.remove("a.json")
+        try drop("a.json", #"{"images": ["b.png"]}"#)
+        var stopping = examination
+        stopping.stop = CancellationFlag()
+        stopping.stop.set()
+        #expect(Self.word(stopping.examine("a.json", in: inbox, isWhole: true)) == "interrupted")
+        let claim = Claim(spool: spool, inbox: inbox, examination: stopping, durably: true)
+        let outcome = claim.take([seen])
+        #expect(outcome.claimed.isEmpty && outcome.refused.isEmpty && outcome.failure == nil)
+        #expect(outcome.stranded.isEmpty)
+        #expect(try inbox.names() == ["a.json"])
+        #expect(try spool.active.names().isEmpty)
     }
 
     @Test func givesEachManifestOfANameAnIDOfItsOwn() throws {
@@ -90,17 +147,23 @@ import Testing
         #expect(try spool.active.names().isEmpty)
     }
 
+    static let things: [(String, @Sendable (String) -> CInt)] = [
+        ("a folder", { mkdir($0, 0o700) }), ("a fifo", { mkfifo($0, 0o600) }),
+        ("a link", { symlink("/etc/hostname", $0) }),
+        ("a socket", { mknod($0, S_IFSOCK | 0o600, 0) }),
+    ]
+
     /// What cannot be taken stays, and does not keep the others from being taken.
-    @Test func putsBackWhatBecameSomethingElse() throws {
+    @Test(arguments: things.indices) func putsBackWhatBecameSomethingElse(thing: Int) throws {
         for name: FileName in ["a.json", "b.json"] { try drop(name) }
         let seen = [try candidate("a.json"), try candidate("b.json")]
         try inbox.remove("a.json")
-        try inbox.makeDirectory("a.json")
+        #expect(Self.things[thing].1(inbox.path + "/a.json") == 0, "\(Self.things[thing].0)")
         let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
         let outcome = claim.take(seen)
         #expect(outcome.claimed.map(\.id) == ["b"])
         #expect(outcome.refused.map(\.name) == ["a.json"])
-        #expect(outcome.refused.map(\.error.errno) == [.isDirectory])
+        #expect(outcome.refused.map(\.error.errno) == [.notSupported])
         #expect(outcome.failure == nil)
         #expect(try inbox.names() == ["a.json"])
         #expect(try spool.active.names() == ["b"])
@@ -156,19 +219,46 @@ import Testing
         for name: FileName in ["folder.json", "fifo.json", "link.json"] {
             #expect(Self.word(examination.examine(name, in: inbox, isWhole: true)) == "ignored")
         }
-        #expect(Self.word(examination.examine("none.json", in: inbox, isWhole: true)) == "gone")
+        for name: FileName in ["none.json", "none", "#16426083"] {
+            #expect(Self.word(examination.examine(name, in: inbox, isWhole: true)) == "gone")
+        }
     }
 
-    @Test func rejectsWhatIsTooLargeWithoutKeepingIt() throws {
-        try drop("a.json", String(repeating: " ", count: 1000))
+    @Test func readsNothingOfWhatIsTooLarge() throws {
+        try drop("a.json", "")
+        #expect(truncate(inbox.path + "/a.json", 1 << 40) == 0)
         let small = Examination(
             limits: ManifestLimits(bytes: 100), defaultFilters: [], settle: 0)
         let reading = try small.read("a.json", .json, in: inbox)
         #expect(reading.bytes == nil)
-        #expect(reading.byteCount == 1000)
-        #expect(reading.sha256 == SHA256Digest.hex(of: [UInt8](repeating: 32, count: 1000)))
+        #expect(reading.byteCount == 1 << 40)
+        #expect(reading.sha256 == nil)
         guard case .failure(let rejection) = reading.outcome else { throw Unexpected() }
         #expect(rejection.problems.map(\.code) == ["too-large"])
+        // Nor does it wait for those that take long to be read.
+        let verdict = small.examine("a.json", in: inbox, isWhole: true, largest: 10)
+        #expect(Self.word(verdict) == "ready")
+    }
+
+    /// It goes back to where its submitter can fetch it, for there is no copy of it.
+    @Test(arguments: [false, true]) func givesBackWhatIsTooLarge(isNameTaken: Bool) throws {
+        try drop("long.json", String(repeating: " ", count: 1000))
+        if isNameTaken { try spool.tmp.write([1], to: "long.json", durably: false) }
+        let inode = try #require(try inbox.information(of: "long.json")).st_ino
+        let small = Examination(limits: ManifestLimits(bytes: 100), defaultFilters: [], settle: 0)
+        guard case .ready(let candidate) = small.examine("long.json", in: inbox, isWhole: true)
+        else { throw Unexpected() }
+        let claim = Claim(spool: spool, inbox: inbox, examination: small, durably: true)
+        let claimed = try #require(claim.take([candidate]).claimed.first)
+        let (_, status) = try Receipt.issue(for: claimed, durably: true)
+        #expect(status.manifest.file == nil && status.manifest.sha256 == nil)
+        #expect(status.manifest.bytes == 1000 && status.manifest.name == "long.json")
+        #expect(try claimed.folders.outbox().names() == ["status.json"])
+        let name = try Receipt.finish(claimed.folders, format: .json, durably: true)
+        #expect((name == "long.json") == !isNameTaken)
+        #expect(try spool.tmp.names().count == (isNameTaken ? 2 : 1))
+        #expect(try spool.tmp.information(of: try #require(name))?.st_ino == inode)
+        #expect(try spool.active.names().isEmpty)
     }
 
     private static func word(_ verdict: Verdict) -> String {
@@ -178,6 +268,7 @@ import Testing
         case .settling: "settling"
         case .unreadable: "unreadable"
         case .control: "control"
+        case .interrupted: "interrupted"
         case .large: "large"
         case .ready: "ready"
         }

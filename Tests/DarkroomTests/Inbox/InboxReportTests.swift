@@ -90,15 +90,20 @@ import Testing
 
     @Test func remembersWhatIsBeingWritten() {
         var reporter = InboxReporter()
-        for file: FileName in ["a", "b", "c", "d"] { reporter.began(file) }
+        for file: FileName in ["a", "b", "c", "d"] { reporter.begun.appeared(file) }
         reporter.note(.closed("a"))
         reporter.note(.moved("b"))
         reporter.note(.changed("c"))
-        #expect(reporter.begun == ["c", "d"])
+        reporter.note(.written("d"))
+        reporter.note(.written("e"))
+        #expect(reporter.begun.names == ["c", "d"])
+        #expect(reporter.begun.isWritten("d") && !reporter.begun.isWritten("c"))
         reporter.scanned(["c", "e"])
-        #expect(reporter.begun == ["c"])
-        for index in 0..<50_000 { reporter.began(name(index)) }
-        #expect(reporter.begun.count <= 16_384)
+        #expect(reporter.begun.names == ["c"])
+        for index in 0..<50_000 { reporter.begun.appeared(name(index)) }
+        #expect(reporter.begun.names.count <= 16_384)
+        reporter.note(.overflow)
+        #expect(reporter.begun.names.isEmpty)
     }
 
     /// Every key that a report can have is described in the schema, the schema has no other, and it knows

@@ -35,6 +35,7 @@ import Testing
         (record(Int(IN_CLOSE_WRITE), "a.json"), [.closed("a.json")]),
         (record(Int(IN_ATTRIB), "a.json"), [.changed("a.json")]),
         (record(Int(IN_CREATE), "a.json"), [.made("a.json")]),
+        (record(Int(IN_MODIFY), "a.json"), [.written("a.json")]),
         (record(Int(IN_CREATE) | Int(IN_ISDIR), "a.json"), [.made("a.json")]),
         (record(Int(IN_ATTRIB)), []),
         (record(Int(IN_Q_OVERFLOW)), [.overflow]),

@@ -14,6 +14,11 @@ import Testing
             "it ends in none of .json, .yaml, .yml and .plist, nor in .cancel, .hold, .release or .retry"
         ),
         (.notAFile, .notAFile, true, "it is not a regular file"),
+        (
+            .picture, .picture, true,
+            "it is a picture, and the inbox is for manifests; name it in one, by its URL or, below one of "
+                + "sources.roots, by its path"
+        ),
         (.unreadable(error), .unreadable, true, error.message),
         (
             .waits(.settling("a.json")), .waitsForItsManifest, true,
@@ -34,6 +39,10 @@ import Testing
             (".a.json", .notYet(.dot)), (".", .notYet(.dot)), ("a.json.tmp", .notYet(.temporary)),
             ("a.part", .notYet(.part)), ("a.json~", .notYet(.backup)),
             ("\u{600}.tmp", .notYet(.temporary)), ("a~\u{303}", .otherEnding),
+            ("IMG_0001.jpg", .picture), ("a.JPEG", .picture), ("a.png", .picture),
+            ("a.webp", .picture), ("a.tiff", .picture), ("IMG_1.HEIC", .picture),
+            ("png", .otherEnding),
+            ("\u{600}.jpg", .picture), ("a.jpg.tmp", .notYet(.temporary)), ("a.jpg.json", nil),
             ("a.txt", .otherEnding), ("json", .otherEnding), ("a.TMP", .otherEnding),
             ("a.json", nil), ("\u{600}.JSON", nil), ("a.cancel", nil),
         ] as [(FileName, NotTaken?)])

@@ -42,6 +42,26 @@ import Testing
         #expect(try recovery.ids() == active.ids)
     }
 
+    /// A claim that was broken off before the file was moved, and one after that.
+    @Test(arguments: [false, true]) func knowsAClaim(hasFile: Bool) throws {
+        try spool.active.makeDirectory("x")
+        let folder = try Directory("x", in: spool.active)
+        try folder.makeDirectory(SubmittedFile.folderName)
+        if hasFile {
+            try Directory(SubmittedFile.folderName, in: folder).write(
+                [], to: "y.json", durably: false)
+        }
+        let active = try ActiveFolder(of: spool)
+        #expect(active.ids == ["x"] && active.foreign.isEmpty)
+        #expect(active.empty == (hasFile ? [] : ["x"]))
+        if hasFile { return }
+        guard case .empty = try recovery.recover("x") else {
+            Issue.record("it is not cleared")
+            return
+        }
+        #expect(try spool.active.names().isEmpty)
+    }
+
     /// A folder without a manifest is what a claim leaves that had not got it, unless it holds something.
     @Test(arguments: [
         ("notes.txt", true), ("journal.d", true), (".hidden", true), ("manifest.txt", true),

@@ -23,7 +23,18 @@ import Testing
         folders = BatchFolders(spool: spool, id: "x")
     }
 
-    /// As `Claim` leaves it.
+    /// As `Claim` leaves it before the manifest has its answer.
+    private func submit(_ name: FileName, copy: String? = nil) throws -> Directory {
+        try spool.active.makeDirectory("x", mode: 0o700)
+        let active = try folders.active()
+        try active.makeDirectory(SubmittedFile.folderName, mode: 0o700)
+        let folder = try Directory(SubmittedFile.folderName, in: active)
+        try folder.write(Array(Self.text.utf8), to: name, durably: false)
+        if let copy { try active.write(Array(copy.utf8), to: "manifest.json", durably: false) }
+        return folder
+    }
+
+    /// As `Claim` leaves it afterwards.
     private func claim(_ text: String = Self.text) throws {
         try spool.active.makeDirectory("x", mode: 0o700)
         try folders.active().write(Array(text.utf8), to: "manifest.json", durably: false)
@@ -63,6 +74,112 @@ import Testing
         #expect(prepared.status.counts.new == 2)
         #expect(try status()?.state == .pending)
         #expect(try folders.outbox().read("manifest.json") == Array(Self.text.utf8))
+    }
+
+    /// Its ID may be another than its name says, and the copy may be half written.
+    @Test(arguments: [nil, #"{"images": [{"na"#])
+    func goesOnWithWhatWasSubmitted(copy: String?) throws {
+        _ = try submit("dup1.json", copy: copy)
+        let path = spool.active.path + "/x/submitted/dup1.json"
+        if geteuid() == 0 { #expect(chown(path, 1234, 1234) == 0) }
+        let prepared = try resume()
+        #expect(prepared.status.id == "x")
+        #expect(prepared.status.manifest.name == "dup1.json")
+        #expect(prepared.status.manifest.uid == (geteuid() == 0 ? 1234 : geteuid()))
+        #expect(try folders.outbox().read("manifest.json") == Array(Self.text.utf8))
+        let active = try folders.active()
+        #expect(try active.read("manifest.json") == Array(Self.text.utf8))
+        #expect(try !active.exists(SubmittedFile.folderName))
+        #expect(try active.information(of: "manifest.json")?.st_uid == geteuid())
+    }
+
+    /// It has its answer, and counts no more.
+    @Test func removesWhatWasSubmittedBehindTheReceipt() throws {
+        _ = try submit("dup1.json", copy: Self.text)
+        var status = try resume().status
+        #expect(status.manifest.name == "dup1.json")
+        let active = try folders.active()
+        try active.makeDirectory(SubmittedFile.folderName)
+        try Directory(SubmittedFile.folderName, in: active).write(
+            [1], to: "dup1.json", durably: false)
+        status = try resume().status
+        #expect(status.counts.new == 2)
+        #expect(try !active.exists(SubmittedFile.folderName))
+    }
+
+    static let things: [(String, @Sendable (String) -> CInt)] = [
+        ("a folder", { mkdir($0, 0o700) }), ("a fifo", { mkfifo($0, 0o600) }),
+        ("a link", { symlink("/etc/hostname", $0) }),
+        ("a socket", { mknod($0, S_IFSOCK | 0o600, 0) }),
+    ]
+
+    /// Another file has taken the name meanwhile, or not.
+    @Test(arguments: things.indices, [false, true])
+    func putsBackWhatIsNoFile(thing: Int, isNameTaken: Bool) throws {
+        let folder = try submit("y.json")
+        try folder.remove("y.json")
+        #expect(Self.things[thing].1(folder.path + "/y.json") == 0, "\(Self.things[thing].0)")
+        let inbox = try spool.openInbox()
+        if isNameTaken { try inbox.write([1], to: "y.json", durably: false) }
+        guard case .putBack(let name) = try recovery.recover("x") else { throw Unexpected() }
+        #expect((name == "y.json") == !isNameTaken)
+        #expect(!isNameTaken || Examination.reasonToIgnore(name) == .notYet(.backup))
+        #expect(try inbox.names().count == (isNameTaken ? 2 : 1))
+        #expect(try inbox.information(of: name)?.isRegularFile == false)
+        #expect(try spool.active.names().isEmpty && spool.outbox.names().isEmpty)
+    }
+
+    /// A crash before the answer, and one between that and the file's return.
+    @Test(arguments: [false, true]) func givesBackWhatIsTooLarge(isAnswered: Bool) throws {
+        let small = Recovery(
+            spool: spool,
+            examination: Examination(
+                limits: ManifestLimits(bytes: 10), defaultFilters: [], settle: 0), durably: true)
+        let folder = try submit("y.json")
+        if isAnswered {
+            let reading = try small.examination.read("y.json", .json, in: folder)
+            let claimed = ClaimedManifest(
+                folders: folders, name: "y.json", format: .json, received: Clock.timestamp,
+                reading: reading)
+            _ = try Receipt.issue(for: claimed, durably: true)
+        }
+        switch try small.recover("x") {
+        case .finished(let name) where isAnswered: #expect(name == "y.json")
+        case .rejected(_, let name) where !isAnswered: #expect(name == "y.json")
+        default: throw Unexpected()
+        }
+        #expect(try spool.tmp.read("y.json") == Array(Self.text.utf8))
+        #expect(try folders.outbox().names() == ["status.json"])
+        #expect(try status()?.errors?.map(\.code) == ["too-large"])
+        #expect(try spool.active.names().isEmpty)
+    }
+
+    /// It was accepted, and a limit that is lowered since does not take that back.
+    @Test func anAcceptedManifestStaysSo() throws {
+        try claim()
+        _ = try resume()
+        let small = Recovery(
+            spool: spool,
+            examination: Examination(
+                limits: ManifestLimits(bytes: 10), defaultFilters: [], settle: 0), durably: true)
+        guard case .unfinished(let prepared) = try small.recover("x") else { throw Unexpected() }
+        #expect(prepared.status.counts.new == 2)
+    }
+
+    @Test func isInterruptedByAStop() throws {
+        _ = try submit("y.json")
+        let stop = CancellationFlag()
+        stop.set()
+        let stopping = Recovery(
+            spool: spool,
+            examination: Examination(
+                limits: ManifestLimits(), defaultFilters: [], settle: 0, stop: stop), durably: true)
+        #expect {
+            try stopping.recover("x")
+        } throws: {
+            ($0 as? FileError)?.errno == .canceled
+        }
+        #expect(try resume().status.manifest.name == "y.json")
     }
 
     @Test func writesTheReceiptAgainThatWasHalfBuilt() throws {
@@ -215,6 +332,20 @@ import Testing
             Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
             durably: false)
         #expect(try resume().manifest.images.map(\.name) == ["a", "b"])
+    }
+
+    /// Neither is the manifest that was accepted, and nothing else is done in its name.
+    @Test func endsABatchWhoseManifestIsAnother() throws {
+        try claim()
+        _ = try resume()
+        for folder in [try folders.active(), try folders.outbox()] {
+            try folder.write(
+                Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
+                durably: false)
+        }
+        guard case .removed(let last) = try recovery.recover("x") else { throw Unexpected() }
+        #expect(last.images.map(\.name) == ["a", "b"])
+        #expect(last.images.map(\.error?.code) == ["batch-removed", "batch-removed"])
     }
 
     @Test func canBeDoneAnyNumberOfTimes() throws {

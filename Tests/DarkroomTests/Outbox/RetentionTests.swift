@@ -101,6 +101,19 @@ import Testing
         #expect(try ids() == ["b", "d", "working"])
     }
 
+    /// A file counts as what it takes on the disk, whatever length it has.
+    @Test func countsBlocksNotLengths() throws {
+        for (id, age) in [("a", 300.0), ("b", 200)] { try make(id, age: age, bytes: 100_000) }
+        for id in ["a", "b"] {
+            #expect(truncate("\(spool.outbox.path)/\(id)/a.png", 1 << 42) == 0)
+        }
+        try sweep(bytes: 250_000)
+        #expect(try ids() == ["a", "b"])
+        let outcome = try sweep(bytes: 150_000)
+        #expect(try ids() == ["b"])
+        #expect((100_000..<150_000).contains(outcome.bytes))
+    }
+
     @Test func goesByWhatTheStatusSaysNotByTheFilesTimes() throws {
         try make("old", age: 100)
         // Touched since: it is removed later than it could be, never too early.

@@ -1,0 +1,90 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// Ways into the inbox that inotify does not tell of as such, and a crash on the way.
+@Suite(.fewAtATime) struct ArrivalTests {
+    enum Way: String, CaseIterable, Sendable {
+        /// By the time of the look it has one name only.
+        case linkAndUnlink
+        /// It never had another name.
+        case unnamed
+        /// The same, of a file made in the inbox itself, whose events have the name of a number.
+        case unnamedInTheInbox
+    }
+
+    @Test(arguments: Way.allCases, ["json", "yaml"])
+    func takesWhatIsLinked(way: Way, ending: String) async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["inbox.settle": "0.2s"])
+        let root = bench.spool.root.path
+        let text = Array(try Bench.json(["images": ["a": bench.url("0.png")]]).utf8)
+        let target = "\(root)/inbox/linked.\(ending)"
+        switch way {
+        case .linkAndUnlink:
+            let draft = "\(root)/tmp/draft"
+            try Data(text).write(to: URL(filePath: draft))
+            try #require(link(draft, target) == 0 && unlink(draft) == 0)
+        case .unnamed, .unnamedInTheInbox:
+            let folder = way == .unnamed ? "tmp" : "inbox"
+            // O_TMPFILE, which Swift does not import.
+            let file = open(
+                "\(root)/\(folder)", O_WRONLY | O_CLOEXEC | 0o20_000_000 | O_DIRECTORY, 0o644)
+            try #require(file >= 0)
+            defer { close(file) }
+            try #require(write(file, text, text.count) == text.count)
+            try #require(
+                linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0)
+        }
+        try bench.checkCompleted(try await bench.spool.finish("linked", daemon))
+        #expect(try await daemon.stop() == .exited(0))
+        #expect(!daemon.outputText.contains("is not taken"))
+    }
+
+    /// Until it is closed, however long that takes.
+    @Test func waitsForAWriterThatHasItOpen() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["inbox.settle": "0s"])
+        let path = bench.spool.root.appending(path: "inbox/open.json").path
+        let file = creat(path, 0o644)
+        let text = Array(try Bench.json(["images": ["a": bench.url("0.png")]]).utf8)
+        try #require(write(file, text, 5) == 5)
+        _ = try await bench.waitForReport(daemon, "the writer") { $0.counts["being-written"] == 1 }
+        try await Task.sleep(for: .seconds(1))
+        #expect(bench.spool.list("inbox") == ["open.json"])
+        try #require(write(file, Array(text[5...]), text.count - 5) == text.count - 5)
+        close(file)
+        try bench.checkCompleted(try await bench.spool.finish("open", daemon))
+    }
+
+    /// Between the claim and the receipt the manifest keeps its own name, and what lies beside it counts.
+    @Test(arguments: [
+        "claim-moved", "claim-copied", "claim-inbox-synced", "receipt-status-written",
+    ])
+    func aClaimKeepsItsNameAcrossACrash(point: String) async throws {
+        let bench = try Bench()
+        let first = try await bench.run()
+        try bench.drop("dup1", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("dup1", first))
+        #expect(try await first.stop() == .exited(0))
+
+        try bench.drop("dup1", images: [("b", bench.url("1.png"))])
+        let second = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: bench.spool.path),
+            environment: ["DARKROOM_FAULT": point])
+        #expect(try await second.waitForEnding() == .killed(signal: SIGKILL))
+        try bench.spool.drop("dup1.hold", "")
+
+        let third = try await bench.run()
+        let held = try await bench.spool.waitForStatus(of: "dup1-2", third, "held") {
+            $0.state == .held
+        }
+        #expect(held.manifest.name == "dup1.json")
+        #expect(held.counts.new == 1)
+        try bench.spool.drop("dup1-2.release", "")
+        let status = try await bench.spool.finish("dup1-2", third)
+        try bench.checkCompleted(status)
+        #expect(status.manifest.name == "dup1.json")
+    }
+}
