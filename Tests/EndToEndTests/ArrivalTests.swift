@@ -45,14 +45,17 @@ import Testing
     /// Until it is closed, however long that takes.
     @Test func waitsForAWriterThatHasItOpen() async throws {
         let bench = try Bench()
-        let daemon = try await bench.run(["inbox.settle": "0s"])
+        let daemon = try await bench.run(["inbox.settle": "1h"])
+        // What settles for long does not keep others from being looked at.
+        try await bench.spool.writeInPlace("slow.yaml", parts: ["images: [a]"], pause: .zero)
+        _ = try await bench.waitForReport(daemon, "one that settles") { $0.counts["settling"] == 1 }
         let path = bench.spool.root.appending(path: "inbox/open.json").path
         let file = creat(path, 0o644)
         let text = Array(try Bench.json(["images": ["a": bench.url("0.png")]]).utf8)
         try #require(write(file, text, 5) == 5)
         _ = try await bench.waitForReport(daemon, "the writer") { $0.counts["being-written"] == 1 }
         try await Task.sleep(for: .seconds(1))
-        #expect(bench.spool.list("inbox") == ["open.json"])
+        #expect(bench.spool.list("inbox") == ["open.json", "slow.yaml"])
         try #require(write(file, Array(text[5...]), text.count - 5) == text.count - 5)
         close(file)
         try bench.checkCompleted(try await bench.spool.finish("open", daemon))

@@ -129,6 +129,7 @@ struct NthCall {
         let spool = try TestSpool(FileName(name), in: bench.folder, program: bench.program)
         try spool.drop(.pair)
         try spool.drop(.rejected)
+        try spool.drop(.tooLarge)
         var audit = SpoolAudit(spool, reference)
         // Trouble that passes fails nothing, but for a failed sync, which cannot be tried again.
         audit.mayFail = { [series] failure in

@@ -55,6 +55,7 @@ package final class Intake: @unchecked Sendable {
     /// For the status line.
     let publishedBacklog = Mutex(InboxBacklog())
     private var timerIsSet = false
+    private var linkedTimerIsSet = false
     private var drainIsSet = false
     var controlTimerIsSet = false
     /// What `inbox.json` tells; see IntakeReport.swift.
@@ -131,7 +132,7 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// How long a stop waits for the step that the intake is at, in seconds.
+    /// How long a stop waits for the step that the intake is at.
     private static let lastStep: DispatchTimeInterval = .seconds(3)
 
     /// Ends the intake. What it reads is broken off and stays in the inbox; what it has claimed gets its receipt now or
@@ -413,20 +414,30 @@ package final class Intake: @unchecked Sendable {
         return settling.hasSettled(name, FileIdentity(information), for: seconds)
     }
 
-    /// Comes back to the files that settle, when the first of them may have.
+    /// Comes back to the files that settle, when the first of them may have, and to those that may have been linked.
     func setTimer(_ settle: Double) {
-        let settled = settling.first.map { $0 + UInt64(settle * 1e9) }
-        guard !timerIsSet,
-            let due = [settled, reporter.begun.due].compactMap({ $0 }).min()
-        else { return }
-        timerIsSet = true
+        if !timerIsSet, let first = settling.first {
+            timerIsSet = true
+            come(at: first + UInt64(settle * 1e9)) { intake in
+                intake.timerIsSet = false
+                for name in intake.settling.names { intake.arrived(name, isWhole: false) }
+            }
+        }
+        if !linkedTimerIsSet, let due = reporter.begun.due {
+            linkedTimerIsSet = true
+            come(at: due) { intake in
+                intake.linkedTimerIsSet = false
+                intake.findLinked()
+            }
+        }
+    }
+
+    private func come(at due: UInt64, _ body: @escaping @Sendable (Intake) -> Void) {
         let now = Clock.nanoseconds
         let wait = due > now ? Int(due - now) : 0
         queue.asyncAfter(deadline: .now() + .nanoseconds(wait + 1_000_000)) { [weak self] in
             guard let self, !isStopped else { return }
-            timerIsSet = false
-            findLinked()
-            for name in settling.names { arrived(name, isWhole: false) }
+            body(self)
             drain()
         }
     }

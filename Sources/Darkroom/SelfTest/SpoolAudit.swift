@@ -79,14 +79,14 @@ package struct SpoolAudit {
         }
     }
 
-    /// Every manifest that was too large for an answer is in `tmp`, once.
+    /// Every manifest that was too large for an answer is in `tmp`, as often as it was dropped.
     private mutating func lookForGivenBack() throws(SelfTestError) {
-        let found = try spool.names("tmp").count
-        let dropped = spool.dropped.values.reduce(0) {
-            $0 + ($1.manifest.isTooLarge ? $1.times : 0)
+        let names = try spool.names("tmp").map(\.text)
+        for (id, (manifest, times)) in spool.dropped where manifest.isTooLarge {
+            let found = names.count { $0.hasPrefix("\(id).") }
+            if found < times { lost.append("\(id): \(found) of \(times) are in tmp again") }
+            if found > times { duplicated.append("\(id): \(found) in tmp for \(times)") }
         }
-        if found < dropped { lost.append("\(dropped - found) manifests are not in tmp again") }
-        if found > dropped { duplicated.append("tmp has \(found) files for \(dropped)") }
     }
 
     /// Forgets what has been seen, for the spool has been cleared. The sums stay.

@@ -75,6 +75,25 @@ import Testing
         if try spool.names("inbox") != [] { try remove("inbox/\(self.id).json") }
     }
 
+    @Test func whatIsTooLargeIsInTmpAgain() throws {
+        try answer()
+        let long = try spool.drop(.tooLarge)
+        try remove("inbox/\(long).yaml")
+        var answer = status(.rejected, .new, id: long)
+        answer.images = []
+        answer.counts = Status.Counts()
+        try write(answer.encoded(), "outbox/\(long)/status.json")
+        #expect(try audit().differing.count == 2)
+        answer.manifest.file = nil
+        answer.manifest.sha256 = nil
+        try write(answer.encoded(), "outbox/\(long)/status.json")
+        #expect(try audit(isFinal: true).problems == ["lost: \(long): 0 of 1 are in tmp again"])
+        try write([], "tmp/\(long).yaml")
+        #expect(try audit(isFinal: true).problems == [])
+        try write([], "tmp/\(long).yaml.1f3a9c02~")
+        #expect(try audit(isFinal: true).problems == ["duplicated: \(long): 2 in tmp for 1"])
+    }
+
     @Test func aManifestMayWait() throws {
         #expect(try audit().problems == [])
         #expect(try audit(isFinal: true).lost == ["inbox/\(id).json was not taken"])
