@@ -70,6 +70,12 @@ import Testing
         try await bench.withstands(daemon) {
             for number in 0..<3 { try bench.spool.drop("large\(number).\(ending)", text) }
         }
+        // Nor does a stop wait for what the next start finds and reads.
+        let second = try await bench.run()
+        let clock = ContinuousClock()
+        let start = clock.now
+        #expect(try await second.stop() == .exited(0))
+        #expect(clock.now - start < .seconds(10))
         // Whatever the stop has met, nothing is lost.
         for number in 0..<3 {
             let places = [

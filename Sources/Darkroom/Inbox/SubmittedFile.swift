@@ -16,10 +16,13 @@ struct SubmittedFile {
 
     /// Looks for it in `active/ID`; nil where there is none.
     init?(in active: Directory) throws(FileError) {
-        guard try active.exists(Self.folderName) else { return nil }
-        let folder = try Directory(Self.folderName, in: active)
-        guard let name = try folder.names().first else { return nil }
-        self.init(name: name, folder: folder)
+        do {
+            let folder = try Directory(Self.folderName, in: active)
+            guard let name = try folder.names().first else { return nil }
+            self.init(name: name, folder: folder)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
     }
 
     init(name: FileName, folder: Directory) {
