@@ -2,9 +2,12 @@
 extension EventLog {
     // MARK: Reports
 
-    func metricsFailed(_ error: FileError) {
+    /// - Parameter remedy: what helps where the service cannot get at the folder.
+    func metricsFailed(_ error: FileError, remedy: String? = nil) {
         say(
-            .metricsFailed, "The metrics are not written: \(error.message)", [.error: error.code])
+            .metricsFailed,
+            "The metrics are not written: \(error.message)\(remedy.map { "; \($0)" } ?? "")",
+            [.error: error.code])
     }
 
     func reportFailed(_ error: FileError) {

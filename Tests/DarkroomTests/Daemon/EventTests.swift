@@ -61,8 +61,11 @@ import Testing
         (.notStarted, { $0.notStarted("a\nb", code: "configuration") }),
         (.configured, { $0.configured("c") }),
         (.reloadRefused, { $0.reloadRefused("r") }),
-        (.rootMissing, { $0.warned(.init(kind: .rootMissing, path: "/r", message: "m")) }),
-        (.headersExposed, { $0.warned(.init(kind: .headersExposed, path: "/h", message: "m")) }),
+        (.rootMissing, { $0.warned(.init(kind: .rootMissing, key: "k", path: "/r", words: "m")) }),
+        (
+            .headersExposed,
+            { $0.warned(.init(kind: .headersExposed, key: "k", path: "/h", words: "m")) }
+        ),
         (.paused, { $0.paused(batches: ["h", "i"]) }),
         (.resumed, { $0.resumed(batches: ["h"]) }),
         (.watching, { $0.watching("/s/inbox") }),

@@ -60,6 +60,31 @@ import Testing
         #expect(try number("TasksMax", unit) >= most + 1024)
     }
 
+    /// What the daemon knows its own root folder by, and what the manual says that the service sees.
+    @Test(arguments: units)
+    func seesWhatTheManualSays(unit: String) throws {
+        let settings = try settings(unit)
+        #expect(settings["RootDirectory"] == [ServiceView.rootDirectory])
+        let shown = ServiceUnit.properties.map { key in
+            let value =
+                key == "TimeoutStopUSec" ? "90s" : settings[key]?.joined(separator: " ") ?? ""
+            return "\(key)=\(key == "LoadState" ? "loaded" : value)"
+        }
+        let service = try #require(ServiceUnit(name: unit, shown: shown.joined(separator: "\n")))
+        let view = try #require(service.view)
+        for folder in ["/srv", "/mnt", "/media", "/opt", "/etc", "/usr"] {
+            #expect(view.access(to: folder) == .reading)
+        }
+        let name = unit.contains("@") ? "darkroom-%i" : "darkroom"
+        for folder in ["/var/spool/\(name)", "/var/cache/\(name)"] {
+            #expect(view.access(to: folder) == .writing)
+        }
+        for folder in ["/", "/home/anna", "/root", "/tmp", "/var/lib", "/data", "/run/user/1000"] {
+            #expect(view.access(to: folder) == .nothing)
+        }
+        #expect(view.hidesHomes && service.isHeard)
+    }
+
     /// One sandbox, and one set of limits, for the first spool and for further ones.
     @Test func theTemplateIsTheServiceButForItsNames() throws {
         let names: Set = [
