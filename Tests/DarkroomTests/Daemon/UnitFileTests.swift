@@ -47,6 +47,14 @@ import Testing
         #expect(try Double(number("TimeoutStopSec", unit)) > configuration.stopTimeout)
     }
 
+    /// After the clock is right, where something waits for that; nothing is asked to.
+    @Test(arguments: units)
+    func comesAfterTheTime(unit: String) throws {
+        let settings = try settings(unit)
+        #expect(settings["After"] == ["network-online.target time-sync.target"])
+        #expect(settings["Wants"] == ["network-online.target"])
+    }
+
     /// The most transfers that the configuration allows, each with a socket, a file, and two descriptors and a
     /// thread while its name is resolved.
     @Test(arguments: units)
