@@ -10,6 +10,8 @@ let package = Package(
     products: [
         .executable(name: "darkroomd", targets: ["darkroomd"]),
         .library(name: "Darkroom", targets: ["Darkroom"]),
+        // For the tests.
+        .library(name: "clockshim", type: .dynamic, targets: ["ClockShim"]),
     ],
     dependencies: [
         // The command line of darkroomd: options, --help, completions.
@@ -68,6 +70,8 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Darkroom"], path: "Tests/Support",
             swiftSettings: strict),
+        // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
+        .target(name: "ClockShim", path: "Tests/ClockShim"),
         // Makes the procedural pictures of the samples and benchmarks.
         .executableTarget(
             name: "starfield",

@@ -58,8 +58,11 @@ struct DarkroomdCommand: ParsableCommand {
             valueName: "level"), completion: .list(Logger.Level.allCases.map(\.rawValue)))
     var logLevel: String?
 
-    @Flag(help: "Check the configuration, print it, and exit.")
+    @Flag(help: "Check the configuration, print what of it is set, and exit.")
     var checkConfig = false
+
+    @Flag(help: "Have --check-config print every key, also those that have their defaults.")
+    var all = false
 
     @Option(
         help: ArgumentHelp(
@@ -87,6 +90,7 @@ struct DarkroomdCommand: ParsableCommand {
         if selfTest != nil, checkConfig {
             throw ValidationError("--self-test and --check-config do not go together")
         }
+        if all, !checkConfig { throw ValidationError("--all goes with --check-config") }
         for (option, path) in [("--spool", spool), ("--config", config), ("--self-test", selfTest)]
         where path?.isEmpty == true {
             throw ValidationError("\(option): write a path")
@@ -113,11 +117,7 @@ struct DarkroomdCommand: ParsableCommand {
             complain(error.message, code: error.code, log)
             throw exit(error)
         }
-        if checkConfig {
-            loaded.configuration.warnings.forEach { complain("warning: \($0.message)") }
-            printConfiguration(loader)
-            return
-        }
+        if checkConfig { return try check(loaded) }
         LogLevel.set(loaded.configuration.logLevel)
         let daemon: Daemon
         do {
@@ -129,11 +129,15 @@ struct DarkroomdCommand: ParsableCommand {
         throw exit(daemon.run())
     }
 
-    private func printConfiguration(_ loader: ConfigurationLoader) {
-        for entry in loader.resolve().settings {
-            let text = entry.setting.shown(entry.text).trimmingSuffix(while: \.isNewline)
-            print("\(entry.setting.key): \(text.isEmpty ? "\"\"" : text)  # \(entry.origin)")
+    private func check(_ loaded: ConfigurationLoader.Loaded) throws {
+        let unit = ServiceUnit.name(forConfiguration: config).flatMap(ServiceUnit.query)
+        let check = ConfigurationCheck(loaded, unit: unit)
+        check.warnings.forEach { complain("warning: \($0)") }
+        guard check.problems.isEmpty else {
+            check.problems.forEach { complain($0) }
+            throw exit(Darkroom.ExitCode.configuration)
         }
+        ConfigurationListing(loaded.settings, withDefaults: all).lines.forEach { print($0) }
     }
 
     private var overrides: [(key: String, text: String)] {
@@ -179,14 +183,5 @@ struct DarkroomdCommand: ParsableCommand {
         let message = (error as? any CodedError)?.message ?? "\(error)"
         Notifier().status(message.split(separator: "\n").joined(separator: "; "))
         return exit(Darkroom.ExitCode(of: error))
-    }
-}
-
-extension String {
-    /// The text without the last characters that match.
-    fileprivate func trimmingSuffix(while matches: (Character) -> Bool) -> Substring {
-        var rest = self[...]
-        while let last = rest.last, matches(last) { rest.removeLast() }
-        return rest
     }
 }

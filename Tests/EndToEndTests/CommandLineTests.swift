@@ -14,7 +14,7 @@ import Testing
 
     @Test(arguments: [
         ["--no-such-option"], ["--spool"], ["unexpected"], ["--spool", ""], ["--config", ""],
-        ["--kills", "3"], ["--keep"], ["--self-test", ""],
+        ["--kills", "3"], ["--keep"], ["--self-test", ""], ["--all"],
         ["--self-test", "/tmp", "--check-config"],
     ])
     func refusesAWrongCommandLine(arguments: [String]) async throws {
@@ -49,9 +49,88 @@ import Testing
             arguments: ["--check-config", "--set", "sources.roots=[/none-a, /usr, /none-b]"])
         #expect(ending == .exited(0))
         let warnings = output.split(separator: "\n").filter {
-            $0.contains("warning: sources.roots: ")
+            $0.contains("warning: --set sources.roots: /none-")
         }
-        #expect(warnings.count == 2 && warnings.allSatisfy { $0.contains("/none-") }, "\(output)")
+        #expect(warnings.count == 2, "\(output)")
+    }
+
+    /// What the installed unit would not see, by what `systemctl show` says of it.
+    @Test func warnsOfWhatTheServiceDoesNotSee() async throws {
+        let scratch = try ScratchDirectory()
+        for folder in ["bin", "pictures", "bound"] {
+            try FileManager.default.createDirectory(
+                at: scratch.url.appending(path: folder), withIntermediateDirectories: false)
+        }
+        let systemctl = scratch.path + "/bin/systemctl"
+        try """
+        #!/bin/sh
+        [ "$1 $#" = "show 29" ] || exit 1
+        for unit; do :; done
+        [ "$unit" = darkroomd.service ] || exit 1
+        cat <<END
+        LoadState=loaded
+        RootDirectory=/run/darkroom/root
+        BindPaths=/var/spool/darkroom:/var/spool/darkroom:rbind
+        BindReadOnlyPaths=/etc:/etc:rbind \(scratch.path)/bound:\(scratch.path)/bound:rbind
+        CacheDirectory=darkroom
+        ProtectHome=yes
+        TimeoutStopUSec=1min 30s
+        NotifyAccess=main
+        END
+        """.write(toFile: systemctl, atomically: false, encoding: .utf8)
+        try #require(chmod(systemctl, 0o755) == 0)
+        func check(_ settings: [String]) async throws -> [String] {
+            let (ending, output) = try await DaemonProcess.end(
+                arguments: ["--check-config"] + settings.flatMap { ["--set", $0] },
+                environment: ["PATH": "\(scratch.path)/bin:/usr/bin:/bin"])
+            #expect(ending == .exited(0))
+            return output.split(separator: "\n").filter { $0.contains("warning: ") }.map(
+                String.init)
+        }
+        let path = scratch.path
+        let warnings = try await check([
+            "stop.timeout=2min", "metrics.textfile=\(path)/bound/x.prom", "spool=\(path)/spool",
+            "sources.roots=[\(path)/bound, \(path)/pictures]",
+        ])
+        let expected = """
+            stop.timeout: 2min is not less than TimeoutStopSec=90s of darkroomd.service: systemd waits longer \
+            only while the daemon asks it to, which it does as long as its work moves
+            metrics.textfile: the service may not write to \(path)/bound: add BindPaths=\(path)/bound to a \
+            drop-in (systemctl edit darkroomd) and restart it
+            spool: the service, which has a root folder of its own, does not see \(path)/spool: add \
+            BindPaths=\(path)/spool to a drop-in (systemctl edit darkroomd) and restart it
+            sources.roots: the service, which has a root folder of its own, does not see \(path)/pictures: \
+            add BindReadOnlyPaths=\(path)/pictures to a drop-in (systemctl edit darkroomd) and restart it
+            """
+        #expect(
+            warnings == expected.split(separator: "\n").map { "darkroomd: warning: --set \($0)" })
+        #expect(
+            try await check(["spool=/var/spool/darkroom", "sources.roots=\(path)/bound"]) == [])
+        // Another file is not the unit's.
+        let file = try ConfigurationText("sources: {roots: \(path)/pictures}")
+        let (ending, output) = try await DaemonProcess.end(
+            arguments: ["--check-config", "--config", file.path],
+            environment: ["PATH": "\(path)/bin:/usr/bin:/bin"])
+        #expect(ending == .exited(0) && !output.contains("warning"), "\(output)")
+    }
+
+    /// What the daemon could not start with is an error, what it would only warn of is a warning.
+    @Test(
+        arguments: [
+            ("spool=/proc/x", 78, "--set spool: /proc is a file system of the kernel's"),
+            ("spool=/etc/hostname/spool", 78, "--set spool: /etc/hostname is not a folder"),
+            ("cache.folder=/none/cache", 78, "--set cache.folder: there is no folder /none;"),
+            ("cache.folder=/etc/hostname", 78, "--set cache.folder: /etc/hostname is not a folder"),
+            (
+                "metrics.textfile=/none/x.prom", 0,
+                "warning: --set metrics.textfile: there is no folder /none; the metrics cannot be written"
+            ),
+        ] as [(String, Int32, String)])
+    func looksAtTheMachine(setting: String, status: Int32, words: String) async throws {
+        let (ending, output) = try await DaemonProcess.end(
+            arguments: ["--check-config", "--set", setting])
+        #expect(ending == .exited(status))
+        #expect(output.contains("darkroomd: \(words)"), "\(output)")
     }
 
     /// A wrong configuration, and what the complaint must name.
@@ -67,6 +146,9 @@ import Testing
         ("manifests:\n  defaultFilters: [sepai]\n", ["manifests.defaultFilters", "sepia"]),
         ("durability: maybe\nlog: {level: loud}\n", ["durability", "log.level"]),
         ("- a\n- b\n", ["map"]),
+        ("stop:\n  timeout: 2m\n", [":2: stop.timeout: ", "from 0 to 1d", "write 2min"]),
+        ("concurrency: 2\n", [":1: unknown key concurrency", "downloads.concurrency"]),
+        ("spool: /a\nspool: /b\n", [":2: spool comes twice; it is in line 1 already"]),
         ("log: [\n", [":"]),
         ("retention: 1d\n", ["retention: it is a section, of retention.age, retention.bytes"]),
     ]

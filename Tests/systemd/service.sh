@@ -10,7 +10,7 @@ repository=$1 stage=$2
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 # The kinds of records that are looked for, as Sources/Darkroom/Daemon/EventLog.swift has them.
 readonly event=7d6e6b1c0f5d4d0e9a3f2b8c51a0e0
-readonly watching=${event}08 refused=${event}44 suspected=${event}50 stuck=${event}51
+readonly watching=${event}08 refused=${event}44 suspected=${event}50 stuck=${event}51 not_started=${event}0e
 # Images of a batch that is stopped or killed in the middle.
 readonly many=100
 readonly origin=/srv/origin metrics=/var/lib/prometheus/node-exporter
@@ -24,6 +24,7 @@ main() {
     does_its_whole_job
     knows_its_submitters
     is_confined
+    names_what_it_does_not_see
     has_its_limits
     serves_further_spools
     reloads_whole_or_not_at_all
@@ -281,6 +282,63 @@ found() { # NAME VERDICT
     line=$(grep "^$1 " "$findings") || { echo "the probe did not try $1"; return 1; }
     [ "$line" = "$1 $2" ] || { echo "$line"; return 1; }
 }
+
+# --- What the sandbox hides --------------------------------------------------------------------
+
+# A folder that is there, and that the service does not see: the message has the lines that open it.
+names_what_it_does_not_see() {
+    local pictures=/home/alice/pictures elsewhere=/data/spool lines
+    install -D -m 644 /srv/pictures/moon.png $pictures/moon.png
+    chmod 755 /home/alice
+    printf '%s\n' "sources: {roots: [$pictures]}" >/etc/darkroom/darkroomd.yaml
+    check "--check-config warns of a source root in a home" says "BindReadOnlyPaths=$pictures" \
+        darkroomd --check-config
+    check "restarts with such a source root" systemctl restart "$unit"
+    submit hidden.json <<<"{\"images\": [{\"name\": \"a\", \"source\": \"$pictures/moon.png\"}]}"
+    check "its picture is missing" eventually batch_is hidden completedWithErrors
+    lines=$(sed -n 's/.*: add \(.*\) to a drop-in (systemctl edit darkroomd).*/\1/p' "$spool/outbox/hidden/status.json" | head -n 1)
+    check "the message names the lines" test "$lines" = "ProtectHome=read-only and BindReadOnlyPaths=$pictures"
+    check "... with the code of before" grep -q '"code" *: *"source-missing"' "$spool/outbox/hidden/status.json"
+    drop_in home "${lines%% and *}" "${lines##* and }"
+    check "restarts with these lines" systemctl restart "$unit"
+    steer submitter hidden.retry
+    check "the picture is done" eventually batch_is hidden completed
+    check "no other home is seen" nothing_in_root /home/submitter /home/other
+    check "--check-config has nothing to warn of then" says_not warning darkroomd --check-config
+    drop_out home
+
+    printf '%s\n' "spool: $elsewhere" >/etc/darkroom/darkroomd.yaml
+    install -d -o darkroom -g darkroom -m 750 $elsewhere
+    check "--check-config warns of a spool elsewhere" says "BindPaths=$elsewhere" darkroomd --check-config
+    check "the service does not start on it" fails systemctl restart "$unit"
+    check "the journal names the line" eventually journal_has "$not_started" "BindPaths=$elsewhere"
+    drop_in elsewhere "BindPaths=$elsewhere"
+    check "it starts with that line" systemctl restart "$unit"
+    check "... there" test -d $elsewhere/active
+    drop_out elsewhere
+    configure_fully
+    check "restarts on its own spool" systemctl restart "$unit"
+}
+
+says() { # TEXT COMMAND [ARGUMENT]...
+    local text=$1 output
+    shift
+    output=$("$@" 2>&1)
+    grep -q -F -e "$text" <<<"$output" || { echo "$output"; return 1; }
+}
+
+says_not() { ! says "$@" >/dev/null; }
+
+# Whether these are not in the daemon's root folder.
+nothing_in_root() {
+    local main_pid folder
+    main_pid=$(property MainPID)
+    for folder in "$@"; do
+        [ ! -e "/proc/$main_pid/root$folder" ] || { echo "$folder is there"; return 1; }
+    done
+}
+
+# --- Limits ------------------------------------------------------------------------------------
 
 has_its_limits() {
     local main_pid

@@ -10,6 +10,23 @@ package enum Clock {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// The time of day, in seconds since 1970.
+    static var wall: Double { seconds(of: CLOCK_REALTIME) }
+
+    /// Seconds since the machine was started, those in which it was suspended included. Nobody sets this clock.
+    static var uptime: Double { seconds(of: CLOCK_BOOTTIME) }
+
+    /// The time of day, as far as nobody has put it ahead since this was first asked for.
+    static var steady: Double { start.time(wall: wall, uptime: uptime) }
+
+    private static let start = SteadyClock(wall: wall, uptime: uptime)
+
+    private static func seconds(of clock: clockid_t) -> Double {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     /// Now in UTC, as RFC 3339 with milliseconds: `2026-11-21T08:00:00.123Z`.
     package static var timestamp: String { timestamp(.now) }
 

@@ -16,6 +16,14 @@ enum Machine {
             .filter { $0.isHexDigit }
     }
 
+    /// The time of this program's file, in seconds since 1970: a package has that of the commit it was built from. 0
+    /// where it is not known.
+    static let programTime: Double = {
+        var information = stat()
+        guard stat("/proc/self/exe", &information) == 0 else { return 0 }
+        return Double(information.st_mtim.tv_sec)
+    }()
+
     /// The memory this process could take, in bytes: that of the machine, or what its control group
     /// allows where that is less.
     static var memory: Int {

@@ -9,55 +9,109 @@ package struct ConfigurationFile: Sendable {
     }
 
     package private(set) var entries: [String: Entry] = [:]
-    package private(set) var problems: [String] = []
+    package private(set) var problems: [ConfigurationProblem] = []
     private let path: String
+    /// The line of each key and section that has been met.
+    private var lines: [String: Int] = [:]
 
     /// Reads the file's text; whatever is wrong is in `problems`.
     package init(path: String, text: String) {
         self.path = path
         do {
-            guard let root = try Yams.compose(yaml: text), root.null == nil else { return }
-            guard case .mapping(let mapping) = root else {
-                problems.append("\(path): must be a map of keys")
-                return
-            }
-            read(mapping, prefix: "")
+            read(try Self.keys(text), prefix: "")
+        } catch is NotAMap {
+            complain(0, "must be a map of keys")
+        } catch let error as ManifestProblem {
+            complain(error.line ?? 0, error.message)
+        } catch let error as YamlError {
+            let (line, words) = Self.place(of: error)
+            complain(line, "this is not YAML: \(words)")
         } catch {
-            // Yams explains over several lines, the first of which says it.
-            let words = "\(error)".split(separator: "\n").first.map(String.init)
-            problems.append("\(path): \(words ?? "not YAML")")
+            complain(0, "this is not YAML: \(error)")
         }
     }
 
-    private mutating func read(_ mapping: Node.Mapping, prefix: String) {
-        for (keyNode, value) in mapping {
-            let key = prefix + (keyNode.scalar?.string ?? "?")
-            let line = keyNode.mark?.line ?? 1
-            if Setting.named(key) != nil {
-                entries[key] = Entry(text: Self.text(of: value), line: line)
-            } else if case .mapping(let inner) = value,
-                Setting.all.contains(where: { $0.key.hasPrefix(key + ".") })
-            {
-                read(inner, prefix: key + ".")
-            } else if value.null != nil,
-                Setting.all.contains(where: { $0.key.hasPrefix(key + ".") })
-            {
+    private struct NotAMap: Error {}
+
+    /// A key of a map, and its value.
+    private struct Key {
+        let name: String
+        let line: Int
+        let value: Node
+        /// Of a value that is a map.
+        let within: [Key]?
+    }
+
+    /// The keys of the file. Yams refuses one that comes twice without its line and reads no further; our own reader
+    /// keeps both.
+    private static func keys(_ text: String) throws -> [Key] {
+        do {
+            guard let root = try Yams.compose(yaml: text), root.null == nil else { return [] }
+            guard let mapping = root.mapping else { throw NotAMap() }
+            return keys(mapping)
+        } catch YamlError.duplicatedKeysInMapping {
+            let root = try YAMLReader.read(Array(text.utf8), budget: NodeBudget(images: 0))
+            guard case .map(let map) = root.value else { throw NotAMap() }
+            return keys(map)
+        }
+    }
+
+    private static func keys(_ mapping: Node.Mapping) -> [Key] {
+        mapping.map { key, value in
+            Key(
+                name: key.scalar?.string ?? "?", line: key.mark?.line ?? 1, value: value,
+                within: value.mapping.map(keys))
+        }
+    }
+
+    private static func keys(_ map: Document.Map) -> [Key] {
+        map.entries.map { entry in
+            var within: [Key]?
+            if case .map(let map) = entry.value.value { within = keys(map) }
+            return Key(
+                name: entry.key, line: Int(entry.place.line), value: Node(entry.value),
+                within: within)
+        }
+    }
+
+    /// The line where YAML breaks off, 0 where it is not known, and why it does.
+    private static func place(of error: YamlError) -> (line: Int, words: String) {
+        switch error {
+        case .scanner(let context, let problem, let mark, _),
+            .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            return (mark.line, (context.map { "\($0.text), " } ?? "") + problem)
+        case .reader(let problem, _, _, _): return (0, problem)
+        default: return (0, "\(error)")
+        }
+    }
+
+    private mutating func complain(_ line: Int, _ words: String) {
+        let place = line > 0 ? "\(path):\(line)" : path
+        problems.append(
+            ConfigurationProblem(place: .file(line: line), message: "\(place): \(words)"))
+    }
+
+    private mutating func read(_ keys: [Key], prefix: String) {
+        for key in keys {
+            let name = prefix + key.name
+            if let first = lines[name] {
+                complain(key.line, "\(name) comes twice; it is in line \(first) already")
+            } else {
+                lines[name] = key.line
+            }
+            let isSection = Setting.all.contains { $0.key.hasPrefix(name + ".") }
+            if Setting.named(name) != nil {
+                entries[name] =
+                    entries[name] ?? Entry(text: Self.text(of: key.value), line: key.line)
+            } else if isSection, let within = key.within {
+                read(within, prefix: name + ".")
+            } else if isSection, key.value.null != nil {
                 // A section whose every key is commented out.
             } else {
-                let hint = Self.suggestion(for: key)
-                problems.append("\(path):\(line): unknown key \(key)\(hint)")
+                complain(key.line, "unknown key \(name)\(Setting.suggestion(forKey: name))")
             }
         }
-    }
-
-    /// ": did you mean …?", or nothing.
-    package static func suggestion(for key: String) -> String {
-        let names = Setting.all.map(\.key)
-        let within = names.filter { $0.hasPrefix(key + ".") }
-        if !within.isEmpty { return ": it is a section, of \(within.joined(separator: ", "))" }
-        let sections = Set(names.compactMap { $0.split(separator: ".").first.map(String.init) })
-        return Suggestion.nearest(to: key, among: names + sections.sorted())
-            .map { "; did you mean \($0)?" } ?? ""
     }
 
     private static func text(of node: Node) -> String {
@@ -74,10 +128,10 @@ package struct ConfigurationFile: Sendable {
             for index in sequence.indices { sequence[index] = inOneLine(sequence[index]) }
             sequence.style = .flow
             return .sequence(sequence)
-        case .mapping(var mapping):
-            for (key, value) in mapping { mapping[key] = inOneLine(value) }
-            mapping.style = .flow
-            return .mapping(mapping)
+        case .mapping(let mapping):
+            // By pairs: a key may come twice, which is refused by who reads the text.
+            let pairs = mapping.map { ($0.key, inOneLine($0.value)) }
+            return .mapping(Node.Mapping(pairs, mapping.tag, .flow, mapping.mark))
         default: return node
         }
     }
@@ -91,6 +145,22 @@ package struct ConfigurationFile: Sendable {
         return try sequence.map { element in
             guard let scalar = element.scalar else { throw NotAList() }
             return scalar.string
+        }
+    }
+}
+
+extension Node {
+    /// The same value, without places; a key that comes twice is in its map twice.
+    fileprivate init(_ node: Document.Node) {
+        switch node.value {
+        case .list(let list): self = .sequence(Sequence(list.items.map(Node.init)))
+        case .map(let map):
+            let pairs = map.entries.map { (Node.scalar(Scalar($0.key)), Node($0.value)) }
+            self = .mapping(Mapping(pairs))
+        case .plain(let text): self = .scalar(Scalar(text, .implicit, .plain))
+        case .text(let text): self = .scalar(Scalar(text, Tag(.str), .doubleQuoted))
+        // The reader of YAML makes none of the others.
+        default: self = .scalar(Scalar("", .implicit, .plain))
         }
     }
 }

@@ -13,6 +13,8 @@ package struct ConfigurationLoader: Sendable {
     /// `--set KEY=VALUE` and the options that stand for one.
     package var overrides: [(key: String, text: String)]
     package var environment: [String: String]
+    /// What of the machine can be seen, where that is not all.
+    var view: ServiceView?
 
     package init(
         path: String? = nil, overrides: [(key: String, text: String)] = [],
@@ -21,13 +23,22 @@ package struct ConfigurationLoader: Sendable {
         self.path = path
         self.overrides = overrides
         self.environment = environment
+        view = .current
     }
 
     /// A setting with the text that holds for it and where that comes from.
     package struct Resolved: Sendable {
         package let setting: Setting
         package let text: String
+        /// nil for a default.
+        package let place: ConfigurationProblem.Place?
+        /// The place as a person would look for it.
         package let origin: String
+
+        /// The beginning of what is said of it.
+        var prefix: String {
+            if case .file = place { "\(origin): \(setting.key)" } else { origin }
+        }
     }
 
     /// A configuration without a problem, and the texts it was made of.
@@ -50,21 +61,37 @@ package struct ConfigurationLoader: Sendable {
                 try entry.setting.apply(entry.text, &configuration)
             } catch {
                 let text = Self.inOneLine(entry.setting.shown(entry.text))
-                problems.append("\(entry.origin): must be \(error.expected), not \(text)")
+                let correction = error.correction.map { "; write \($0)" } ?? ""
+                let unseen = remedy(for: entry).map { "; \($0)" } ?? ""
+                problems.append(
+                    ConfigurationProblem(
+                        place: entry.place ?? .file(line: 0),
+                        message: "\(entry.prefix): must be \(error.expected), not \(text)"
+                            + correction + unseen))
             }
         }
         readHeaders(&configuration.downloads, &problems)
-        guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
         return Loaded(configuration: configuration, settings: resolved)
     }
 
+    /// What helps where a setting names a file that is refused because it cannot be seen.
+    private func remedy(for entry: Resolved) -> String? {
+        guard entry.setting.key == "downloads.caFile", entry.text.hasPrefix("/") else { return nil }
+        return view?.remedy(forFile: entry.text, wanting: .reading)
+    }
+
     /// Each setting's text out of the first layer that has it, and what is wrong with the layers.
-    package func resolve() -> (settings: [Resolved], problems: [String]) {
-        var problems: [String] = []
+    package func resolve() -> (settings: [Resolved], problems: [ConfigurationProblem]) {
+        var problems: [ConfigurationProblem] = []
         let file = readFile(&problems)
-        for override in overrides where Setting.named(override.key) == nil {
-            let hint = ConfigurationFile.suggestion(for: override.key)
-            problems.append("--set \(override.key): unknown key\(hint)")
+        for (number, override) in overrides.enumerated()
+        where Setting.named(override.key) == nil {
+            let hint = Setting.suggestion(forKey: override.key)
+            problems.append(
+                ConfigurationProblem(
+                    place: .commandLine(number),
+                    message: "--set \(override.key): unknown key\(hint)"))
         }
         problems += unknownVariables()
         let reader = ConfigReader(providers: [
@@ -74,15 +101,16 @@ package struct ConfigurationLoader: Sendable {
             Self.provider("file", file.entries.map { ($0.key, $0.value.text) }),
         ])
         let resolved = Setting.all.map { setting in
-            Resolved(
+            let (place, origin) = origin(of: setting, file)
+            return Resolved(
                 setting: setting,
                 text: reader.string(forKey: ConfigKey(setting.key), default: setting.standard),
-                origin: origin(of: setting, file))
+                place: place, origin: origin)
         }
         return (resolved, problems)
     }
 
-    private func readFile(_ problems: inout [String]) -> ConfigurationFile {
+    private func readFile(_ problems: inout [ConfigurationProblem]) -> ConfigurationFile {
         let name = path ?? Self.standardPath
         guard path != nil || FileManager.default.fileExists(atPath: name) else {
             return ConfigurationFile(path: name, text: "")
@@ -99,7 +127,10 @@ package struct ConfigurationLoader: Sendable {
                 case ENOENT: "there is no such file"
                 case let code: "cannot be read: \(Errno(rawValue: code))"
                 }
-            problems.append("\(name): \(cause)")
+            let unseen = view?.remedy(forFile: name, wanting: .reading).map { "; \($0)" } ?? ""
+            problems.append(
+                ConfigurationProblem(
+                    place: .file(line: 0), message: "\(name): \(cause)\(unseen)"))
             return ConfigurationFile(path: name, text: "")
         }
     }
@@ -107,7 +138,8 @@ package struct ConfigurationLoader: Sendable {
     /// Reads the file of `downloads.headers`, or the service manager's credential of that name if it has given
     /// one.
     private func readHeaders(
-        _ downloads: inout Darkroom.Configuration.Downloads, _ problems: inout [String]
+        _ downloads: inout Darkroom.Configuration.Downloads,
+        _ problems: inout [ConfigurationProblem]
     ) {
         if downloads.headersFile == nil, let folder = environment["CREDENTIALS_DIRECTORY"] {
             let credential = folder + "/headers"
@@ -118,23 +150,31 @@ package struct ConfigurationLoader: Sendable {
         let file = OriginHeadersFile(path: path)
         downloads.headers = file.headers
         downloads.headersAreExposed = file.isExposed
-        problems += file.problems
+        let unseen =
+            file.isMissing ? view?.remedy(forFile: path, wanting: .reading).map { "; \($0)" } : nil
+        problems += file.problems.enumerated().map { number, problem in
+            ConfigurationProblem(place: .headers(number), message: problem + (unseen ?? ""))
+        }
     }
 
     /// Variables that begin like ours and are none: a misspelt one would otherwise do nothing.
-    private func unknownVariables() -> [String] {
-        let known = Set(Setting.all.map(\.variable) + [FaultPoint.variable, ChildDaemon.variable])
-        let fault = environment[FaultPoint.variable].flatMap(FaultPoint.problem)
-        let problems = fault.map { ["environment variable \(FaultPoint.variable): \($0)"] } ?? []
-        let unknown = environment.keys.sorted()
-            .filter { $0.hasPrefix("DARKROOM_") && !known.contains($0) }
-            .map { name in
-                let hint =
-                    Suggestion.nearest(to: name, among: known.sorted())
-                    .map { "; did you mean \($0)?" } ?? ""
-                return "environment variable \(name): unknown\(hint)"
-            }
-        return problems + unknown
+    private func unknownVariables() -> [ConfigurationProblem] {
+        let others = [FaultPoint.variable, ChildDaemon.variable]
+        let known = Set(Setting.all.map(\.variable) + others)
+        var problems: [ConfigurationProblem] = []
+        func complain(_ variable: String, _ words: String) {
+            problems.append(
+                ConfigurationProblem(
+                    place: .environment(variable: variable),
+                    message: "environment variable \(variable): \(words)"))
+        }
+        if let fault = environment[FaultPoint.variable].flatMap(FaultPoint.problem) {
+            complain(FaultPoint.variable, fault)
+        }
+        for name in environment.keys where name.hasPrefix("DARKROOM_") && !known.contains(name) {
+            complain(name, "unknown\(Setting.suggestion(forVariable: name, others: others))")
+        }
+        return problems
     }
 
     /// A refused text, quoted; of a long one the beginning.
@@ -153,22 +193,21 @@ package struct ConfigurationLoader: Sendable {
         return InMemoryProvider(name: name, values: table)
     }
 
-    /// Where the text of a setting comes from, as a person would look for it.
-    private func origin(of setting: Setting, _ file: ConfigurationFile) -> String {
-        if overrides.contains(where: { $0.key == setting.key }) { return "--set \(setting.key)" }
-        if environment[setting.variable] != nil {
-            return "environment variable \(setting.variable)"
+    /// Where the text of a setting comes from, also as a person would look for it.
+    private func origin(
+        of setting: Setting, _ file: ConfigurationFile
+    ) -> (ConfigurationProblem.Place?, String) {
+        // Of several the last one holds.
+        if let number = overrides.lastIndex(where: { $0.key == setting.key }) {
+            return (.commandLine(number), "--set \(setting.key)")
         }
-        guard let entry = file.entries[setting.key] else { return "default of \(setting.key)" }
-        return "\(path ?? Self.standardPath):\(entry.line): \(setting.key)"
+        if environment[setting.variable] != nil {
+            return (
+                .environment(variable: setting.variable),
+                "environment variable \(setting.variable)"
+            )
+        }
+        guard let entry = file.entries[setting.key] else { return (nil, "default") }
+        return (.file(line: entry.line), "\(path ?? Self.standardPath):\(entry.line)")
     }
-}
-
-/// Everything wrong with a configuration, each with its place.
-package struct ConfigurationError: CodedError, Equatable {
-    package let problems: [String]
-
-    package var code: String { "configuration" }
-    package var message: String { problems.joined(separator: "\n") }
-    package var isTransient: Bool { false }
 }

@@ -55,7 +55,11 @@ package final class Daemon: @unchecked Sendable {
         let notifier = Notifier()
         self.notifier = notifier
         notifier.starting("opening the spool")
-        spool = try Spool(path: configuration.spool)
+        do {
+            spool = try Spool(path: configuration.spool)
+        } catch {
+            throw error.explained(configuration.spool, by: .current)
+        }
         spool.attempts.watchCrashes()
         engine = try TransferEngine(settings: configuration.transferSettings)
         notifier.starting("opening the cache")

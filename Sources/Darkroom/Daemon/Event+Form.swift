@@ -145,6 +145,7 @@ extension Event {
         case .orphanFound: EventForm(.warning, [.file], many: "entries of active/ left alone")
         case .orphanRemoved: EventForm(.notice, [.count], many: "entries of active/ removed")
         case .uploadsStale, .uploadsRemoved: EventForm(.notice, [.bytes, .count])
+        case .clockDoubted: EventForm(.notice, or: .warning)
         case .metricsFailed, .reportFailed: EventForm(.warning, [.error])
 
         case .cacheOpened: EventForm(.info, [.bytes])

@@ -70,6 +70,7 @@ package enum Event: String, Sendable, CaseIterable {
     case orphanRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e068"
     case uploadsStale = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e064"
     case uploadsRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e065"
+    case clockDoubted = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e069"
     case metricsFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e066"
     case reportFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e067"
 

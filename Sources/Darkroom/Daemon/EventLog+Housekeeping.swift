@@ -1,10 +1,15 @@
+import Foundation
+
 /// What is said about keeping the spool tidy and visible.
 extension EventLog {
     // MARK: Reports
 
-    func metricsFailed(_ error: FileError) {
+    /// - Parameter remedy: what helps where the service cannot get at the folder.
+    func metricsFailed(_ error: FileError, remedy: String? = nil) {
         say(
-            .metricsFailed, "The metrics are not written: \(error.message)", [.error: error.code])
+            .metricsFailed,
+            "The metrics are not written: \(error.message)\(remedy.map { "; \($0)" } ?? "")",
+            [.error: error.code])
     }
 
     func reportFailed(_ error: FileError) {
@@ -30,6 +35,38 @@ extension EventLog {
     /// An entry that is old enough stays nevertheless.
     func kept(_ name: String, because reason: String) {
         say(.entryKept, "outbox/\(name) is not removed: \(reason)", [.batch: name])
+    }
+
+    /// The clock is not believed, so that nothing is removed for its age.
+    ///
+    /// - Parameter program: the time of the program's file, in seconds since 1970.
+    func clockDoubted(_ doubt: ClockTrust.Doubt, program: Double) {
+        func time(_ seconds: Double) -> String {
+            Words.time(microseconds: UInt64(min(max(0, seconds), 1e12) * 1e6))
+        }
+        switch doubt {
+        case .beforeProgram:
+            let made = Clock.timestamp(Date(timeIntervalSince1970: program))
+            say(
+                .clockDoubted, worse: true,
+                "Nothing is removed for its age before the clock is right, and for a day then: it says "
+                    + "\(Clock.timestamp), which is before this program was made, \(made)")
+        case .ahead(let seconds):
+            say(
+                .clockDoubted, worse: true,
+                "Nothing is removed for its age for a day, or until the clock is put back: the clock has "
+                    + "jumped ahead by \(time(seconds))")
+        case .longAfter(let seconds):
+            say(
+                .clockDoubted,
+                "Nothing is removed for its age for a quarter of an hour: the last look at the outbox was "
+                    + "\(time(seconds)) ago, before the machine was started, and its clock may not be "
+                    + "right yet")
+        }
+    }
+
+    func clockBelieved() {
+        say(.clockDoubted, "What is old enough is removed again: the clock is believed again")
     }
 
     // MARK: Orphans

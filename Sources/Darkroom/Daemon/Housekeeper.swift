@@ -23,8 +23,11 @@ final class Housekeeper: @unchecked Sendable {
     private let stopped = Atomic(false)
 
     private var kept: Set<FileName> = []
-    /// When the files in `tmp` were told of last.
-    private var uploadsTold: Date?
+    /// When the files in `tmp` were told of last, by the clock that nobody sets.
+    private var uploadsTold: Double?
+    private var trust = ClockTrust()
+    /// When that was written into the spool, by the clock that nobody sets.
+    private var notedAt: Double?
     /// The number of the timer that counts.
     private var timer = 0
 
@@ -40,6 +43,7 @@ final class Housekeeper: @unchecked Sendable {
     func start(after seconds: Double) {
         queue.async { [self] in
             clearLeftovers()
+            trust = ClockNote(folder: spool.root).read() ?? trust
             come(in: seconds)
         }
     }
@@ -69,18 +73,52 @@ final class Housekeeper: @unchecked Sendable {
     private func look() {
         let configuration = configuration()
         let now = Date.now
+        let begin = Clock.nanoseconds
+        lookAtTheClock(configuration)
         lookAfterUploads(configuration, now)
         var wait = Self.hour
+        // Nobody says when a clock is put right.
+        if trust.doubt != nil { wait = min(Self.minute, max(trust.remaining, 1)) }
         if let due = expire(configuration, now) {
             wait = min(wait, max(due.timeIntervalSinceNow, 1))
         }
         // An entry that is finished a moment from now must not become older than it may.
         if configuration.retention.age > 0 { wait = min(wait, max(configuration.retention.age, 1)) }
         if configuration.retention.bytes > 0 {
-            wait = min(wait, max(Self.minute, Date.now.timeIntervalSince(now) * 100))
+            let spent = Double(Clock.nanoseconds - begin) / 1e9
+            wait = min(wait, max(Self.minute, spent * 100))
         }
         come(in: wait)
     }
+
+    // MARK: The clock
+
+    /// Asks whether anything may be removed for its age, and says so where that has changed.
+    private func lookAtTheClock(_ configuration: Darkroom.Configuration) {
+        let isNeeded = configuration.retention.age > 0 || configuration.uploadRetention > 0
+        guard isNeeded else { return trust = ClockTrust() }
+        let before = trust.doubt
+        let now = ClockTrust.Moment(
+            wall: Clock.wall, uptime: Clock.uptime, boot: Machine.bootID)
+        trust.look(now, program: Machine.programTime)
+        let isNews = notedAt == nil || trust.doubt != before
+        if let doubt = trust.doubt, isNews {
+            log.clockDoubted(doubt, program: Machine.programTime)
+        } else if trust.doubt == nil, before != nil {
+            log.clockBelieved()
+        }
+        // Looks may come every second.
+        if let notedAt, !isNews, now.uptime - notedAt < Self.noteInterval { return }
+        do {
+            try ClockNote(folder: spool.root).write(trust, durably: configuration.isDurable)
+            notedAt = now.uptime
+        } catch {
+            log.storageFailed(error)
+        }
+    }
+
+    /// Between two writings of what is known of the clock, in seconds.
+    private static let noteInterval = 600.0
 
     // MARK: The outbox
 
@@ -97,9 +135,11 @@ final class Housekeeper: @unchecked Sendable {
 
     /// Gives the moment at which the next entry comes of age.
     private func expire(_ configuration: Darkroom.Configuration, _ now: Date) -> Date? {
+        var limits = configuration.retention
+        // How large all of them are does not depend on the time.
+        if trust.doubt != nil { limits.age = 0 }
         let retention = Retention(
-            spool: spool, limits: configuration.retention, durably: configuration.isDurable,
-            log: log,
+            spool: spool, limits: limits, durably: configuration.isDurable, log: log,
             isStopped: { [self] in isStopped }, tell: { [self] in tell($0, $1) })
         do {
             return try retention.sweep(now: now).nextDue
@@ -118,6 +158,7 @@ final class Housekeeper: @unchecked Sendable {
 
     /// Tells of files left in `tmp`, once a day, and removes those that are too old, if any are to be.
     private func lookAfterUploads(_ configuration: Darkroom.Configuration, _ now: Date) {
+        guard trust.doubt == nil else { return }
         do {
             if configuration.uploadRetention > 0 {
                 let removed = try StaleUploads.find(
@@ -129,9 +170,9 @@ final class Housekeeper: @unchecked Sendable {
                 in: spool.tmp, olderThan: StaleUploads.age, now: now,
                 isStopped: { [self] in isStopped })
             log.metrics.setUploads(stale)
-            let isDue = uploadsTold.map { now.timeIntervalSince($0) >= 24 * Self.hour } ?? true
+            let isDue = uploadsTold.map { Clock.uptime - $0 >= 24 * Self.hour } ?? true
             guard isDue, stale.count > 0 else { return }
-            uploadsTold = now
+            uploadsTold = Clock.uptime
             log.staleUploads(stale, hours: Int(StaleUploads.age / Self.hour))
         } catch {
             log.storageFailed(error)

@@ -73,7 +73,11 @@ final class MetricsFile: Sendable {
                 defer { state.hasFailed = true }
                 return !state.hasFailed
             }
-            if isNews { log.metricsFailed(error) }
+            if isNews {
+                log.metricsFailed(
+                    error,
+                    remedy: ServiceView.current?.remedy(forFile: target.path, wanting: .writing))
+            }
         }
     }
 

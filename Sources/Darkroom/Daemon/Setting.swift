@@ -40,9 +40,17 @@ package struct Setting: Sendable {
     }
 }
 
-/// A text that a setting does not take; `expected` ends the sentence "… must be".
+/// A text that a setting does not take.
 package struct SettingError: Error, Sendable {
+    /// Ends the sentence "… must be".
     package let expected: String
+    /// What was probably meant, as it is to be written.
+    package let correction: String?
+
+    init(expected: String, correction: String? = nil) {
+        self.expected = expected
+        self.correction = correction
+    }
 }
 
 extension Setting {
@@ -236,89 +244,4 @@ extension Setting {
     ]
 
     package static func named(_ key: String) -> Setting? { all.first { $0.key == key } }
-
-    // MARK: Kinds
-
-    /// In seconds.
-    private static let decade = 3650.0 * 86400
-
-    private static func integer(
-        _ key: String, _ standard: String, _ range: ClosedRange<Int>, _ help: String,
-        _ path: WritableKeyPath<Configuration, Int> & Sendable
-    ) -> Setting {
-        Setting(key, standard, help) { text, configuration throws(SettingError) in
-            guard let value = Int(text), range.contains(value) else {
-                throw SettingError(
-                    expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
-            }
-            configuration[keyPath: path] = value
-        }
-    }
-
-    private static func bytes(
-        _ key: String, _ standard: String, _ range: ClosedRange<Int>, _ help: String,
-        _ path: WritableKeyPath<Configuration, Int> & Sendable
-    ) -> Setting {
-        Setting(key, standard, help) { text, configuration throws(SettingError) in
-            let units = [
-                "": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
-            ]
-            guard let (number, unit) = split(text), let factor = units[unit],
-                let value = Int(exactly: (number * Double(factor)).rounded()), range.contains(value)
-            else {
-                throw SettingError(
-                    expected: "a number of bytes such as 4096, 512KiB, 64MiB or 1GiB, from "
-                        + "\(range.lowerBound) to \(range.upperBound)")
-            }
-            configuration[keyPath: path] = value
-        }
-    }
-
-    private static func seconds(
-        _ key: String, _ standard: String, _ range: ClosedRange<Double>, _ help: String,
-        _ path: WritableKeyPath<Configuration, Double> & Sendable
-    ) -> Setting {
-        Setting(key, standard, help) { text, configuration throws(SettingError) in
-            let units = ["": 1, "ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86400]
-            guard let (number, unit) = split(text), let factor = units[unit],
-                range.contains(number * factor)
-            else {
-                throw SettingError(
-                    expected:
-                        "a time such as 500ms, 30s, 5min, 1h or 30d, from \(range.lowerBound) to "
-                        + "\(range.upperBound) seconds")
-            }
-            configuration[keyPath: path] = number * factor
-        }
-    }
-
-    private static func choice<Choice>(
-        _ key: String, _ standard: String, _ help: String,
-        _ path: WritableKeyPath<Configuration, Choice> & Sendable
-    ) -> Setting
-    where Choice: RawRepresentable<String> & CaseIterable & Sendable {
-        Setting(key, standard, help) { text, configuration throws(SettingError) in
-            guard let value = Choice(rawValue: text) else {
-                let names = Choice.allCases.map(\.rawValue).joined(separator: " or ")
-                throw SettingError(expected: names)
-            }
-            configuration[keyPath: path] = value
-        }
-    }
-
-    /// A non-negative decimal number and the letters after it.
-    private static func split(_ text: String) -> (Double, String)? {
-        let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        guard let number = Double(digits) else { return nil }
-        return (number, text.dropFirst(digits.count).trimmingCharacters(in: .whitespaces))
-    }
-
-    /// A YAML list of strings, or one string, which stands for a list of itself.
-    static func list(_ text: String) throws(SettingError) -> [String] {
-        do {
-            return try ConfigurationFile.strings(yaml: text)
-        } catch {
-            throw SettingError(expected: "a list of texts such as [/srv/a, /srv/b]")
-        }
-    }
 }

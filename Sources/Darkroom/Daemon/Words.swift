@@ -5,7 +5,7 @@ enum Words {
         "\(number) \(number == 1 ? one : many ?? one + "s")"
     }
 
-    /// `312 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`.
+    /// `312 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `9 days`.
     static func time(microseconds: UInt64) -> String {
         let tenths = (microseconds + 50_000) / 100_000
         let seconds = (microseconds + 500_000) / 1_000_000
@@ -13,6 +13,7 @@ enum Words {
         if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
         if seconds < 3600 { return "\(seconds / 60) min \(seconds % 60) s" }
         let minutes = (seconds + 30) / 60
+        if minutes >= 2 * 1440 { return "\((minutes + 720) / 1440) days" }
         return "\(minutes / 60) h \(minutes % 60) min"
     }
 

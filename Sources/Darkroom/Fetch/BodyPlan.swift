@@ -84,7 +84,8 @@ enum BodyPlan: Sendable, Equatable {
         }
         if let total, total > limit {
             return .refused(
-                .tooLarge, "the server announces more bytes than the limit of \(limit)")
+                .tooLarge,
+                "the server announces more than the limit of \(Quantity.text(bytes: Int(limit)))")
         }
         switch head.contentEncoding {
         case nil, "gzip", "x-gzip", "deflate": return nil

@@ -21,7 +21,10 @@ extension CacheStore {
             return CacheStore(folder, limit: configuration.cacheBytes, log: log)
         } catch {
             if isNamed, case .file = error {
-                throw ConfigurationError(problems: ["cache.folder: \(error.message)"])
+                let remedy = ServiceView.current?.remedy(for: path, wanting: .writing)
+                throw ConfigurationError(problems: [
+                    "cache.folder: \(error.message)\(remedy.map { "; \($0)" } ?? "")"
+                ])
             }
             log.cacheUnused(path, because: error.message)
             return nil

@@ -14,6 +14,8 @@ package struct LocalSources: Sendable, Equatable {
     /// The largest file that is taken, in bytes.
     package var maximumBytes: Int64
     private let resolution: Resolution
+    /// What of the machine can be seen, where that is not all.
+    private let view: ServiceView?
 
     /// Who keeps a path beneath its root.
     package enum Resolution: Sendable, CaseIterable {
@@ -24,11 +26,12 @@ package struct LocalSources: Sendable, Equatable {
 
     package init(
         roots: [String], maximumBytes: Int64 = TransferLimits().bytes,
-        resolution: Resolution = .kernel
+        resolution: Resolution = .kernel, view: ServiceView? = .current
     ) {
         self.roots = roots
         self.maximumBytes = maximumBytes
         self.resolution = resolution
+        self.view = view
     }
 
     /// A regular file, open for reading.
@@ -81,7 +84,10 @@ package struct LocalSources: Sendable, Equatable {
             return try checked(descriptor, at: place, shown: shown)
         }
         if let refusal { throw refusal }
-        throw FetchError(.sourceMissing, "\(shown): no such file in sources.roots (\(listOfRoots))")
+        let unseen = places.lazy.compactMap { view?.remedy(for: $0.root, wanting: .reading) }.first
+        throw FetchError(
+            .sourceMissing,
+            "\(shown): \(unseen ?? "no such file in sources.roots (\(listOfRoots))")")
     }
 
     /// The file, if it is a regular one of a size that is taken and lies on no pseudo file system.
@@ -106,7 +112,7 @@ package struct LocalSources: Sendable, Equatable {
             throw FetchError(
                 .tooLarge,
                 "\(shown): the file has \(status.st_size) bytes, more than the limit of "
-                    + "\(maximumBytes)")
+                    + Quantity.text(bytes: Int(maximumBytes)))
         }
         return OpenedFile(
             descriptor: descriptor, path: place.fullPath, bytes: Int64(status.st_size))

@@ -14,6 +14,8 @@ struct OriginHeadersFile {
     private(set) var problems: [String] = []
     /// Whether the file's mode lets every user of the machine read it.
     private(set) var isExposed = false
+    /// Whether there is no such file.
+    private(set) var isMissing = false
 
     private let path: String
     private var table: [Origin: [OriginHeaders.Header]] = [:]
@@ -51,6 +53,7 @@ struct OriginHeadersFile {
             descriptor = Descriptor(
                 owning: try retryingInterrupts { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) })
         } catch {
+            isMissing = error == .noSuchFileOrDirectory
             throw FileProblem(words: "cannot be read: \(error)")
         }
         var status = stat()

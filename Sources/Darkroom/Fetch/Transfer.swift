@@ -125,7 +125,8 @@ final class Transfer {
     var timeout: FetchError {
         FetchError(
             .timeout,
-            "\(place): not finished within the limit of \(settings.limits.total), after "
+            "\(place): not finished within the limit of "
+                + "\(Quantity.text(seconds: settings.limits.total / .seconds(1))), after "
                 + "\(body.bytes) bytes")
     }
 
@@ -138,8 +139,8 @@ final class Transfer {
         case .tooLarge:
             return stop(
                 .headerTooLarge,
-                "the head of the answer is larger than the limit of \(settings.limits.maxHeaderBytes)"
-                    + " bytes")
+                "the head of the answer is larger than the limit of "
+                    + Quantity.text(bytes: settings.limits.maxHeaderBytes))
         case .noStatus: return stop(.badResponse, "what the server answers is no HTTP")
         case .whole: return takeHead()
         }
@@ -283,7 +284,8 @@ final class Transfer {
     private func failTooLarge() -> Bool {
         failure = FetchError(
             .tooLarge,
-            "\(place): the download is larger than the limit of \(settings.limits.bytes) bytes")
+            "\(place): the download is larger than the limit of "
+                + Quantity.text(bytes: Int(settings.limits.bytes)))
         return false
     }
 

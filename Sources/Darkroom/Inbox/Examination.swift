@@ -42,11 +42,11 @@ struct FileIdentity: Sendable, Equatable {
     var text: String { "\(inode)-\(modifiedSeconds).\(modifiedNanoseconds)" }
 
     /// Seconds since the last change by the wall clock; negative if that lies in the future.
-    var age: Double {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return Double(now.tv_sec - modifiedSeconds)
-            + Double(now.tv_nsec - modifiedNanoseconds) / 1e9
+    var age: Double { age(at: Clock.wall) }
+
+    /// The same at another time, in seconds since 1970.
+    func age(at time: Double) -> Double {
+        time - Double(modifiedSeconds) - Double(modifiedNanoseconds) / 1e9
     }
 }
 
@@ -107,7 +107,8 @@ struct Examination: Sendable {
             }
             guard let format = ManifestFormat(fileName: name.text) else { return .gone }
             let identity = FileIdentity(information)
-            let whole = isWhole || identity.age >= settle
+            // By a clock that does not jump, or what is being written just then would be taken for whole.
+            let whole = isWhole || identity.age(at: Clock.steady) >= settle
             // A YAML text cut anywhere may still be one, so only time tells that it is whole. The
             // other formats say themselves where they end.
             if format == .yaml, !whole { return .settling(identity) }

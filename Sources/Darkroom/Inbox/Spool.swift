@@ -177,11 +177,13 @@ package enum SpoolError: CodedError, Equatable {
     /// Another daemon works on it.
     case locked(spool: String, holder: String)
     case file(FileError)
+    /// The service cannot get at the folder; `remedy` says what an administrator has to do.
+    case unseen(FileError, remedy: String)
 
     package var code: String {
         switch self {
         case .locked: "spool-locked"
-        case .file(let error): error.code
+        case .file(let error), .unseen(let error, _): error.code
         }
     }
 
@@ -189,14 +191,23 @@ package enum SpoolError: CodedError, Equatable {
         switch self {
         case .locked(let spool, let holder): "\(spool) is in use by \(holder)"
         case .file(let error): error.message
+        case .unseen(let error, let remedy): "\(error.message); \(remedy)"
         }
     }
 
     package var isTransient: Bool {
         switch self {
         case .locked: true
-        case .file(let error): error.isTransient
+        case .file(let error), .unseen(let error, _): error.isTransient
         }
+    }
+
+    /// The same, with what helps where the service cannot get at the spool.
+    func explained(_ spool: String, by view: ServiceView?) -> SpoolError {
+        guard case .file(let error) = self,
+            let remedy = view?.remedy(for: spool, wanting: .writing)
+        else { return self }
+        return .unseen(error, remedy: remedy)
     }
 }
 

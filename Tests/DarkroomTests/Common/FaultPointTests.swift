@@ -38,7 +38,7 @@ import Testing
     @Test func theConfigurationKnowsTheVariable() {
         func problems(_ text: String) -> [String] {
             ConfigurationLoader(path: nil, environment: [FaultPoint.variable: text])
-                .resolve().problems
+                .resolve().problems.map(\.message)
         }
         #expect(problems("active-removed:7") == [])
         #expect(

@@ -54,6 +54,29 @@ import Testing
     @Test(arguments: [
         ("a: 1", "darkroomd.yaml:1: unknown key a"),
         (
+            "concurrency: 8",
+            "darkroomd.yaml:1: unknown key concurrency: it belongs into a section, as "
+                + "downloads.concurrency or filters.concurrency"
+        ),
+        (
+            "downloads:\n  settle: 2s",
+            "darkroomd.yaml:2: unknown key downloads.settle: it belongs into a section, as inbox.settle"
+        ),
+        (
+            "concurency: 8",
+            "darkroomd.yaml:1: unknown key concurency; did you mean downloads.concurrency or "
+                + "filters.concurrency?"
+        ),
+        (
+            "log:\n  spool: /a",
+            "darkroomd.yaml:2: unknown key log.spool: spool belongs into no section"
+        ),
+        (
+            "log:\n  retention: {age: 1d}",
+            "darkroomd.yaml:2: unknown key log.retention: retention is a section of its own, at the "
+                + "beginning of a line"
+        ),
+        (
             "downloads:\n  maxByte: 1",
             "darkroomd.yaml:2: unknown key downloads.maxByte; "
                 + "did you mean downloads.maxBytes?"
@@ -78,10 +101,79 @@ import Testing
             "darkroomd.yaml:1: sources.roots: must be a list of absolute paths, not \"[a]\""
         ),
         ("[1, 2]", "darkroomd.yaml: must be a map of keys"),
-        ("spool: /a\nspool: /b", "darkroomd.yaml: Parser: expected all keys to be unique"),
+        ("spool: /a\nspool: /b", "darkroomd.yaml:2: spool comes twice; it is in line 1 already"),
+        (
+            "log: {level: info}\ninbox:\n  poll: 1s\n  settle: 1s\n  poll: 2s\nlog: {}",
+            "darkroomd.yaml:5: inbox.poll comes twice; it is in line 3 already"
+        ),
+        (
+            "log: {level: info}\nlog: {level: loud}",
+            "darkroomd.yaml:2: log.level comes twice; it is in line 1 already"
+        ),
+        ("log: [", "darkroomd.yaml:2: this is not YAML: while parsing a flow node, did not find"),
+        (
+            "stop: {timeout: 2m}",
+            "darkroomd.yaml:1: stop.timeout: must be a time such as 500ms, 30s, 5min, 1h or 30d, "
+                + "from 0 to 1d, not \"2m\"; write 2min"
+        ),
+        (
+            "retention: {age: 11y}",
+            "darkroomd.yaml:1: retention.age: must be a time such as 500ms, 30s, 5min, 1h or 30d, "
+                + "from 0 to 3650d, not \"11y\""
+        ),
+        (
+            "downloads: {maxBytes: 2TB}",
+            "darkroomd.yaml:1: downloads.maxBytes: must be a number of bytes such as 4096, 512KiB, "
+                + "64MiB or 1GiB, from 1B to 1TiB, not \"2TB\""
+        ),
     ])
     func refuses(file: String, problem: String) throws {
         #expect(problems(try loader(file: file)).contains { $0.hasPrefix(problem) })
+    }
+
+    /// Whatever kind of problem each is.
+    @Test func tellsProblemsInTheOrderOfTheirLines() throws {
+        let file = """
+            stop: {timeout: 2m}
+            concurrency: 3
+            inbox:
+              settle: x
+              level: debug
+            durability: some
+            inbox: {poll: y, settle: 1s}
+            """
+        let found = problems(
+            try loader(
+                file: file, environment: ["DARKROOM_B": "1", "DARKROOM_A": "1"],
+                set: [("spool", "x"), ("nokey", "1"), ("durability", "x")]))
+        let places = found.map { String($0.prefix { !" ".contains($0) }) }
+        let lines = ["1", "2", "4", "5", "7", "7", "7"].map { "darkroomd.yaml:\($0):" }
+        #expect(places == lines + ["environment", "environment", "--set", "--set", "--set"])
+        #expect(
+            found.suffix(3).map { $0.split(separator: " ")[1] } == [
+                "spool:", "nokey:", "durability:",
+            ])
+        #expect(found[8].contains("DARKROOM_B"))
+    }
+
+    @Test func tellsWhatIsSetBeforeWhatIsNot() throws {
+        let resolved = try loader(
+            file: "downloads:\n  retries: 2", environment: ["DARKROOM_LOG_LEVEL": "debug"],
+            set: [("stop.timeout", "1s"), ("downloads.proxy", "http://ann:secret@proxy")]
+        ).loadAll().settings
+        let set = [
+            "log.level: debug  # environment variable DARKROOM_LOG_LEVEL",
+            "downloads.retries: 2  # \(scratch.path)/darkroomd.yaml:2",
+            "downloads.proxy: http://proxy  # --set downloads.proxy",
+            "stop.timeout: 1s  # --set stop.timeout",
+        ]
+        let few = ConfigurationListing(resolved, withDefaults: false).lines
+        let number = Setting.all.count - 4
+        #expect(few == set + ["# the other \(number) keys have their defaults; --all prints them"])
+        let all = ConfigurationListing(resolved, withDefaults: true).lines
+        #expect(all.prefix(4) == set[...])
+        #expect(all.count == Setting.all.count)
+        #expect(all[4] == "spool: /var/spool/darkroom  # default")
     }
 
     @Test(arguments: [

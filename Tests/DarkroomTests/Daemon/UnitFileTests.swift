@@ -47,6 +47,14 @@ import Testing
         #expect(try Double(number("TimeoutStopSec", unit)) > configuration.stopTimeout)
     }
 
+    /// After the clock is right, where something waits for that; nothing is asked to.
+    @Test(arguments: units)
+    func comesAfterTheTime(unit: String) throws {
+        let settings = try settings(unit)
+        #expect(settings["After"] == ["network-online.target time-sync.target"])
+        #expect(settings["Wants"] == ["network-online.target"])
+    }
+
     /// The most transfers that the configuration allows, each with a socket, a file, and two descriptors and a
     /// thread while its name is resolved.
     @Test(arguments: units)
@@ -58,6 +66,31 @@ import Testing
         #expect(throws: SettingError.self) { try setting.apply("\(most + 1)", &configuration) }
         #expect(try number("LimitNOFILE", unit) > most * 4 + 1024)
         #expect(try number("TasksMax", unit) >= most + 1024)
+    }
+
+    /// What the daemon knows its own root folder by, and what the manual says that the service sees.
+    @Test(arguments: units)
+    func seesWhatTheManualSays(unit: String) throws {
+        let settings = try settings(unit)
+        #expect(settings["RootDirectory"] == [ServiceView.rootDirectory])
+        let shown = ServiceUnit.properties.map { key in
+            let value =
+                key == "TimeoutStopUSec" ? "90s" : settings[key]?.joined(separator: " ") ?? ""
+            return "\(key)=\(key == "LoadState" ? "loaded" : value)"
+        }
+        let service = try #require(ServiceUnit(name: unit, shown: shown.joined(separator: "\n")))
+        let view = try #require(service.view)
+        for folder in ["/srv", "/mnt", "/media", "/opt", "/etc", "/usr"] {
+            #expect(view.access(to: folder) == .reading)
+        }
+        let name = unit.contains("@") ? "darkroom-%i" : "darkroom"
+        for folder in ["/var/spool/\(name)", "/var/cache/\(name)"] {
+            #expect(view.access(to: folder) == .writing)
+        }
+        for folder in ["/", "/home/anna", "/root", "/tmp", "/var/lib", "/data", "/run/user/1000"] {
+            #expect(view.access(to: folder) == .nothing)
+        }
+        #expect(view.hidesHomes && service.isHeard)
     }
 
     /// One sandbox, and one set of limits, for the first spool and for further ones.
