@@ -195,6 +195,7 @@ import Testing
                     to: file.deletingLastPathComponent().appending(path: name))
             }
         }
+        let told = try bench.spool.identity("outbox/x/status.json")
         let second = try await bench.run(Bench.patient)
         if left == .whole {
             scene.bases.release()
@@ -206,7 +207,9 @@ import Testing
         try await second.waitUntil("the logo to be fetched again") { _ in
             scene.logos.requests.count == 2
         }
-        second.send(SIGUSR1)
+        try await second.waitUntil("a status of that") { _ in
+            (try? bench.spool.identity("outbox/x/status.json")) ?? told != told
+        }
         let status = try #require(try bench.spool.status(of: "x"))
         #expect(status.counts.filtered == 1)
         #expect(try status.image("logo").state == .filtered)
