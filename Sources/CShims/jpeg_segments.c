@@ -67,10 +67,15 @@ static void note(darkroom_jpeg_segments *segments, const char *name)
     snprintf(slot, sizeof segments->names[0], "%s", name);
 }
 
-/* What libjpeg's own handler of APP0 would set. `head` begins with "JFIF". */
+/* What libjpeg's own handler of APP0 would set, and its remark on revisions other than 1. `head` begins with "JFIF". */
 static void note_jfif(j_decompress_ptr info, const uint8_t *head)
 {
     info->saw_JFIF_marker = TRUE;
+    if (head[5] != 1) {
+        char words[64];
+        snprintf(words, sizeof words, "JFIF of an unknown revision, %u.%02u", head[5], head[6]);
+        darkroom_jpeg_remark(trap_of(info), words);
+    }
     info->JFIF_major_version = head[5];
     info->JFIF_minor_version = head[6];
     info->density_unit = head[7];

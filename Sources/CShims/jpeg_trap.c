@@ -55,9 +55,11 @@ static void emit_message(j_common_ptr info, int level)
         return;
     darkroom_jpeg_trap *trap = (darkroom_jpeg_trap *)info->err;
     switch (info->err->msg_code) {
+    /* The pixels are what they are without it: colours that are taken for YCbCr, as those of nearly every file
+     * are, and numbers in a scan's header that mean nothing in a sequential file, where some encoders write
+     * zeros. The third of this kind, JFIF's revision, is remarked on in jpeg_segments.c. */
     case JWRN_ADOBE_XFORM:
     case JWRN_NOT_SEQUENTIAL: {
-        /* Harmless. */
         char text[DARKROOM_JPEG_MESSAGE_BYTES];
         words(info, text);
         darkroom_jpeg_remark(trap, text);

@@ -71,7 +71,13 @@ void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour
     }
 }
 
+bool darkroom_png_finds_transparency(png_const_structp png, png_infop info)
+{
+    int count = 0;
+    return png_get_tRNS(png, info, NULL, &count, NULL) != 0 && count > 0;
+}
+
 int darkroom_png_reader_has_transparency(darkroom_png_reader *reader)
 {
-    return reader->is_open && png_get_valid(reader->png, reader->info, PNG_INFO_tRNS) != 0;
+    return reader->is_open && darkroom_png_finds_transparency(reader->png, reader->info);
 }

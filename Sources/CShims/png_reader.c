@@ -145,7 +145,7 @@ darkroom_png_result darkroom_png_reader_open(
     h->interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
     bool has_colour = (h->color_type & PNG_COLOR_MASK_COLOR) != 0;
     bool has_alpha = (h->color_type & PNG_COLOR_MASK_ALPHA) != 0
-        || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+        || darkroom_png_finds_transparency(png, info);
     h->channels = (uint8_t)((has_colour ? 3 : 1) + (has_alpha ? 1 : 0));
     h->depth = h->bit_depth == 16 ? 16 : 8;
     *header = *h;
@@ -216,7 +216,7 @@ darkroom_png_result darkroom_png_reader_start(
     if (setjmp(reader->trap.jump) != 0)
         return reader->trap.result;
     const darkroom_png_header *h = &reader->header;
-    const bool has_transparency = png_get_valid(reader->png, reader->info, PNG_INFO_tRNS) != 0;
+    const bool has_transparency = darkroom_png_finds_transparency(reader->png, reader->info);
     if (h->color_type == PNG_COLOR_TYPE_PALETTE)
         copy_palette(reader);
     reader->row_bytes = (size_t)h->width * h->channels * (h->depth / 8);

@@ -25,4 +25,8 @@ struct darkroom_png_reader {
     darkroom_png_source source;
 };
 
+/* Whether libpng makes alpha of a tRNS. Of an RGB picture's that stands before PLTE, where PNG does not allow
+ * it, libpng makes none: it warns, and counts no colours, but goes on calling the chunk valid. */
+bool darkroom_png_finds_transparency(png_const_structp png, png_infop info);
+
 #endif

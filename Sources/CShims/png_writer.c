@@ -68,6 +68,9 @@ darkroom_png_writer *darkroom_png_writer_new(void)
         return NULL;
     }
     png_set_write_fn(writer->png, writer, append, flush);
+    /* What libpng only remarks on in a colour chunk that it reads is otherwise an error in one that it
+     * writes. */
+    png_set_benign_errors(writer->png, 1);
     return writer;
 }
 
@@ -81,6 +84,17 @@ void darkroom_png_writer_free(darkroom_png_writer *writer)
     free(writer);
 }
 
+/* The name of a profile. libpng leaves out what cannot be printed, and fails where nothing is left. */
+static const char *printable(const char *name)
+{
+    for (const char *c = name; *c != 0; c++) {
+        const unsigned char byte = (unsigned char)*c;
+        if ((byte > 32 && byte < 127) || byte > 160)
+            return name;
+    }
+    return DARKROOM_PNG_PROFILE_NAME;
+}
+
 /* Hands the colour chunks to libpng, except cICP, which it does not know. */
 static void set_colour(png_structp png, png_infop info, const darkroom_png_colour *colour)
 {
@@ -91,7 +105,7 @@ static void set_colour(png_structp png, png_infop info, const darkroom_png_colou
         png_set_cHRM_fixed(png, info, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]);
     if (colour->present & DARKROOM_PNG_HAS_ICCP)
         png_set_iCCP(
-            png, info, colour->profile_name, PNG_COMPRESSION_TYPE_BASE, colour->profile,
+            png, info, printable(colour->profile_name), PNG_COMPRESSION_TYPE_BASE, colour->profile,
             colour->profile_length);
     if (colour->present & DARKROOM_PNG_HAS_SRGB)
         png_set_sRGB(png, info, colour->rendering_intent);

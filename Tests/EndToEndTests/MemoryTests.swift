@@ -77,6 +77,29 @@ import Testing
         try bench.checkCompleted(try await bench.spool.finish("small", daemon))
     }
 
+    /// What is left of a small picture is small.
+    @Test func aSmallPictureIsTrimmedAndScaledInLittle() async throws {
+        let bench = try Bench(pictures: 0)
+        let picture = PNGMaker.noise(width: 10, height: 10, colourType: .rgb, depth: 8)
+        try Data(picture.encoded).write(to: bench.documents.url.appending(path: "small.png"))
+        let daemon = try await bench.run(["limits.memory": "64MiB"])
+        let scalings: [[String: Any]] = [
+            ["thumbnail": ["size": 200]], ["resize": ["width": 800]],
+            ["resize": ["width": 200, "height": 200, "fit": "outside"]],
+        ]
+        try bench.drop(
+            "trimmed",
+            [
+                "images": scalings.indices.map {
+                    [
+                        "name": "\($0)", "source": bench.url("small.png"),
+                        "filters": ["trim", scalings[$0]] as [Any],
+                    ] as [String: Any]
+                }
+            ])
+        try bench.checkCompleted(try await bench.spool.finish("trimmed", daemon))
+    }
+
     /// A larger limit holds from the reload on.
     @Test func theLimitChangesWithAReload() async throws {
         let bench = try Bench()

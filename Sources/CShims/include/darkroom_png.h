@@ -59,6 +59,16 @@ enum {
     DARKROOM_PNG_HAS_ICCP = 32,
 };
 
+/* What a profile is called in iCCP that has no name of its own. */
+#define DARKROOM_PNG_PROFILE_NAME "ICC profile"
+
+/* Whether a PNG that is gray or not may have this colour profile. DARKROOM_PNG_OK: the reader lets it pass,
+ * and the writer writes it. DARKROOM_PNG_INVALID: both leave it out. `words` are libpng's first remark, which
+ * it may also make on a profile that it takes; "" where it makes none. */
+enum { DARKROOM_PNG_PROFILE_WORDS = 256 };
+darkroom_png_result darkroom_png_judge_profile(
+    const uint8_t *profile, size_t length, int is_gray, char words[DARKROOM_PNG_PROFILE_WORDS]);
+
 /* ---- Reading ---- */
 
 typedef struct darkroom_png_reader darkroom_png_reader;
@@ -141,7 +151,7 @@ void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour
  * else NULL. They live as long as the reader. */
 const uint8_t *darkroom_png_reader_exif(darkroom_png_reader *reader, size_t *count);
 
-/* Whether a usable tRNS was found. */
+/* Whether a tRNS was found that counts. */
 int darkroom_png_reader_has_transparency(darkroom_png_reader *reader);
 
 /* What libpng remarked and let pass: the first few different remarks, NULL beyond them. */
@@ -163,8 +173,8 @@ typedef struct darkroom_png_writer darkroom_png_writer;
 darkroom_png_writer *darkroom_png_writer_new(void);
 void darkroom_png_writer_free(darkroom_png_writer *writer);
 
-/* Writes all that comes before the pixels, not interlaced. `depth` is 8 or 16, `channels` 1 to 4.
- * `written` is told which of the colour chunks libpng accepted. */
+/* Writes all that comes before the pixels, not interlaced. `depth` is 8 or 16, `channels` 1 to 4. A colour
+ * chunk that libpng refuses is left out; `written` is told which it accepted. */
 darkroom_png_result darkroom_png_writer_start(
     darkroom_png_writer *writer, uint32_t width, uint32_t height, int channels, int depth,
     const darkroom_png_colour *colour, uint32_t *written);

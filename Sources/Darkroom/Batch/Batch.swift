@@ -12,10 +12,12 @@ package struct PreparedBatch: Sendable {
     package var isHeld: Bool
     /// Of the images that a process died with.
     package let crashes: [Int: Crashes]
+    /// The images whose pixels lie in `active/ID` for others, see `HandOvers`.
+    package let handOvers: Set<Int>
 
     package init(
         folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false,
-        isHeld: Bool = false, crashes: [Int: Crashes] = [:]
+        isHeld: Bool = false, crashes: [Int: Crashes] = [:], handOvers: Set<Int> = []
     ) {
         self.folders = folders
         self.manifest = manifest
@@ -23,6 +25,7 @@ package struct PreparedBatch: Sendable {
         self.isCancelled = isCancelled
         self.isHeld = isHeld
         self.crashes = crashes
+        self.handOvers = handOvers
     }
 }
 
@@ -84,7 +87,9 @@ final class Batch {
     /// Of the images that a process died with: they are filtered alone, or not at all.
     let crashes: [Int: Crashes]
     let cancellation = CancellationFlag()
+    /// In the board's own eyes, see `shownStatus`.
     var status: Status
+    var handOvers: HandOvers
     var live = LiveImages()
     var sources: [Source] = []
     /// The index in `sources` for each image, -1 for one made from another image.
@@ -123,7 +128,9 @@ final class Batch {
         manifest = prepared.manifest
         status = prepared.status
         crashes = prepared.crashes
+        handOvers = HandOvers(files: prepared.handOvers)
         isContinued = prepared.status.times.started != nil
+        indexHandOvers()
         indexSources()
         indexDependencies()
         if prepared.isCancelled { cancellation.set() }
@@ -142,13 +149,15 @@ final class Batch {
 
     /// The images of a status that begins.
     static func initialImages(of manifest: Manifest) -> [ImageStatus] {
-        manifest.images.map { image in
-            switch image.origin {
-            case .source(let text):
-                ImageStatus(name: image.name, source: RedactedURL.text(text))
-            case .image(let index):
-                ImageStatus(name: image.name, from: manifest.images[index].name)
-            }
+        manifest.images.map { initialImage($0, of: manifest) }
+    }
+
+    static func initialImage(_ image: Manifest.Image, of manifest: Manifest) -> ImageStatus {
+        switch image.origin {
+        case .source(let text):
+            ImageStatus(name: image.name, source: RedactedURL.text(text))
+        case .image(let index):
+            ImageStatus(name: image.name, from: manifest.images[index].name)
         }
     }
 
@@ -225,8 +234,9 @@ final class Batch {
         startedAt = now
         status.state = .processing
         if status.times.started == nil { status.times.started = Clock.timestamp }
+        let counts = shownStatus.counts
         return BatchBeginning(
-            id: folders.id, images: status.counts.total - status.counts.finished,
+            id: folders.id, images: counts.total - counts.finished,
             isContinued: isContinued,
             waited: isContinued
                 ? nil

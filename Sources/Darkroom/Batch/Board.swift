@@ -201,6 +201,8 @@ struct Board {
         waitingBatches[key] = nil
         heldKeys.remove(key)
         batches[key] = batch
+        // A restart may have come between the last end of those that needed them and their removal.
+        for index in batch.handOvers.unneeded { dropHandOver(of: index, batch, &effects) }
         if batch.cancellation.isSet { cancelImages(of: batch, &effects) }
         // A restart may have come between an image's end and those made from it, or before the batch's end.
         failOrphans(of: batch, &effects)
@@ -220,11 +222,10 @@ struct Board {
         var image = batch.status.images[index]
         image.state = failure.code == PictureError.Code.cancelled.rawValue ? .cancelled : .failed
         image.error = failure
-        batch.live[index]?.phase = .recording
-        effects.append(.record(batch.key, batch.folders, index: index, image, step))
+        ended(index, of: batch, image, at: step, &effects)
     }
 
-    /// An image has ended for good: the journal has it.
+    /// An image has ended for good: the journal has it, or had it before.
     mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) -> [Effect] {
         guard let batch = batches[key] else { return [] }
         var effects: [Effect] = []
@@ -232,7 +233,7 @@ struct Board {
         batch.setState(state, of: index)
         batch.status.images[index] = image
         end(index, of: batch, &effects)
-        release(dependentsOf: index, of: batch, &effects)
+        release(dependentsOf: index, image, of: batch, &effects)
         finishIfEnded(batch, &effects)
         rotate(batch)
         parkIfIdle(batch, &effects)
@@ -253,20 +254,27 @@ struct Board {
                 batch.sources[source].tries = nil
             }
         }
+        if let former = batch.handOvers.end(again: index) {
+            batch.setState(former.state, of: index)
+            batch.status.images[index] = former
+        }
+        releaseHandOvers(of: index, batch, &effects)
         effects.append(.statusChanged(batch.key))
     }
 
-    /// Lets go of the images that came after `index`; one that was to be made of it fails with it.
+    /// Lets go of the images that came after `index`, which has ended like `image`; one that was to be made of it
+    /// fails with it.
     private mutating func release(
-        dependentsOf index: Int, of batch: Batch, _ effects: inout [Effect]
+        dependentsOf index: Int, _ image: ImageStatus, of batch: Batch, _ effects: inout [Effect]
     ) {
-        let state = batch.status.images[index].state
         for dependent in batch.dependents[index] ?? [] {
             batch.blockers[dependent] -= 1
             guard !batch.status.images[dependent].state.isFinal, batch.live[dependent] == nil
             else { continue }
-            if state != .filtered, batch.manifest.images[dependent].needs.contains(index) {
-                failOrphan(dependent, of: batch, missing: index, &effects)
+            if image.state != .filtered,
+                batch.manifest.images[dependent].needs.contains(index)
+            {
+                failOrphan(dependent, of: batch, missing: index, image, &effects)
             } else if batch.blockers[dependent] == 0 {
                 batch.unblocked.append(dependent)
             }
@@ -281,14 +289,17 @@ struct Board {
                 let state = batch.status.images[$0].state
                 return state.isFinal && state != .filtered
             }
-            if let missing { failOrphan(index, of: batch, missing: missing, &effects) }
+            if let missing {
+                let image = batch.status.images[missing]
+                failOrphan(index, of: batch, missing: missing, image, &effects)
+            }
         }
     }
 
     private mutating func failOrphan(
-        _ index: Int, of batch: Batch, missing: Int, _ effects: inout [Effect]
+        _ index: Int, of batch: Batch, missing: Int, _ image: ImageStatus,
+        _ effects: inout [Effect]
     ) {
-        let image = batch.status.images[missing]
         places[batch.level.index] += 1
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
         let isOverlay = batch.manifest.images[index].overlays.contains(missing)

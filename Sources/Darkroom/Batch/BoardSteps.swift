@@ -18,8 +18,21 @@ struct FilterJob: Sendable {
     enum Input: Sendable {
         /// `active/ID/source-SLOT`, or the local file that the source names.
         case source(slot: Int, text: String)
-        /// The output of another image, in the outbox.
-        case output(file: String)
+        case image(OtherPixels)
+    }
+
+    /// Where the filtered pixels of another image lie.
+    struct OtherPixels: Sendable {
+        /// Its output, in the outbox.
+        let file: String
+        /// Its number where its pixels are read from `active/ID/pixels-N`, for its output is not lossless.
+        let handOver: Int?
+
+        init(_ index: Int, of manifest: Manifest) {
+            let image = manifest.images[index]
+            file = image.outputFile
+            handOver = image.output.format.isLossless ? nil : index
+        }
     }
 
     let folders: BatchFolders
@@ -28,10 +41,14 @@ struct FilterJob: Sendable {
     let input: Input
     let autoOrient: Bool
     let filters: [Filter]
-    /// The outputs that the filters lay over the picture, by their images' names; in the outbox.
-    let overlays: [String: String]
+    /// The pixels that the filters lay over the picture, by their images' names.
+    let overlays: [String: OtherPixels]
     let output: OutputOptions
     let outputFile: String
+    /// Whether the pixels are handed over to other images, see `HandOvers`.
+    let handsOver: Bool
+    /// Whether that is all there is to do: the output has been published.
+    let isAgain: Bool
     /// The number of the last crash while it was filtered; 0 for none.
     let crashes: Int
     let cancellation: CancellationFlag
@@ -56,14 +73,21 @@ extension Board {
         switch image.origin {
         case .source(let text):
             input = .source(slot: batch.sources[batch.sourceOfImage[index]].slot ?? 0, text: text)
-        case .image(let other): input = .output(file: batch.manifest.images[other].outputFile)
+        case .image(let other):
+            input = .image(FilterJob.OtherPixels(other, of: batch.manifest))
         }
-        let needed = image.needs.map { batch.manifest.images[$0] }
+        let overlays = image.needs.map {
+            (batch.manifest.images[$0].name, FilterJob.OtherPixels($0, of: batch.manifest))
+        }
+        let isAgain = batch.handOvers.isFilteredAgain(index)
+        let handsOver = isAgain || batch.handOvers.isNeeded(index)
+        if handsOver { batch.handOvers.begin(index) }
         return FilterJob(
             folders: batch.folders, image: index, name: image.name, input: input,
             autoOrient: image.autoOrient, filters: image.filters,
-            overlays: Dictionary(uniqueKeysWithValues: needed.map { ($0.name, $0.outputFile) }),
-            output: image.output, outputFile: image.outputFile,
+            overlays: Dictionary(uniqueKeysWithValues: overlays),
+            output: image.output, outputFile: image.outputFile, handsOver: handsOver,
+            isAgain: isAgain,
             crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
     }
 
@@ -120,11 +144,12 @@ extension Board {
                 file: batch.manifest.images[index].outputFile, format: report.format,
                 sha256: report.sha256, bytes: report.bytes, width: report.width,
                 height: report.height, depth: report.depth, channels: report.channels)
-            image.warnings = report.warnings.isEmpty ? nil : report.warnings
+            let warnings = report.warnings + batch.remarks(onPixelsOf: index)
+            image.warnings = warnings.isEmpty ? nil : warnings
             image.metadata = report.metadata.isEmpty ? nil : report.metadata
-            batch.live[index]?.phase = .recording
+            batch.handOvers.compare(index, sha256: report.sha256)
+            ended(index, of: batch, image, at: .filter, &effects)
             rotate(batch)
-            effects.append(.record(key, batch.folders, index: index, image, .filter))
         case .failure(let failure):
             fail(index, of: batch, failure, at: .filter, &effects)
         }

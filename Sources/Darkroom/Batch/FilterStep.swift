@@ -1,10 +1,12 @@
 import Glibc
 
-/// The second step of an image: its picture read, filtered and written to `active/ID/output-N`.
+/// The second step of an image: its picture read, filtered and written to `active/ID/output-N`, and where others
+/// need its pixels to `active/ID/pixels-N`, see `HandOvers`.
 struct FilterStep {
     let job: FilterJob
     let sources: LocalSources
     let limits: PictureLimits
+    let durably: Bool
 
     /// - Parameters:
     ///   - admit: told how much memory the picture needs, before it is decoded; throws to stop.
@@ -14,18 +16,21 @@ struct FilterStep {
     ) -> Result<PictureReport, Failure> {
         do {
             let active = try job.folders.active()
-            let output = try active.create(BatchFile.output(job.image), replacing: true)
+            let output = try active.create(outputName, replacing: true)
             FaultPoint.filterBegan.pass()
             let report: PictureReport
             do {
-                report = try develop(into: output, admit, checkpoint)
+                report = try develop(into: output, in: active, admit, checkpoint)
+                // A published output stays what it is.
+                if job.isAgain { try active.remove(outputName) }
             } catch {
                 // Half a picture is of no use to anyone. Where this fails the next attempt empties the file,
                 // a start removes it, and it is never renamed.
-                try? active.remove(BatchFile.output(job.image))
+                try? active.remove(outputName)
+                if job.handsOver { try? active.remove(BatchFile.newPixels(job.image)) }
                 throw error
             }
-            try output.close(path: active.path(of: BatchFile.output(job.image)))
+            try output.close(path: active.path(of: outputName))
             FaultPoint.filterWritten.pass()
             return .success(report)
         } catch {
@@ -33,36 +38,78 @@ struct FilterStep {
         }
     }
 
+    /// What is filtered again must not lie where a restart would take it for an output that is still to be renamed.
+    private var outputName: FileName {
+        job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image)
+    }
+
     private func develop(
-        into output: borrowing Descriptor, _ admit: @escaping PicturePipeline.Admission,
-        _ checkpoint: @escaping @Sendable () -> Bool
+        into output: borrowing Descriptor, in active: Directory,
+        _ admit: @escaping PicturePipeline.Admission, _ checkpoint: @escaping @Sendable () -> Bool
+    ) throws -> PictureReport {
+        guard job.handsOver else { return try develop(into: output, nil, admit, checkpoint) }
+        let name = BatchFile.newPixels(job.image)
+        let pixels = try active.create(name, replacing: true)
+        let handOver = HandOver(file: pixels.file, name: name.text)
+        let report = try develop(into: output, handOver, admit, checkpoint)
+        let path = active.path(of: name)
+        // Of others the publisher does it, before the journal vouches for the file.
+        if job.isAgain, durably { try Self.sync(pixels, path: path) }
+        try pixels.close(path: path)
+        FaultPoint.handOverWritten.pass()
+        try active.rename(name, to: active, as: BatchFile.pixels(job.image), replacing: true)
+        FaultPoint.handOverMoved.pass()
+        return report
+    }
+
+    private static func sync(
+        _ pixels: borrowing Descriptor, path: String
+    ) throws(FileError) {
+        do {
+            try pixels.sync(path: path)
+        } catch  where error.errno.storageFault == .full {
+            // Unlike a journal's lines, it can be written anew from its beginning.
+            throw FileError("write", path, error.errno)
+        }
+    }
+
+    private func develop(
+        into output: borrowing Descriptor, _ handOver: HandOver?,
+        _ admit: @escaping PicturePipeline.Admission, _ checkpoint: @escaping @Sendable () -> Bool
     ) throws -> PictureReport {
         let input = try openInput()
         DecodeFault.strike(job.name)
         return try PicturePipeline.run(
             input: input.file, inputName: inputName, autoOrient: job.autoOrient,
             filters: job.filters, output: output.file, outputName: job.outputFile,
-            options: job.output, limits: limits, openImage: openImage, admit: admit,
-            checkpoint: checkpoint)
+            options: job.output, handOver: handOver, limits: limits, openImage: openImage,
+            admit: admit, checkpoint: checkpoint)
     }
 
-    /// Opens the output of another image, which has been waited for.
+    /// Opens the pixels of another image, which has been waited for.
     private func openImage(_ name: String) throws(PictureError) -> OtherImage {
-        guard let file = job.overlays[name] else { return try StageContext.noImage(name) }
+        guard let other = job.overlays[name] else { return try StageContext.noImage(name) }
         do {
-            return OtherImage(try job.folders.outbox().open(FileName(file)), name: file)
+            return OtherImage(try open(other), name: other.file)
         } catch {
             let failure = Failure(erasing: error)
             throw PictureError(
-                .readFailed, "\(file): opening it: \(failure.message)",
+                .readFailed, "\(other.file): opening it: \(failure.message)",
                 isTransient: failure.isTransient, fault: failure.fault)
         }
     }
 
+    private func open(_ other: FilterJob.OtherPixels) throws(FileError) -> Descriptor {
+        if let index = other.handOver {
+            return try job.folders.active().open(BatchFile.pixels(index))
+        }
+        return try job.folders.outbox().open(FileName(other.file))
+    }
+
     private func openInput() throws -> Descriptor {
         switch job.input {
-        case .output(let file):
-            return try job.folders.outbox().open(FileName(file))
+        case .image(let other):
+            return try open(other)
         case .source(let slot, let text):
             switch try SourceReference(text) {
             case .local(let path): return try sources.open(path).takeDescriptor()
@@ -74,7 +121,7 @@ struct FilterStep {
     /// The picture's name in messages.
     private var inputName: String {
         switch job.input {
-        case .output(let file): file
+        case .image(let other): other.file
         case .source(_, let text): RedactedURL.text(text)
         }
     }
@@ -87,7 +134,8 @@ extension Scheduler {
     ) -> Result<PictureReport, Failure> {
         let configuration = configuration
         let step = FilterStep(
-            job: job, sources: configuration.localSources, limits: configuration.pictureLimits)
+            job: job, sources: configuration.localSources, limits: configuration.pictureLimits,
+            durably: configuration.isDurable)
         do throws(FileError) {
             return try spool.attempts.record(
                 batch: job.folders.id, image: job.image, before: job.crashes

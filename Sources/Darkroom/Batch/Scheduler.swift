@@ -258,6 +258,12 @@ package final class Scheduler: Sendable {
             endedUndecided(work)
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
+        case .endAgain(let key, let index, let image):
+            endAgain(key, index, image)
+        case .dropHandOver(let folders, let image):
+            // Where this fails the file stays until the batch's end.
+            try? folders.active().remove(BatchFile.pixels(image))
+            FaultPoint.handOverRemoved.pass()
         case .recordSteering(let folders, let steering):
             record(steering, of: folders, recorded)
         case .amendStatus(let folders, let isHeld, let steering):
@@ -294,8 +300,11 @@ package final class Scheduler: Sendable {
     ) {
         running.enter()
         let begin = Clock.nanoseconds
-        let item = Publisher.Item(folders: folders, index: index, status: status) {
-            [self] recorded in
+        let handsOver =
+            status.state == .filtered && board.withLock { $0.isHandedOver(key, index) }
+        let item = Publisher.Item(
+            folders: folders, index: index, status: status, handsOver: handsOver
+        ) { [self] recorded in
             log.metrics.ended(.publishing, since: begin)
             log.ended(batch: folders.id, recorded, at: step)
             endedWell(.filter(key, image: index))
@@ -309,6 +318,17 @@ package final class Scheduler: Sendable {
             running.leave()
         }
         publisher.publish(item)
+    }
+
+    /// Ends an image that was filtered again, in its turn among those that are recorded: not within the call that
+    /// asks for it, for a chain of images may end one with the other.
+    private func endAgain(_ key: BatchKey, _ index: Int, _ image: ImageStatus) {
+        running.enter()
+        publisher.queue.async { [self] in
+            endedWell(.filter(key, image: index))
+            advance { $0.imageEnded(key, index, image) }
+            running.leave()
+        }
     }
 
     // MARK: Operations

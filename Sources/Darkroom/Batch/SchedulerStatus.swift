@@ -5,7 +5,7 @@ extension Scheduler: StatusSource {
         board.withLock { board in
             board.batches[key].map { batch in
                 StatusSnapshot(
-                    folders: batch.folders, status: batch.status, startedAt: batch.startedAt,
+                    folders: batch.folders, status: batch.shownStatus, startedAt: batch.startedAt,
                     isContinued: batch.isContinued)
             }
         }.map { snapshot in

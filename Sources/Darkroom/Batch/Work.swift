@@ -54,6 +54,10 @@ package enum Effect: Sendable {
     case cancel(Work)
     /// Journal how an image ended, at which step, and publish its output if it has one.
     case record(BatchKey, BatchFolders, index: Int, ImageStatus, Step)
+    /// An image that was filtered again for others has ended so: nothing of that is recorded.
+    case endAgain(BatchKey, index: Int, ImageStatus)
+    /// Remove the pixels that an image has handed over.
+    case dropHandOver(BatchFolders, image: Int)
     /// Journal what a control file has done to the batch.
     case recordSteering(BatchFolders, Steering)
     /// Show it in the status of a batch that waits.

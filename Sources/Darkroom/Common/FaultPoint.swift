@@ -38,6 +38,11 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case downloadEnded = "download-ended"
     case filterBegan = "filter-began"
     case filterWritten = "filter-written"
+    /// The pixels for other images are whole, under the name that they have while they are written.
+    case handOverWritten = "hand-over-written"
+    case handOverMoved = "hand-over-moved"
+    /// No image needs them any more.
+    case handOverRemoved = "hand-over-removed"
 
     // Its publication.
     case publishOutputsSynced = "publish-outputs-synced"

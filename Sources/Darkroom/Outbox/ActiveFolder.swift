@@ -80,8 +80,7 @@ struct ActiveFolder {
 
     /// Other names that Darkroom gives in `active/ID`.
     private static func isScrap(_ name: FileName) -> Bool {
-        let text = name.text
-        return text.hasPrefix("source-") || text.hasPrefix("output-")
+        BatchFile.isScratch(name)
             || [
                 BatchFile.newStatus, ItemJournal.fileName, "journal.new", SubmittedFile.folderName,
             ].contains(name)

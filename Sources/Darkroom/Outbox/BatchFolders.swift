@@ -16,6 +16,27 @@ package enum BatchFile {
 
     /// The output of the image with this index until it is published.
     package static func output(_ index: Int) -> FileName { "output-\(index)" }
+
+    /// The same of an image that is filtered again for its pixels alone.
+    static func outputAgain(_ index: Int) -> FileName { "again-\(index)" }
+
+    /// The pixels of the image with this index for others that are made of it, see `HandOvers`.
+    package static func pixels(_ index: Int) -> FileName { "pixels-\(index)" }
+
+    /// The same while they are written.
+    static func newPixels(_ index: Int) -> FileName { "pixels-\(index).new" }
+
+    /// The index of the image whose pixels these are; nil for any other name.
+    static func index(ofPixels name: FileName) -> Int? {
+        guard name.text.hasPrefix("pixels-"), let index = Int(name.text.dropFirst("pixels-".count))
+        else { return nil }
+        return pixels(index) == name ? index : nil
+    }
+
+    /// Whether files of this name hold fetched bytes, or pictures that are not published.
+    static func isScratch(_ name: FileName) -> Bool {
+        ["source-", "output-", "again-", "pixels-"].contains { name.text.hasPrefix($0) }
+    }
 }
 
 /// A batch's folders in the spool, opened for each use so that the number of open files does not grow

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// | step                                   | a crash after it                                          |
 /// |----------------------------------------|-----------------------------------------------------------|
-/// | outputs synced                         | the images are done again                                 |
+/// | outputs, pixels handed over synced     | the images are done again                                 |
 /// | journal appended and synced            | the restart finishes the renames                          |
 /// | `active/ID/output-N` → `outbox/ID/NAME`| the restart finds nothing left to rename                  |
 /// | outbox folders synced                  | nothing to do                                             |
@@ -22,6 +22,8 @@ package final class Publisher: Sendable {
         package let folders: BatchFolders
         package let index: Int
         package var status: ImageStatus
+        /// Whether its pixels lie beside its output, for other images; see `HandOvers`.
+        package let handsOver: Bool
         /// Called with the status as it was journaled: that of a failed image if publishing failed.
         package let completion: @Sendable (ImageStatus) -> Void
         /// Called instead where it is not journaled.
@@ -30,19 +32,25 @@ package final class Publisher: Sendable {
         fileprivate var isUndecided = true
 
         package init(
-            folders: BatchFolders, index: Int, status: ImageStatus,
+            folders: BatchFolders, index: Int, status: ImageStatus, handsOver: Bool = false,
             completion: @escaping @Sendable (ImageStatus) -> Void,
             unrecorded: @escaping @Sendable (Unrecorded) -> Void = { _ in }
         ) {
             self.folders = folders
             self.index = index
             self.status = status
+            self.handsOver = handsOver
             self.completion = completion
             self.unrecorded = unrecorded
         }
 
         /// Whether it has an output that is not known to be on the disk.
         fileprivate var awaitsSync: Bool { status.state == .filtered && isUndecided }
+
+        /// What the journal's record vouches for.
+        fileprivate var files: [FileName] {
+            [BatchFile.output(index)] + (handsOver ? [BatchFile.pixels(index)] : [])
+        }
 
         fileprivate var record: JournalRecord { .ended(index: index, status) }
     }
@@ -307,18 +315,18 @@ package final class Publisher: Sendable {
 
     /// All of the group's outputs go on their way to the disk before the first is waited for.
     private func startWriting(_ items: [Item], in active: Directory) {
-        guard durably, items.count > 1 else { return }
-        for item in items where item.awaitsSync {
-            // A file that cannot be opened is told of when it is synced.
-            try? active.open(BatchFile.output(item.index)).startWriting()
-        }
+        let files = items.filter(\.awaitsSync).flatMap(\.files)
+        guard durably, files.count > 1 else { return }
+        // A file that cannot be opened is told of when it is synced.
+        for file in files { try? active.open(file).startWriting() }
     }
 
     /// Waits until the outputs are on the disk. Those that cannot get there fail; those for which there was no
     /// space are made again, and leave the group. Throws where that cannot be told yet.
     private func sync(_ items: inout [Item], in active: Directory) throws(FileError) {
         guard durably else { return }
-        if items.count(where: \.awaitsSync) > 1, let groupSync,
+        let files = items.lazy.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
+        if files > 1, let groupSync,
             groupSync.sync(items[0].folders.spool.active)
         {
             return
@@ -327,9 +335,10 @@ package final class Publisher: Sendable {
         defer { for index in unwritten.reversed() { items.remove(at: index) } }
         for index in items.indices {
             guard items[index].awaitsSync else { continue }
-            let name = BatchFile.output(items[index].index)
-            do {
-                try active.open(name).sync(path: active.path(of: name))
+            do throws(FileError) {
+                for name in items[index].files {
+                    try active.open(name).sync(path: active.path(of: name))
+                }
             } catch  where error.step == FileError.sync && error.errno.storageFault == .full {
                 // Unlike a journal's lines, an output can be written anew from its beginning.
                 storage.troubled(FileError("write", error.path, error.errno))

@@ -165,6 +165,7 @@ package struct Recovery: Sendable {
         try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
         let standing = try applyJournal(to: &fresh, &crashes, folders, active)
+        let handOvers = try clearScrap(of: fresh, active)
         let isHeld = standing == .held
         if isHeld { fresh.state = .held }
         // Others are rewritten when they go on, which may be long after.
@@ -176,7 +177,8 @@ package struct Recovery: Sendable {
         return .unfinished(
             PreparedBatch(
                 folders: folders, manifest: manifest, status: fresh,
-                isCancelled: standing == .cancelled, isHeld: isHeld, crashes: crashes))
+                isCancelled: standing == .cancelled, isHeld: isHeld, crashes: crashes,
+                handOvers: handOvers))
     }
 
     /// Puts a status into the outbox: with its folder, or into the one that is there, whose status was there
@@ -260,8 +262,8 @@ package struct Recovery: Sendable {
         spool.attempts.settle(folders.id)
     }
 
-    /// Takes over what the journal says, finishes the renames it decided, and clears away what was begun
-    /// and not finished. Gives what the controls have made of the batch.
+    /// Takes over what the journal says, and finishes the renames it decided. Gives what the controls have made of
+    /// the batch.
     private func applyJournal(
         to status: inout Status, _ crashes: inout [Int: Crashes], _ folders: BatchFolders,
         _ active: Directory
@@ -291,11 +293,26 @@ package struct Recovery: Sendable {
             }
             status.counts[status.images[index].state] += 1
         }
+        return standing
+    }
+
+    /// Clears away what was begun and not finished: fetched bytes, and pictures that no journal record vouches for.
+    /// Gives the images whose pixels are handed over.
+    private func clearScrap(
+        of status: Status, _ active: Directory
+    ) throws(FileError) -> Set<Int> {
+        var handOvers: Set<Int> = []
         for name in try active.names() where Self.isScrap(name) {
+            if let index = BatchFile.index(ofPixels: name), status.images.indices.contains(index),
+                status.images[index].state == .filtered
+            {
+                handOvers.insert(index)
+                continue
+            }
             try active.remove(name)
             FaultPoint.recoveryScrapRemoved.pass()
         }
-        return standing
+        return handOvers
     }
 
     /// What the controls in a journal have made of a batch.
@@ -337,8 +354,8 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// Fetched bytes and outputs that no journal record vouches for.
     private static func isScrap(_ name: FileName) -> Bool {
-        ["source-", "output-", "status.new", "journal.new"].contains { name.text.hasPrefix($0) }
+        BatchFile.isScratch(name)
+            || ["status.new", "journal.new"].contains { name.text.hasPrefix($0) }
     }
 }

@@ -211,7 +211,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     /// What its source's download has come to; absent where nothing is fetched, or has not been begun.
     package var download: Download?
     package var error: Failure?
-    /// What the decoder remarked and let pass.
+    /// What was remarked and let pass.
     package var warnings: [String]?
     /// What became of the source's chunks that are not pixels: kept, converted or dropped.
     package var metadata: [String: String]?

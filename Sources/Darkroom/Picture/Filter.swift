@@ -104,7 +104,7 @@ package enum Filter: Sendable, Equatable {
         }
     }
 
-    /// The parameters of `overlay` and `watermark`: another image's output laid over the picture.
+    /// The parameters of `overlay` and `watermark`: another image's pixels laid over the picture.
     package struct Overlay: Sendable, Equatable {
         /// The other image's name.
         package var from: String

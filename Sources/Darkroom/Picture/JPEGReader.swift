@@ -7,9 +7,10 @@ import SystemPackage
 /// come in scans of their own, is taken in whole before its first band is lent, as coefficients of two
 /// bytes, which count against `PictureLimits.wholePictureBytes`; others never take more than a band.
 ///
-/// Damage is an error wherever libjpeg notices it, also where it would go on with a warning: JPEG has no
-/// checksums, so wrong bits that still make codes go unnoticed. What follows the end of the picture is
-/// warned of by the call of `nextBand` that returns nil.
+/// Damage is an error wherever libjpeg notices it, also where it would go on with a warning, but for three
+/// remarks that change no pixel (darkroom-status(5) lists them): JPEG has no checksums, so wrong bits that still
+/// make codes go unnoticed. What follows the end of the picture is warned of by the call of `nextBand` that
+/// returns nil.
 package final class JPEGReader: PictureReader {
     /// That of the picture as it is decoded, which `divisor` makes smaller.
     package let layout: PixelLayout
@@ -65,12 +66,9 @@ package final class JPEGReader: PictureReader {
         var colour = PNGColour()
         if raw.has_density != 0 { colour.density = PNGColour.Density(raw.density) }
         if let bytes = file.profile {
-            let profile = PNGColour.Profile(name: Self.profileName, bytes: bytes)
-            if profile.isPlausible {
-                colour.profile = profile
-            } else {
-                remarks.append("the colour profile is damaged, or none for RGB or gray")
-            }
+            let verdict = try PNGColour.Profile.judge(bytes, isGray: raw.channels == 1, name: name)
+            colour.profile = verdict.profile
+            if let remark = verdict.remark { remarks.append(remark) }
         }
         self.colour = colour
         self.divisor = divisor(Int(raw.width), Int(raw.height), orientation)
@@ -83,9 +81,6 @@ package final class JPEGReader: PictureReader {
         self.name = name
         self.checkpoint = checkpoint
     }
-
-    /// PNG wants a name for a profile; JPEG has none.
-    private static let profileName = "ICC profile"
 
     package var warnings: [String] { file.warnings + remarks }
 
@@ -158,16 +153,5 @@ extension PNGColour.Density {
         let most = UInt32(UInt16.max)
         guard (1...most).contains(x), (1...most).contains(y) else { return nil }
         return darkroom_jpeg_density(unit: unit, x: UInt16(x), y: UInt16(y))
-    }
-}
-
-extension PNGColour.Profile {
-    /// Whether the header is that of a profile for gray or RGB: its length, its signature and its
-    /// colour space (ICC.1, section 7.2).
-    var isPlausible: Bool {
-        guard bytes.count >= 132 else { return false }
-        let length = bytes[0..<4].reduce(0) { $0 << 8 | Int($1) }
-        return length == bytes.count && bytes[36..<40].elementsEqual("acsp".utf8)
-            && (isGray || bytes[16..<20].elementsEqual("RGB ".utf8))
     }
 }

@@ -1,4 +1,5 @@
 import CShims
+import Glibc
 
 /// The chunks of a PNG that say what its numbers mean: colour space and physical size.
 package struct PNGColour: Sendable, Equatable {
@@ -32,13 +33,40 @@ package struct PNGColour: Sendable, Equatable {
 
     /// iCCP.
     package struct Profile: Sendable, Equatable {
-        package var name: String
-        /// The profile itself, as of ICC.1; libpng has checked its header and its length.
+        /// In Latin-1, as it stands in the file.
+        package var name: [UInt8]
+        /// The profile itself, as of ICC.1; libpng has checked its header, its length and its table of tags.
         package var bytes: [UInt8]
 
-        package init(name: String, bytes: [UInt8]) {
+        package init(name: [UInt8], bytes: [UInt8]) {
             self.name = name
             self.bytes = bytes
+        }
+
+        /// What is to be made of a profile that does not come from a PNG: libpng's check is the one for all, so
+        /// that what is read can be written in either format.
+        ///
+        /// - Parameters:
+        ///   - isGray: whether the picture is.
+        ///   - name: what messages call the file.
+        /// - Returns: the profile if libpng takes it, and what is to be remarked.
+        static func judge(
+            _ bytes: [UInt8], isGray: Bool, name: String
+        ) throws(PictureError) -> (profile: Self?, remark: String?) {
+            var words = [CChar](repeating: 0, count: Int(DARKROOM_PNG_PROFILE_WORDS))
+            let result = darkroom_png_judge_profile(bytes, bytes.count, isGray ? 1 : 0, &words)
+            let remark = String(
+                decoding: words.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            switch result {
+            case DARKROOM_PNG_OK:
+                let name = Array(DARKROOM_PNG_PROFILE_NAME.utf8)
+                return (Self(name: name, bytes: bytes), remark.isEmpty ? nil : remark)
+            case DARKROOM_PNG_MEMORY:
+                throw ShimReader.outOfMemory(
+                    "\(name): reading the header", "no memory for checking the colour profile")
+            default:
+                return (nil, "the colour profile is left out: \(remark)")
+            }
         }
 
         /// Whether the profile is one for gray: the header's colour space, at byte 16, is `GRAY`.
@@ -77,7 +105,9 @@ extension PNGColour {
         }
         if has(DARKROOM_PNG_HAS_ICCP), let name = c.profile_name {
             profile = Profile(
-                name: String(cString: name),
+                name: Array(UnsafeBufferPointer(start: name, count: strlen(name))).map {
+                    UInt8(bitPattern: $0)
+                },
                 bytes: Array(
                     UnsafeBufferPointer(start: c.profile, count: Int(c.profile_length))))
         }
@@ -111,9 +141,9 @@ extension PNGColour {
         }
         guard let profile else { return body(&c) }
         set(DARKROOM_PNG_HAS_ICCP)
-        return profile.name.withCString { name in
+        return (profile.name.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { name in
             profile.bytes.withUnsafeBufferPointer { bytes in
-                c.profile_name = name
+                c.profile_name = name.baseAddress
                 c.profile = bytes.baseAddress
                 c.profile_length = UInt32(bytes.count)
                 return body(&c)

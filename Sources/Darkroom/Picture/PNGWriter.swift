@@ -2,7 +2,7 @@ import CDeflate
 import CShims
 import SystemPackage
 
-/// The end of the pipeline: pulls a stage's bands and writes them as a PNG file.
+/// Writes a stage's bands as a PNG file: those it pulls, at the end of the pipeline, or those it is given.
 ///
 /// libpng makes what is around the pixels, `StripEncoder` the pixels' chunks.
 package final class PNGWriter {
@@ -40,8 +40,18 @@ package final class PNGWriter {
     private let writer: OpaquePointer
     private let name: String
     private var output: OutputFile
+    private let strips: StripEncoder
+    private var chunks: Set<String> = []
 
-    private init(file: FileDescriptor, name: String) throws(PictureError) {
+    /// Writes all that comes before the pixels. To be closed in the end, see `close`.
+    ///
+    /// - Parameters:
+    ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
+    ///   - ahead: What reads the picture's source ahead, if anything does.
+    init(
+        _ layout: PixelLayout, to file: FileDescriptor, name: String, colour: PNGColour,
+        exif: [UInt8]?, compression: Compression, cores: Cores, ahead: ReadAhead?
+    ) throws(PictureError) {
         guard let writer = darkroom_png_writer_new() else {
             throw PictureError(
                 .outOfMemory, "\(name): no memory for writing a PNG", isTransient: true)
@@ -49,6 +59,8 @@ package final class PNGWriter {
         self.writer = writer
         self.name = name
         output = OutputFile(file, name: name)
+        strips = StripEncoder(layout, compression.effort, cores: cores, ahead: ahead, name: name)
+        chunks = try start(layout, colour: colour, exif: exif)
     }
 
     deinit { darkroom_png_writer_free(writer) }
@@ -78,22 +90,31 @@ package final class PNGWriter {
         exif: [UInt8]?, compression: Compression, cores: Cores, ahead: ReadAhead?,
         checkpoint: () -> Bool
     ) throws(PictureError) -> Output {
-        let writer = try PNGWriter(file: file, name: name)
-        let layout = stage.layout
-        let strips = StripEncoder(
-            layout, compression.effort, cores: cores, ahead: ahead, name: name)
-        defer { strips.close() }
-        let chunks = try writer.start(layout, colour: colour, exif: exif)
+        let writer = try PNGWriter(
+            stage.layout, to: file, name: name, colour: colour, exif: exif,
+            compression: compression, cores: cores, ahead: ahead)
+        defer { writer.close() }
         while true {
             if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
             guard let band = try stage.nextBand() else { break }
-            try strips.add(band, output: writer.put)
+            try writer.add(band)
         }
-        try strips.finish(output: writer.put)
-        try writer.finish()
-        return Output(
-            bytes: writer.output.bytes, sha256: writer.output.sha256, chunks: chunks)
+        return try writer.finish()
     }
+
+    /// Adds a band's rows, which are copied.
+    func add(_ band: Band) throws(PictureError) { try strips.add(band, output: put) }
+
+    /// Writes all that is left, after the last row.
+    func finish() throws(PictureError) -> Output {
+        try strips.finish(output: put)
+        try check(darkroom_png_writer_finish(writer), step: "writing the end")
+        try flush()
+        return Output(bytes: output.bytes, sha256: output.sha256, chunks: chunks)
+    }
+
+    /// Waits for those of the helpers that are at work for it.
+    func close() { strips.close() }
 
     /// Writes all that comes before the pixels; returns the names of the colour chunks written.
     private func start(
@@ -111,12 +132,6 @@ package final class PNGWriter {
         }
         try flush()
         return PNGColour.chunkNames(of: written)
-    }
-
-    /// Writes all that comes after the strips.
-    private func finish() throws(PictureError) {
-        try check(darkroom_png_writer_finish(writer), step: "writing the end")
-        try flush()
     }
 
     /// Writes out what libpng has produced.

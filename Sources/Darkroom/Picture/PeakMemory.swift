@@ -37,39 +37,47 @@ package struct PeakMemory {
         }
     }
 
-    private let limits: PictureLimits
+    let limits: PictureLimits
     private let cores: Cores
     /// The steps' own count. No step is let go of before the last is made, as in the pipeline.
-    private let memory: PictureMemory
+    let memory: PictureMemory
     private var steps: [any Stage] = []
-    private var layout: PixelLayout
+    var layout: PixelLayout
+    /// After `trim` only bounds of the picture's size are known: `layout` has the largest sides, which need not
+    /// come together, and this is the largest number of pixels. nil where the size is known.
+    var mostPixels: Int?
     /// What is not counted.
     private var bytes = 0
-    /// Whether `layout` is the largest there may be, as after `trim`.
-    private var isAtMost = false
     /// Whether of what is counted nothing is known but that it keeps to the limit.
-    private var isUnknown = false
-    /// Whether the same is true of the picture's size.
-    private var isAnySize = false
+    var isUnknown = false
+    /// Whether a step has been added that reads when it is made.
+    private var hasRead = false
 
     /// An upper bound, in bytes, of what `PicturePipeline.run` with the same arguments takes.
     ///
-    /// What `trim` leaves and how large an overlaid image is is not known before: trimming is taken to leave
-    /// everything. Where that is no bound, because a `resize` follows, the bound is what the limits allow.
+    /// What `trim` leaves is not known before: of all that follows, the bound is the largest that any part of
+    /// the picture may come to. Where the run is to fail after a step that reads the picture, the bound is that of
+    /// the steps before the failure.
     ///
     /// - Parameters:
-    ///   - other: the header of another image's output, for `overlay`; nil if it is not known.
+    ///   - handsOver: whether the filtered pixels are handed over besides.
+    ///   - other: the header of another image's pixels, for `overlay`; nil if it is not known.
     /// - Throws: what `run` would throw before it reads: `tooManyPixels`, `filterOutside`.
     package static func bound(
         of source: Source, autoOrient: Bool = true, filters: [Filter],
-        options: OutputOptions = OutputOptions(), limits: PictureLimits = PictureLimits(),
-        cores: Cores = .shared, other: (_ name: String) -> Source? = { _ in nil }
+        options: OutputOptions = OutputOptions(), handsOver: Bool = false,
+        limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
+        other: (_ name: String) -> Source? = { _ in nil }
     ) throws(PictureError) -> Int {
         var peak = PeakMemory(source, limits, cores)
         try peak.addReader(source)
         let turns = autoOrient ? source.orientation.filters : []
-        for filter in turns + filters { try peak.add(filter, other) }
-        try peak.addWriter(options, profile: source.profileBytes)
+        do throws(PictureError) {
+            for filter in turns + filters { try peak.add(filter, other) }
+            try peak.addWriter(options, handsOver: handsOver, profile: source.profileBytes)
+        } catch {
+            guard peak.hasRead else { throw error }
+        }
         return peak.total
     }
 
@@ -138,35 +146,43 @@ package struct PeakMemory {
         _ filter: Filter, _ other: (_ name: String) -> Source?
     ) throws(PictureError) {
         let input = layout
-        if case .resize = filter, isAtMost { widen() }
-        if isAnySize {
-            bytes += Self.step(filter, from: layout, to: layout)
-            if case .overlay = filter { bytes += Self.anyReader(limits) }
-            return
-        }
         switch filter {
         case .trim:
-            try memory.take(input.bytes, for: "trim")
-            isAtMost = true
+            let pixels = mostPixels ?? input.width * input.height
+            try hold(pixels * input.bytesPerPixel, for: "trim")
+            mostPixels = pixels
+            hasRead = true
         case .overlay(let overlay):
             try add(overlay, other(overlay.from))
+            hasRead = true
         default:
-            let stage = try FilterStage.make(
-                filter, upstream: BlankStage(layout),
-                context: StageContext(limits: limits, memory: memory))
-            steps.append(stage)
-            layout = stage.layout
+            if let mostPixels {
+                try add(filter, atMost: mostPixels)
+            } else {
+                try make(filter)
+            }
         }
         bytes += Self.step(filter, from: input, to: layout)
     }
 
-    /// A resize of a picture whose size is not known may make rows as wide as the limits allow.
-    private mutating func widen() {
-        isAnySize = true
-        isUnknown = true
-        layout.width = limits.side
-        layout.height = max(1, limits.pixels / limits.side)
-        layout.channels = 4
+    /// Makes a filter's stage over no pixels, which counts what it holds.
+    mutating func make(_ filter: Filter) throws(PictureError) {
+        let stage = try FilterStage.make(
+            filter, upstream: BlankStage(layout),
+            context: StageContext(limits: limits, memory: memory))
+        steps.append(stage)
+        layout = stage.layout
+    }
+
+    /// Counts what a step holds. Where a picture of the largest size would hold more than is allowed, a smaller one
+    /// may hold all that is.
+    mutating func hold(_ bytes: Int, for operation: String) throws(PictureError) {
+        do throws(PictureError) {
+            try memory.take(bytes, for: operation)
+        } catch {
+            guard mostPixels != nil else { throw error }
+            isUnknown = true
+        }
     }
 
     /// The part that is seen, and the reader while it is read.
@@ -187,9 +203,15 @@ package struct PeakMemory {
         let rows = (corner.y..<corner.y + other.layout.height).clamped(to: 0..<input.height)
         var seen = other.layout
         seen.channels = isGray ? 2 : 4
-        // Of a picture that is trimmed first, another part may be seen.
-        if !isAtMost { (seen.width, seen.height) = (max(columns.count, 1), max(rows.count, 1)) }
-        try memory.take(seen.bytes + other.heldBytes, for: "overlay")
+        if mostPixels == nil {
+            (seen.width, seen.height) = (max(columns.count, 1), max(rows.count, 1))
+        } else {
+            // Which part of it is seen depends on what is left of the picture.
+            (seen.width, seen.height) = (
+                min(seen.width, input.width), min(seen.height, input.height)
+            )
+        }
+        try hold(seen.bytes + other.heldBytes, for: "overlay")
         bytes += Self.reader(other)
     }
 
@@ -220,29 +242,42 @@ package struct PeakMemory {
     // MARK: Writing
 
     private mutating func addWriter(
-        _ options: OutputOptions, profile: Int
+        _ options: OutputOptions, handsOver: Bool, profile: Int
     ) throws(PictureError) {
         bytes += 3 * profile
+        if handsOver { bytes += 3 * profile + strips(HandOver.compression) }
         switch options.format {
         case .png:
-            bytes += StripEncoder.mostBytes(layout, options.compression.effort, cores: cores)
+            bytes += strips(options.compression)
         case .jpeg:
-            if isAnySize {
+            if mostPixels != nil {
                 layout.width = min(layout.width, JPEGWriter.largestSide)
                 layout.height = min(layout.height, JPEGWriter.largestSide)
             }
-            let held = try JPEGWriter.heldBytes(layout, name: "output", options: options)
-            if !isUnknown { try memory.take(held, for: "writing a progressive picture") }
+            let held = min(
+                try JPEGWriter.heldBytes(layout, name: "output", options: options),
+                mostCoefficientBytes)
+            try hold(held, for: "writing a progressive picture")
             // Rows as libjpeg has them; what is written comes out in the end if it is progressive, and
             // is no larger than the coefficients.
             bytes += 192 * 3 * layout.width + 1 << 20
-            bytes += isAnySize && options.progressive ? limits.wholePictureBytes : held
+            bytes += min(held, limits.wholePictureBytes)
+        }
+    }
+
+    private func strips(_ compression: PNGWriter.Compression) -> Int {
+        var (layout, most) = (layout, 0)
+        while true {
+            most = max(most, StripEncoder.mostBytes(layout, compression.effort, cores: cores))
+            // Of a narrower picture a strip has more rows, each with margins.
+            guard mostPixels != nil, layout.width > 1 else { return most }
+            layout.width /= 2
         }
     }
 }
 
 /// A source that is never read.
-private final class BlankStage: Stage {
+final class BlankStage: Stage {
     let layout: PixelLayout
 
     init(_ layout: PixelLayout) {

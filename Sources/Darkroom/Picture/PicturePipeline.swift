@@ -21,15 +21,16 @@ package struct PicturePipeline {
     ///   - autoOrient: Whether to turn the picture upright first, as its camera has noted.
     ///   - output: Written from the current offset on; neither synchronised nor closed. What has been
     ///     written when an error is thrown is no picture.
+    ///   - handOver: Where the filtered pixels are written besides, for other images.
     ///   - cores: One of them is this thread's; those that are idle help to compress.
-    ///   - openImage: Opens the output of another image, for `overlay`.
+    ///   - openImage: Opens the pixels of another image, for `overlay`.
     ///   - admit: Called when the header has been read and nothing else.
     ///   - checkpoint: False to stop with `PictureError.Code.cancelled`. May be asked by two threads at
     ///     once.
     package static func run(
         input: FileDescriptor, inputName: String, autoOrient: Bool = true, filters: [Filter],
         output: FileDescriptor, outputName: String, options: OutputOptions = OutputOptions(),
-        limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
+        handOver: HandOver? = nil, limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
         stage: StageMaker = FilterStage.make,
         admit: Admission? = nil,
@@ -54,7 +55,7 @@ package struct PicturePipeline {
                 // What it objects to, the steps below object to with more words.
                 let peak = try? PeakMemory.bound(
                     of: header, autoOrient: autoOrient, filters: filters, options: options,
-                    limits: limits, cores: cores
+                    handsOver: handOver != nil, limits: limits, cores: cores
                 ) { name in
                     do throws(PictureError) {
                         return try Self.header(of: name, limits: limits, openImage)
@@ -89,9 +90,15 @@ package struct PicturePipeline {
             let colour = reader.colour.carried(through: effective, to: last.layout)
             let exif =
                 options.keepsExif ? Exif.carried(reader.exif, isUpright: autoOrient) : nil
+            let copied = try handOver.map { handOver throws(PictureError) in
+                try HandOverStage(
+                    last, to: handOver, colour: colour, exif: exif, cores: cores, ahead: ahead)
+            }
+            defer { copied?.close() }
             let written = try write(
-                last, to: output, name: outputName, colour: colour, exif: exif, options: options,
-                memory: memory, cores: cores, ahead: ahead, checkpoint: checkpoint)
+                copied ?? last, to: output, name: outputName, colour: colour, exif: exif,
+                options: options, memory: memory, cores: cores, ahead: ahead, checkpoint: checkpoint
+            )
 
             // A filter that needed only a part of the picture has left the rest unread.
             while try source.nextBand() != nil {}
@@ -113,7 +120,7 @@ package struct PicturePipeline {
                 sha256: written.sha256, warnings: reader.warnings + context.remarks.all,
                 metadata: metadata)
         } catch {
-            throw error.naming(inputName, or: outputName)
+            throw error.naming(inputName, or: [outputName, handOver?.name].compactMap { $0 })
         }
     }
 
@@ -154,8 +161,8 @@ package struct PicturePipeline {
 extension PictureError {
     /// The same with the picture's name in front, unless the message names one of these already. A
     /// filter knows no names.
-    fileprivate func naming(_ input: String, or output: String) -> PictureError {
-        if message.hasPrefix("\(input): ") || message.hasPrefix("\(output): ") { return self }
+    fileprivate func naming(_ input: String, or outputs: [String]) -> PictureError {
+        if ([input] + outputs).contains(where: { message.hasPrefix("\($0): ") }) { return self }
         var named = self
         named.message = "\(input): \(message)"
         return named

@@ -87,6 +87,17 @@ extension SampleManifest {
                 """,
             outcome: (4, 0)),
         SampleManifest(
+            kind: "marked", format: .yaml,
+            text: """
+                images:
+                  mark: {source: alpha.png, output: {format: jpeg}}
+                  a: {source: large.png, filters: [{watermark: {from: mark}}]}
+                  b: {from: mark, filters: [flip], output: {format: jpeg}}
+                  c: {source: deep.png, filters: [{overlay: {from: b}}]}
+
+                """,
+            outcome: (4, 0)),
+        SampleManifest(
             kind: "снимки", format: .yaml,
             text: """
                 priority: veryHigh

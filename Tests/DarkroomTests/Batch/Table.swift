@@ -44,6 +44,14 @@ struct Table {
     /// What was to be told of the beginnings of batches.
     private(set) var begun: [BatchBeginning] = []
     private(set) var prepared = 0
+    /// Images whose pixels were handed over, each time, and whose were removed.
+    private(set) var handedOver: [String] = []
+    private(set) var dropped: [Int] = []
+    /// Images that were filtered again for that, and how that ended.
+    private(set) var endedAgain: [String: ImageState] = [:]
+    private(set) var warnings: [String: [String]] = [:]
+    /// What a filtered picture's sum is, by its image's name.
+    var sums: [String: String] = [:]
     private(set) var mostLive = 0
     private(set) var endedTwice = 0
     /// What was to be journaled of controls.
@@ -91,10 +99,12 @@ struct Table {
     /// - Parameter ended: the images that a journal says have ended, and how.
     mutating func accept(
         _ id: String, _ manifest: Manifest, isCancelled: Bool = false,
-        isHeld: Bool = false, ended: [Int: ImageState] = [:], crashes: [Int: Crashes] = [:]
+        isHeld: Bool = false, ended: [Int: ImageState] = [:], crashes: [Int: Crashes] = [:],
+        handOvers: Set<Int> = []
     ) {
         manifests[id] = manifest
-        var prepared = prepare(id, manifest, ended, crashes)
+        journal[id] = ended
+        var prepared = prepare(id, manifest, ended, crashes, handOvers)
         prepared.isCancelled = isCancelled
         prepared.isHeld = isHeld
         take(board.accept(prepared))
@@ -103,7 +113,7 @@ struct Table {
 
     private func prepare(
         _ id: String, _ manifest: Manifest, _ ended: [Int: ImageState] = [:],
-        _ crashes: [Int: Crashes] = [:]
+        _ crashes: [Int: Crashes] = [:], _ handOvers: Set<Int> = []
     ) -> PreparedBatch {
         let reference = Status.ManifestReference(
             name: id, file: "manifest.json", sha256: "", bytes: 0, uid: 1000)
@@ -114,12 +124,17 @@ struct Table {
             images: Batch.initialImages(of: manifest))
         for (index, state) in ended {
             status.images[index].state = state
+            if state == .filtered {
+                status.images[index].output = .init(
+                    file: manifest.images[index].outputFile, format: .png, sha256: "", bytes: 1,
+                    width: 1, height: 1, depth: 8, channels: 3)
+            }
             status.counts[.new] -= 1
             status.counts[state] += 1
         }
         return PreparedBatch(
             folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status,
-            crashes: crashes)
+            crashes: crashes, handOvers: handOvers)
     }
 
     mutating func setMemory(limit: Int, width: Int = .max) {
@@ -145,6 +160,11 @@ struct Table {
 
     /// The images that are being filtered.
     var atWork: [String] { running.map(\.name) }
+
+    /// What the users of a batch see.
+    func shown(_ id: String) -> Status? {
+        board.batches.values.first { $0.folders.id == id }?.shownStatus
+    }
 
     func counts(of id: String) -> Status.Counts {
         board.batches.values.first { $0.folders.id == id }?.status.counts ?? Status.Counts()
@@ -228,10 +248,15 @@ struct Table {
             }
             codes[status.name] = status.error?.code
             failures[status.name] = status.error
+            warnings[status.name] = status.warnings
             fetches[status.name] = status.download
             attempts[status.name] = status.attempts
             journal[folders.id, default: [:]][index] = status.state
             take(board.imageEnded(key, index, status))
+        case .endAgain(let key, let index, let status):
+            endedAgain[status.name] = status.state
+            take(board.imageEnded(key, index, status))
+        case .dropHandOver(_, let image): dropped.append(image)
         case .prepare(let key, let folders):
             prepared += 1
             guard let manifest = manifests[folders.id] else { return }
@@ -322,6 +347,7 @@ struct Table {
             }
         }
         admitted.append(job.name)
+        if job.handsOver { handedOver.append(job.name) }
         running.append((key, image, job.name))
         mostAtOnce = max(mostAtOnce, running.count)
         if width == 0 { endFilter() }
@@ -334,7 +360,9 @@ struct Table {
             let failure = Failure(code: "png-crc", message: "damaged")
             return take(board.filterEnded(key, image, result: .failure(failure)))
         }
-        take(board.filterEnded(key, image, result: .success(PictureReport.small)))
+        var report = PictureReport.small
+        report.sha256 = sums[name] ?? ""
+        take(board.filterEnded(key, image, result: .success(report)))
     }
 }
 

@@ -46,8 +46,9 @@ import Testing
     private static func filterJob() throws -> FilterJob {
         let job = try job()
         return FilterJob(
-            folders: job.folders, image: 0, name: "a", input: .output(file: "b"), autoOrient: true,
-            filters: [], overlays: [:], output: OutputOptions(), outputFile: "a.png", crashes: 0,
+            folders: job.folders, image: 0, name: "a", input: .source(slot: 0, text: "b"),
+            autoOrient: true, filters: [], overlays: [:], output: OutputOptions(),
+            outputFile: "a.png", handsOver: false, isAgain: false, crashes: 0,
             cancellation: CancellationFlag())
     }
 

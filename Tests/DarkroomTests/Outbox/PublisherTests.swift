@@ -65,6 +65,32 @@ import Testing
         #expect(records.contains(.ended(index: 9, failed)))
     }
 
+    /// An image is recorded when the pixels that it hands over are on the disk, too.
+    @Test func pixelsThatAreHandedOverAreSyncedFirst() throws {
+        let active = try folders.active()
+        for index in 0..<2 {
+            try active.write([UInt8(index)], to: BatchFile.output(index), durably: false)
+        }
+        try active.write([7], to: BatchFile.pixels(0), durably: false)
+        let results = Mutex<[Int: ImageStatus]>([:])
+        for index in 0..<2 {
+            publisher.publish(
+                Publisher.Item(
+                    folders: folders, index: index, status: filtered(index), handsOver: true
+                ) { recorded in
+                    results.withLock { $0[index] = recorded }
+                })
+        }
+        publisher.drain()
+        publisher.drain()
+        // The second one's are not there.
+        let ends = results.withLock { $0 }
+        #expect(ends[0]?.state == .filtered && ends[1]?.state == .failed)
+        #expect(ends[1]?.error?.code == "file-missing")
+        #expect(try active.read(BatchFile.pixels(0)) == [7])
+        #expect(try !folders.outbox().exists("i1.png"))
+    }
+
     /// A stranger's file in the outbox is not overwritten; the image fails, in the journal too.
     @Test func overwritesNothing() throws {
         try folders.active().write([1], to: BatchFile.output(0), durably: false)

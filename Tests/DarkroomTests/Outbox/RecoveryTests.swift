@@ -248,6 +248,29 @@ import Testing
         #expect(Set(try active.names().map(\.text)) == ["manifest.json", "journal"])
     }
 
+    /// The journal's record of an image vouches for the pixels that it has handed over.
+    @Test func keepsThePixelsOfImagesThatAreFiltered() throws {
+        try claim()
+        _ = try resume()
+        let active = try folders.active()
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: true)
+        // Those of image 1 are of work that was not recorded; there is no image 2; the rest was being written.
+        let scrap: [FileName] = [
+            BatchFile.pixels(1), BatchFile.pixels(2), BatchFile.newPixels(0),
+            BatchFile.outputAgain(0), "pixels-00", "pixels-", "pixels-x",
+        ]
+        for name in [BatchFile.pixels(0)] + scrap {
+            try active.write([1], to: name, durably: false)
+        }
+        #expect(try resume().handOvers == [0])
+        let left = try active.names().map(\.text)
+        #expect(Set(left) == ["manifest.json", "journal", "pixels-0"])
+        // And another time, for a batch that waits is read more than once.
+        #expect(try resume().handOvers == [0])
+        try active.remove(BatchFile.pixels(0))
+        #expect(try resume().handOvers == [])
+    }
+
     @Test func takesAnOutputThatIsNotThereForOneThatSomeoneFetched() throws {
         try claim()
         _ = try resume()

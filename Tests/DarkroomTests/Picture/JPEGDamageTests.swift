@@ -144,6 +144,40 @@ import Testing
         #expect(!error.isTransient)
     }
 
+    /// What libjpeg would only warn of, and what changes no pixel.
+    typealias Remark = (words: String, change: @Sendable (inout [UInt8]) -> Void)
+    static let remarks: [Remark] = [
+        (
+            "Invalid SOS parameters for sequential JPEG (libjpeg)",
+            // Behind the number of components and two bytes for each: some encoders write zeros.
+            { file in file[place(0xDA, in: file) + 4 + 1 + 2 * 3 + 1] = 0 }
+        ),
+        (
+            "JFIF of an unknown revision, 2.01",
+            { file in
+                var jfif = JPEGSegment.jfif(unit: 0, x: 1, y: 1).bytes
+                jfif.replaceSubrange(9..<11, with: [2, 1])
+                file.insert(contentsOf: jfif, at: 2)
+            }
+        ),
+        (
+            "Unknown Adobe color transform code 7 (libjpeg)",
+            { file in
+                let adobe = JPEGSegment(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 7])
+                file.insert(contentsOf: adobe.bytes, at: 2)
+            }
+        ),
+    ]
+
+    @Test(arguments: remarks.indices) func harmlessRemarksAreNoDamage(number: Int) throws {
+        let maker = Self.maker(.one)
+        var file = maker.encoded
+        Self.remarks[number].change(&file)
+        let (bytes, reader) = try JPEGReader.pixels(of: file)
+        #expect(bytes == (try JPEGReader.pixels(of: maker.encoded).bytes))
+        #expect(reader.warnings == [Self.remarks[number].words])
+    }
+
     @Test func whatFollowsTheEndIsWarnedOf() throws {
         let maker = Self.maker(.one)
         let (bytes, reader) = try JPEGReader.pixels(of: maker.encoded + [0, 0, 0])

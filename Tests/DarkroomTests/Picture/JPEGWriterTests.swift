@@ -178,7 +178,7 @@ import Testing
 
     @Test func writesProfileAndDensity() throws {
         var colour = PNGColour()
-        colour.profile = .init(name: "p", bytes: ICCProfileMaker.profile(space: "RGB "))
+        colour.profile = .init(name: Array("p".utf8), bytes: ICCProfileMaker.profile(space: "RGB "))
         colour.density = .init(x: 2835, y: 11811, unit: 1)
         colour.gamma = 45455
         let picture = Self.picture(width: 1, height: 1, channels: 3, samples: [1, 2, 3])
@@ -198,7 +198,7 @@ import Testing
     @Test func largeProfilesAreCutIntoSegments() throws {
         let profile = ICCProfileMaker.profile(space: "GRAY", padding: 200_000)
         var colour = PNGColour()
-        colour.profile = .init(name: "p", bytes: profile)
+        colour.profile = .init(name: Array("p".utf8), bytes: profile)
         let (file, _) = try Self.write(
             Self.picture(width: 1, height: 1, channels: 1, samples: [1]), colour: colour)
         #expect(try JPEGReader.pixels(of: file).reader.colour.profile?.bytes == profile)

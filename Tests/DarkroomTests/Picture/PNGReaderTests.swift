@@ -92,6 +92,28 @@ import Testing
         }
     }
 
+    /// PNG wants tRNS behind PLTE. Of one before it libpng makes no alpha, and warns; so does our own decoder.
+    @Test(arguments: PixelKind.all.filter { [.rgb, .palette].contains($0.colourType) })
+    func transparencyBeforeThePaletteDoesNotCount(kind: PixelKind) throws {
+        var maker = kind.noise(width: 19, height: 13)
+        let isPalette = kind.colourType == .palette
+        let key: [UInt8] =
+            isPalette ? [0] : maker.samples[..<3].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        maker.early = [PNGChunk("tRNS", key)]
+        if !isPalette { maker.palette = [[1, 2, 3], [4, 5, 6]] }
+        var plain = maker
+        plain.early = []
+        for way in DecodingWay.all {
+            let (picture, reader) = try way.pixels(of: maker.encoded)
+            #expect(picture == plain.reference, "\(way.testDescription)")
+            #expect(!picture.layout.hasAlpha && !reader.hasTransparencyChunk)
+            #expect(
+                reader.warnings == [isPalette ? "tRNS: out of place" : "PLTE: tRNS must be after"])
+        }
+        let report = try PicturePipelineTests.run(maker.encoded).report
+        #expect(report.metadata["tRNS"] == "dropped")
+    }
+
     /// Compressed by a library: codes made for the picture, matches, several blocks.
     @Test(arguments: [8, 16], [false, true])
     func readsWhatEncodersMake(depth: Int, alpha: Bool) throws {

@@ -42,6 +42,15 @@ import Testing
         Job(name: "rotate", source: .png(rgb), filters: [.rotate(.quarter)]),
         Job(name: "trim and flip", source: .png(rgb), filters: [.trim(tolerance: 0), .flip]),
         Job(
+            name: "trim and thumbnail", source: .png(rgb),
+            filters: [.trim(tolerance: 0), .resize(.init(width: 200, height: 200, fit: .cover))]),
+        Job(
+            name: "trim and much more", source: .png(rgba16),
+            filters: [
+                .trim(tolerance: 0), .resize(.init(width: 500, height: 500)), .blur(sigma: 3),
+                .rotate(.quarter), .pad(.init(.margins(top: 9, right: 9, bottom: 9, left: 9))),
+            ]),
+        Job(
             name: "resize", source: .png(rgb), filters: [.resize(Filter.Resize(width: 200))]),
         Job(
             name: "enlarge in light", source: .png(rgba16),
@@ -178,13 +187,60 @@ import Testing
         #expect(try PeakMemory.bound(of: source, autoOrient: false, filters: []) == upright)
     }
 
+    /// What may follow `trim`.
+    static let resizes: [Filter.Resize] =
+        Filter.Fit.allCases.map { .init(width: 200, height: 200, fit: $0) }
+        + [
+            .init(width: 200), .init(height: 200), .init(width: 200, withoutEnlargement: true),
+            .init(width: 200, kernel: .nearest),
+        ]
+
+    /// A small picture needs little whatever is made of it: what is left of it is no larger.
+    @Test(arguments: resizes) func whatFollowsATrimIsBoundedByThePicture(
+        resize: Filter.Resize
+    ) throws {
+        let trim = Filter.trim(tolerance: 0)
+        let small = PixelLayout(width: 10, height: 10, channels: 3, depth: 8)
+        let followers: [[Filter]] = [
+            [], [.sepia(intensity: 1)], [.blur(sigma: 2)], [.rotate(.quarter)], [trim, .flip],
+            [.overlay(Filter.Overlay(from: "logo"))],
+            [.pad(.init(.atLeast(width: 300, height: nil, .center)))],
+        ]
+        let logo = PixelLayout(width: 90, height: 40, channels: 4, depth: 8)
+        for follower in followers {
+            for options in [OutputOptions(), .init(format: .jpeg), Self.progressive] {
+                let bound = try PeakMemory.bound(
+                    of: PeakMemory.Source(.png, small),
+                    filters: [trim, .resize(resize)] + follower,
+                    options: options, cores: Cores(count: 2), other: { _ in .init(.png, logo) })
+                #expect(bound < 48 << 20, "\(follower), \(options)")
+            }
+        }
+        // Of 12 megapixels, 36 MB of which `trim` holds.
+        let photograph = PixelLayout(width: 4000, height: 3000, channels: 3, depth: 8)
+        let bound = try Self.bound([trim, .resize(resize)], layout: photograph)
+        // By `outside` either side may become very long.
+        let most = resize.fit == .outside ? 384 << 20 : 256 << 20
+        #expect(bound >= photograph.bytes && bound < most)
+    }
+
+    /// Where a step fails after `trim` has read the picture, that is admitted all the same.
+    @Test func countsWhatIsReadBeforeAFailure() throws {
+        let trim = Filter.trim(tolerance: 0)
+        let outside = Filter.crop(.rectangle(x: 1400, y: 0, width: 200, height: 1))
+        #expect(try Self.bound([trim, outside]) >= Self.rgb.bytes)
+        let wide = PixelLayout(width: 70_000, height: 10, channels: 3, depth: 8)
+        let bound = try PeakMemory.bound(
+            of: .init(.png, wide), filters: [trim], options: OutputOptions(format: .jpeg),
+            cores: Cores(count: 2))
+        #expect(bound >= wide.bytes)
+    }
+
     /// What is not known before is bounded by the limits.
     @Test func takesTheLimitsForWhatIsNotKnown() throws {
         var limits = PictureLimits()
         limits.wholePictureBytes = 100 << 20
-        let resize = Filter.resize(Filter.Resize(width: 800))
         #expect(try Self.bound([.trim(tolerance: 0)], limits: limits) < 50 << 20)
-        #expect(try Self.bound([.trim(tolerance: 0), resize], limits: limits) >= 100 << 20)
         let overlay = Filter.overlay(Filter.Overlay(from: "logo"))
         #expect(try Self.bound([overlay], limits: limits) >= 100 << 20)
         let logo = PixelLayout(width: 90, height: 40, channels: 4, depth: 8)

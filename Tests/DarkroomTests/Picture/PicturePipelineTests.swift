@@ -147,7 +147,7 @@ import Testing
     @Test func chunksFollowTheFilters() {
         var colour = PNGColour()
         colour.density = .init(x: 10, y: 20, unit: 1)
-        colour.profile = .init(name: "p", bytes: Self.rgb)
+        colour.profile = .init(name: Array("p".utf8), bytes: Self.rgb)
         let rgb = PixelLayout(width: 2, height: 2, channels: 4, depth: 8)
         let gray = PixelLayout(width: 2, height: 2, channels: 2, depth: 8)
         let turned = PNGColour.Density(x: 20, y: 10, unit: 1)
@@ -159,7 +159,7 @@ import Testing
                 == colour)
         #expect(colour.carried(through: [.rotate(.half), .flip, .flop], to: rgb) == colour)
         #expect(colour.carried(through: [.resize(.init(width: 1))], to: rgb).density == nil)
-        colour.profile = .init(name: "p", bytes: Self.gray)
+        colour.profile = .init(name: Array("p".utf8), bytes: Self.gray)
         #expect(colour.carried(through: [], to: gray).profile == colour.profile)
         #expect(colour.carried(through: [], to: rgb).profile == nil)
     }

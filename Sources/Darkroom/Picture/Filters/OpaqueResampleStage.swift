@@ -20,7 +20,7 @@ final class OpaqueResampleStage: Stage {
 
     /// The most memory for input rows; a band's, some sixty times. A picture of 100 million pixels can
     /// be reduced to a thirtieth of its width in it.
-    private static let windowBytes = 8 << 20
+    static let windowBytes = 8 << 20
 
     /// Beyond this many rows the weights' rounding would show.
     private static let longestKernel = 1024

@@ -4,14 +4,14 @@ import SystemPackage
 package struct StageContext {
     package let limits: PictureLimits
     package let memory: PictureMemory
-    /// Opens the output of another image of the batch.
+    /// Opens the pixels of another image of the batch.
     let openImage: ImageOpener
     /// False to stop with `PictureError.Code.cancelled`.
     let checkpoint: () -> Bool
     /// What the steps have remarked and let pass.
     let remarks = Remarks()
 
-    /// Opens the output of the image with this name, to be laid over the picture.
+    /// Opens the pixels of the image with this name, to be laid over the picture.
     package typealias ImageOpener = (_ name: String) throws(PictureError) -> OtherImage
 
     package init(
@@ -38,7 +38,7 @@ final class Remarks {
     func add(_ remark: String) { all.append(remark) }
 }
 
-/// Another image's output, open for reading from its start.
+/// Another image's pixels, in a file that is open for reading from its start.
 package struct OtherImage: ~Copyable {
     package let descriptor: Descriptor
     /// What messages call the file.

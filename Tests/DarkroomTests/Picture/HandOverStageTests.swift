@@ -1,0 +1,95 @@
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// What a picture hands over besides its output is what its output would be as a PNG.
+@Suite struct HandOverStageTests {
+    private static func run(
+        _ file: [UInt8], filters: [Filter], options: OutputOptions, handsOver: Bool,
+        autoOrient: Bool = true
+    ) throws -> (output: [UInt8], handOver: [UInt8], report: PictureReport) {
+        let source = try UnnamedFile(file)
+        let target = try UnnamedFile()
+        let pixels = try UnnamedFile()
+        let report = try PicturePipeline.run(
+            input: source.descriptor, inputName: "in", autoOrient: autoOrient, filters: filters,
+            output: target.descriptor, outputName: "out", options: options,
+            handOver: handsOver ? HandOver(file: pixels.descriptor, name: "pixels-0") : nil)
+        return (try target.contents(), try pixels.contents(), report)
+    }
+
+    static let filters: [[Filter]] = [
+        [], [.mono], [.opacity(amount: 0.5)], [.resize(.init(width: 20))], [.rotate(.quarter)],
+        [.trim(tolerance: 0), .blur(sigma: 2)],
+    ]
+
+    @Test(arguments: PixelKind.all, filters)
+    func isTheOutputAsPNG(kind: PixelKind, filters: [Filter]) throws {
+        let file = kind.noise(width: 61, height: 47).encoded
+        for progressive in [false, true] {
+            let jpeg = OutputOptions(format: .jpeg, progressive: progressive)
+            let both = try Self.run(file, filters: filters, options: jpeg, handsOver: true)
+            let png = OutputOptions(compression: .fast)
+            let asPNG = try Self.run(file, filters: filters, options: png, handsOver: false)
+            #expect(both.handOver == asPNG.output)
+            // And the output is what it is without.
+            let alone = try Self.run(file, filters: filters, options: jpeg, handsOver: false)
+            #expect(both.output == alone.output)
+            #expect(both.report == alone.report)
+        }
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func profileExifAndOrientationAreThoseOfAPNG(keepsExif: Bool, autoOrient: Bool) throws {
+        var maker = JPEGMaker.noise(width: 24, height: 16, channels: 3)
+        maker.early =
+            [.jfif(unit: 1, x: 72, y: 72), .exif(orientation: 6)]
+            + JPEGSegment.profile(ICCProfileMaker.profile(space: "RGB ", padding: 300))
+        let jpeg = OutputOptions(format: .jpeg, keepsExif: keepsExif)
+        let both = try Self.run(
+            maker.encoded, filters: [.flop], options: jpeg, handsOver: true, autoOrient: autoOrient)
+        let png = OutputOptions(compression: .fast, keepsExif: keepsExif)
+        let asPNG = try Self.run(
+            maker.encoded, filters: [.flop], options: png, handsOver: false, autoOrient: autoOrient)
+        #expect(both.handOver == asPNG.output)
+        let chunks = try #require(PNGChunk.all(in: both.handOver)).map(\.type)
+        #expect(chunks.contains("iCCP") && chunks.contains("eXIf") == keepsExif)
+    }
+
+    /// Large enough for several strips and helpers.
+    @Test func manyStripsAreHandedOver() throws {
+        let stars = Starfield(width: 1500, height: 900, seed: 4).picture(depth: 16, alpha: true)
+        let (file, _) = try PNGWriterTests.write(stars)
+        let jpeg = OutputOptions(format: .jpeg)
+        let both = try Self.run(file, filters: [], options: jpeg, handsOver: true)
+        #expect(try PNGDecoder.decode(both.handOver) == stars)
+    }
+
+    @Test func aDamagedSourceFailsAsItDoes() throws {
+        let file = Array(PNGAncillaryTests.maker.encoded.dropLast(30))
+        let error = #expect(throws: PictureError.self) {
+            try Self.run(
+                file, filters: [], options: OutputOptions(format: .jpeg), handsOver: true)
+        }
+        #expect(error?.kind == .pngTruncated)
+    }
+
+    @Test func losslessFormatsAreReadThemselves() {
+        #expect(PictureFormat.allCases.filter(\.isLossless) == [.png])
+    }
+
+    /// The second writer's strips are in the bound.
+    @Test func itsMemoryIsCounted() throws {
+        let source = PeakMemory.Source(
+            .png, PixelLayout(width: 3000, height: 2000, channels: 4, depth: 16))
+        let bounds = try [false, true].map {
+            try PeakMemory.bound(
+                of: source, filters: [], options: OutputOptions(format: .jpeg), handsOver: $0,
+                cores: Cores(count: 2))
+        }
+        let strips = StripEncoder.mostBytes(
+            source.layout, HandOver.compression.effort, cores: Cores(count: 2))
+        #expect(bounds[1] - bounds[0] == strips)
+    }
+}
