@@ -256,6 +256,7 @@ package final class Scheduler: Sendable {
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
         case .recordSteering(let folders, let steering):
+            log.steered(id: folders.id, steering)
             record(steering, of: folders, recorded)
         case .amendStatus(let folders, let isHeld, let steering):
             preparation.async { [self] in amendStatus(folders, isHeld, steering) }

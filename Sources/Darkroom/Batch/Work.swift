@@ -54,7 +54,8 @@ package enum Effect: Sendable {
     case cancel(Work)
     /// Journal how an image ended, at which step, and publish its output if it has one.
     case record(BatchKey, BatchFolders, index: Int, ImageStatus, Step)
-    /// Journal what a control file has done to the batch.
+    /// Tell what a control file does to the batch, and write it into the batch's journal. It stands before what follows
+    /// from it, so that it is told first.
     case recordSteering(BatchFolders, Steering)
     /// Show it in the status of a batch that waits.
     case amendStatus(BatchFolders, isHeld: Bool, steering: [Steering])
