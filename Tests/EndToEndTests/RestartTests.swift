@@ -52,6 +52,24 @@ import Testing
         #expect(try await second.stop() == .exited(0))
     }
 
+    /// Who reads the journal of a start sees the daemon come before its work.
+    @Test(arguments: [true, false]) func aStartIsToldInOrder(isKilled: Bool) async throws {
+        let bench = try Bench(pictures: Bench.many)
+        let first = try await bench.run(["downloads.concurrency": "2"])
+        try bench.drop("trip", images: bench.slowImages())
+        _ = try await bench.spool.waitForStatus(of: "trip", first, "under way") {
+            $0.counts.filtered >= 4
+        }
+        if isKilled { try await first.killAtOnce() } else { _ = try await first.stop() }
+        let second = try await bench.run()
+        var places: [String.Index] = []
+        for words in ["Watching ", " watches ", "trip resumed: ", "trip goes on: "] {
+            try await second.says(words)
+            places += second.outputText.firstRange(of: words).map { [$0.lowerBound] } ?? []
+        }
+        #expect(places.sorted() == places && places.count == 4)
+    }
+
     @Test func manyKillsLoseNothing() async throws {
         let bench = try Bench(pictures: 40)
         try bench.spool.makeFolders()

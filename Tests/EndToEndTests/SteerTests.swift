@@ -322,6 +322,46 @@ import Testing
         }
     }
 
+    // MARK: The journal
+
+    /// The journal tells first what was done, and then what follows from it.
+    @Test func isToldInOrder() async throws {
+        let bench = try Bench(pictures: Bench.many)
+        let daemon = try await bench.run(["downloads.concurrency": "2"])
+        func drop(_ control: String) async throws {
+            try bench.spool.drop(control, "")
+            try await waitUntilConsumed(bench, daemon, control)
+        }
+        /// Whether the first words of the daemon that hold each of these follow each other.
+        func expectInOrder(_ words: String..., sourceLocation: SourceLocation = #_sourceLocation)
+            async throws
+        {
+            for words in words { try await daemon.says(words) }
+            let text = daemon.outputText
+            let places = words.compactMap { text.firstRange(of: $0)?.lowerBound }
+            #expect(places.sorted() == places, "\(words)", sourceLocation: sourceLocation)
+        }
+        try bench.drop("again", images: (0..<4).map { ("\($0)", bench.url("none-\($0).png")) })
+        _ = try await bench.spool.finish("again", daemon)
+        try await drop("again.retry")
+        try await expectInOrder("again is taken up again", "again goes on: 4 images")
+
+        try bench.drop("held", images: bench.slowImages())
+        _ = try await bench.spool.waitForStatus(of: "held", daemon, "under way") {
+            $0.counts.filtered > 0
+        }
+        try await drop("held.hold")
+        _ = try await bench.spool.waitForStatus(of: "held", daemon, "held and at rest") {
+            $0.state == .held && $0.counts.new + $0.counts.filtered == Bench.many
+        }
+        try await drop("held.release")
+        try await expectInOrder("held is held", "held is released", "held goes on")
+
+        try await drop("held.cancel")
+        _ = try await bench.spool.finish("held", daemon)
+        try await expectInOrder("held is being cancelled", "held cancelled: ")
+    }
+
     // MARK: Who may
 
     @Test(.enabled(if: geteuid() == 0, "needs root, to make other users' files"))

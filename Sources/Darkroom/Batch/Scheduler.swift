@@ -265,6 +265,7 @@ package final class Scheduler: Sendable {
             try? folders.active().remove(BatchFile.pixels(image))
             FaultPoint.handOverRemoved.pass()
         case .recordSteering(let folders, let steering):
+            log.steered(id: folders.id, steering)
             record(steering, of: folders, recorded)
         case .amendStatus(let folders, let isHeld, let steering):
             preparation.async { [self] in amendStatus(folders, isHeld, steering) }

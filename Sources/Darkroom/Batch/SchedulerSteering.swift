@@ -100,7 +100,11 @@ extension Scheduler {
                 durably: configuration.isDurable)
             do throws(FileError) {
                 let outcome = try reopening.reopen(id, steering)
-                if case .reopened(let prepared) = outcome { accept(prepared) }
+                if case .reopened(let prepared) = outcome {
+                    // First, for its images may begin at once, which is told too.
+                    log.reopened(prepared.status, uid: steering.uid)
+                    accept(prepared)
+                }
                 answered(outcome)
             } catch  where error.errno == .canceled {
                 // The daemon stops. The control file stays, and acts after the next start.

@@ -58,7 +58,8 @@ package enum Effect: Sendable {
     case endAgain(BatchKey, index: Int, ImageStatus)
     /// Remove the pixels that an image has handed over.
     case dropHandOver(BatchFolders, image: Int)
-    /// Journal what a control file has done to the batch.
+    /// Tell what a control file does to the batch, and write it into the batch's journal. It stands before what follows
+    /// from it, so that it is told first.
     case recordSteering(BatchFolders, Steering)
     /// Show it in the status of a batch that waits.
     case amendStatus(BatchFolders, isHeld: Bool, steering: [Steering])

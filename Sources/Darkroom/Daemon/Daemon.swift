@@ -98,15 +98,17 @@ package final class Daemon: @unchecked Sendable {
         }
         self.intake = intake
         notifier.starting("looking for unfinished batches")
+        let configuration = initial.configuration
         do {
-            try intake.start()
+            try intake.start {
+                // Before what is told of manifests.
+                log.configured(configuration.summary)
+                log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
+            }
         } catch {
             return fail(error)
         }
-        let configuration = initial.configuration
-        log.configured(configuration.summary)
         warn(of: configuration)
-        log.started(version: Self.version, spool: spool.root.path, paused: isPaused)
         startWatchdog()
         metricsFile.update(configuration.metricsTarget)
         cache?.start()

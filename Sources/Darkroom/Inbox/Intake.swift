@@ -73,7 +73,9 @@ package final class Intake: @unchecked Sendable {
 
     /// Begins to watch, and returns when the watch stands; what a former daemon left unfinished and what
     /// lies in the folder follow.
-    package func start() throws(FileError) {
+    ///
+    /// - Parameter watching: called when the watch stands, before anything is taken.
+    package func start(watching: () -> Void) throws(FileError) {
         let configuration = scheduler.configuration
         let recovery = Recovery(
             spool: spool, examination: Examination(configuration, stop: stopped),
@@ -91,6 +93,7 @@ package final class Intake: @unchecked Sendable {
             do throws(FileError) {
                 try open()
                 report()
+                watching()
             } catch {
                 failure = error
             }

@@ -67,7 +67,7 @@ extension Intake {
                 guard let self else { return }
                 queue.async { self.consume(request) }
             }
-            if outcome != .unknown { return settle(request, id, outcome) }
+            if outcome != .unknown { return settle(request, outcome) }
         }
         do throws(FileError) {
             try look(for: request, examination, inbox)
@@ -78,7 +78,6 @@ extension Intake {
 
     /// Takes a batch in together with the controls that are there for it.
     func accept(_ prepared: PreparedBatch) {
-        let id = prepared.folders.id
         let requests = requests(for: prepared)
         for request in requests { controls.take(request.file) }
         let outcomes = scheduler.accept(prepared, requests.map(\.steering)) {
@@ -88,7 +87,7 @@ extension Intake {
                 for request in requests where request.steering == steering { self.consume(request) }
             }
         }
-        for (request, outcome) in zip(requests, outcomes) { settle(request, id, outcome) }
+        for (request, outcome) in zip(requests, outcomes) { settle(request, outcome) }
     }
 
     /// The controls that name a batch, the oldest first: by its ID, or, for one of which nothing has begun, by the
@@ -191,9 +190,7 @@ extension Intake {
 
     private func answer(_ request: ControlRequest, _ id: String, _ outcome: Reopening.Outcome) {
         switch outcome {
-        case .reopened(let prepared):
-            log.reopened(prepared.status, uid: request.steering.uid)
-            consume(request)
+        case .reopened: consume(request)
         case .nothingToDo: dismiss(request, "every image is filtered and its output is there")
         case .isInWork: dismiss(request, "the batch is still in work")
         case .isRejected: dismiss(request, "the manifest was rejected")
@@ -206,11 +203,11 @@ extension Intake {
 
     // MARK: What becomes of it
 
-    private func settle(_ request: ControlRequest, _ id: String, _ outcome: SteeringOutcome) {
+    private func settle(_ request: ControlRequest, _ outcome: SteeringOutcome) {
         switch outcome {
         case .acts:
             // It is removed when that has been recorded.
-            log.steered(id: id, request.steering)
+            break
         case .already:
             let state =
                 switch request.file.action {

@@ -92,6 +92,18 @@ import Testing
         #expect(table.board.summary.unfinished == 0)
     }
 
+    /// What a control does is told, and written down, before what follows from it.
+    @Test(arguments: cells.filter { $0.2 == .acts }) func isToldFirst(cell: Cell) throws {
+        var board = try table(cell.0).board
+        var effects: [Effect] = []
+        #expect(board.steer("a", Steering(cell.1, uid: 0), isPrivileged: true, &effects) == .acts)
+        guard case .recordSteering(_, let steering) = try #require(effects.first) else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(steering.action == cell.1)
+    }
+
     @Test func coversTheWholeTable() {
         #expect(Self.cells.count == Standing.allCases.count * Steering.Action.allCases.count)
     }
