@@ -16,7 +16,7 @@ package enum Clock {
     /// Seconds since the machine was started, those in which it was suspended included. Nobody sets this clock.
     static var uptime: Double { seconds(of: CLOCK_BOOTTIME) }
 
-    /// The time of day, as far as nobody has put it ahead since this was first asked for.
+    /// The time of day, as far as nobody has put it ahead since this was first asked for, which is the daemon's start.
     static var steady: Double { start.time(wall: wall, uptime: uptime) }
 
     private static let start = SteadyClock(wall: wall, uptime: uptime)
