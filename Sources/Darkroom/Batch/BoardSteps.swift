@@ -80,8 +80,7 @@ extension Board {
             (batch.manifest.images[$0].name, FilterJob.OtherPixels($0, of: batch.manifest))
         }
         let isAgain = batch.handOvers.isFilteredAgain(index)
-        let handsOver = isAgain || batch.handOvers.isNeeded(index)
-        if handsOver { batch.handOvers.begin(index) }
+        let handsOver = batch.handOvers.begin(index)
         return FilterJob(
             folders: batch.folders, image: index, name: image.name, input: input,
             autoOrient: image.autoOrient, filters: image.filters,

@@ -35,8 +35,6 @@ struct HandOvers {
         self.files = files
     }
 
-    func isNeeded(_ index: Int) -> Bool { users[index] != nil }
-
     func isThere(_ index: Int) -> Bool { files.contains(index) }
 
     func isFilteredAgain(_ index: Int) -> Bool { former[index] != nil }
@@ -50,8 +48,12 @@ struct HandOvers {
         users[index] = count > 1 ? count - 1 : nil
     }
 
-    /// The image's filter writes the file.
-    mutating func begin(_ index: Int) { files.insert(index) }
+    /// The image's filter begins; whether it is to write the file. One that has begun before does so again, also
+    /// where nobody needs it any more: the publisher expects what is there, or may be.
+    mutating func begin(_ index: Int) -> Bool {
+        if users[index] != nil || former[index] != nil { files.insert(index) }
+        return files.contains(index)
+    }
 
     /// An image is to be filtered again.
     mutating func begin(again index: Int, _ status: ImageStatus) { former[index] = status }

@@ -62,6 +62,34 @@ import Testing
         #expect(try run { $0.failingImages = ["logo"] }.dropped == [0])
     }
 
+    /// A filter that was put off writes what it was to write, though its last user has failed meanwhile: the
+    /// publisher syncs a file that may be there.
+    @Test func whatWasBegunIsHandedOver() throws {
+        var table = try Table(window: 8)
+        table.accept(
+            "x",
+            Manifest(images: [
+                .init(name: "logo", origin: .source("l"), output: Self.jpeg),
+                .init(name: "bad", origin: .source("n")),
+                .init(name: "marked", origin: .source("m"), overlays: [0, 1]),
+            ]))
+        func end(_ index: Int, _ board: inout Board) {
+            var image = ImageStatus(name: "\(index)", state: .failed)
+            image.error = Failure(code: "http-status", message: "404")
+            _ = board.imageEnded(1, index, image)
+        }
+        _ = table.board.downloadBegan(1, 0)
+        _ = table.board.downloadEnded(1, 0, result: .ready(DownloadNote()))
+        #expect(table.board.filterBegan(1, 0)?.handsOver == true)
+        _ = table.board.filterDeferred(1, 0)
+        end(1, &table.board)
+        end(2, &table.board)
+        #expect(table.board.filterBegan(1, 0)?.handsOver == true)
+        #expect(table.board.isHandedOver(1, 0))
+        let ended = table.board.imageEnded(1, 0, ImageStatus(name: "logo", state: .filtered))
+        #expect(ended.contains { if case .dropHandOver(_, image: 0) = $0 { true } else { false } })
+    }
+
     /// One mark for ten thousand costs one entry, and one file.
     @Test func aMarkForManyIsOneFile() throws {
         let images =
