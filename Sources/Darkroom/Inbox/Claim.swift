@@ -10,12 +10,15 @@ package struct ClaimedManifest: Sendable {
     package let reading: ManifestReading
     /// The user whose file it is; nil where that is not known any more.
     package var uid: UInt32?
+    /// Which file it is, for its submitter (`DroppedFile`); nil where that is not known any more.
+    package var identity: String?
     /// When it came into the inbox, in seconds since 1970; nil where that is not known any more.
     var dropped: Double?
 
     package init(
         folders: BatchFolders, name: String, format: ManifestFormat, received: String,
-        reading: ManifestReading, uid: UInt32? = nil, dropped: Double? = nil
+        reading: ManifestReading, uid: UInt32? = nil, identity: String? = nil,
+        dropped: Double? = nil
     ) {
         self.folders = folders
         self.name = name
@@ -23,6 +26,7 @@ package struct ClaimedManifest: Sendable {
         self.received = received
         self.reading = reading
         self.uid = uid
+        self.identity = identity
         self.dropped = dropped
     }
 
@@ -122,7 +126,8 @@ struct Claim {
                 folders: folders, name: candidate.name.text, format: candidate.format,
                 received: Clock.timestamp,
                 reading: try reading(of: candidate, information.map(FileIdentity.init), in: folder),
-                uid: information?.st_uid, dropped: candidate.dropped)
+                uid: information?.st_uid, identity: try folder.droppedIdentity(of: name),
+                dropped: candidate.dropped)
         } catch {
             do {
                 // It is back where it was, and is looked at anew.
@@ -200,7 +205,7 @@ extension ClaimedManifest {
             FileName(id), to: spool.active, as: FileName(new.id), replacing: true)
         return ClaimedManifest(
             folders: new, name: name, format: format, received: received, reading: reading,
-            uid: uid, dropped: dropped)
+            uid: uid, identity: identity, dropped: dropped)
     }
 }
 
@@ -210,7 +215,8 @@ package enum Receipt {
     package static func status(of claimed: ClaimedManifest) -> Status {
         let reference = Status.ManifestReference(
             name: claimed.name, file: "manifest.\(claimed.format.rawValue)",
-            sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount, uid: claimed.uid)
+            sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount, uid: claimed.uid,
+            identity: claimed.identity)
         switch claimed.reading.outcome {
         case .success(let manifest):
             return Status(
@@ -257,7 +263,7 @@ package enum Receipt {
         FaultPoint.receiptFolderMade.pass()
         let receipt = try Directory(BatchFile.receipt, in: active)
         try receipt.write(to: BatchFile.status, durably: durably) {
-            write throws(FileError) in try status.encode(write)
+            write throws(FileError) in try status.writtenNow.encode(write)
         }
         FaultPoint.receiptStatusWritten.pass()
         let name = FileName(status.manifest.file)

@@ -96,7 +96,11 @@ package struct Recovery: Sendable {
             folders: folders, name: status?.manifest.name ?? "\(folders.id).\(format.rawValue)",
             format: format, received: status?.times.received ?? Clock.timestamp, reading: reading,
             uid: try status == nil
-                ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid)
+                ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid,
+            // Without a status it is the file that was claimed; later it may be a copy.
+            identity: try status == nil
+                ? active.droppedIdentity(of: BatchFile.manifest(format))
+                : status?.manifest.identity)
         var fresh = Receipt.status(of: claimed)
         guard case .success(let manifest) = reading.outcome else {
             try answer(fresh, folders, manifest: nil)
@@ -112,16 +116,32 @@ package struct Recovery: Sendable {
         let standing = try applyJournal(to: &fresh, &crashes, folders, active)
         let isHeld = standing == .held
         if isHeld { fresh.state = .held }
-        // Others are rewritten when they go on, which may be long after.
-        if let status,
-            status.state.isFinal || (status.state == .held) != isHeld || status.waiting != nil
-        {
-            try folders.writeStatus(fresh, durably: durably)
-        }
+        if let status { try correct(status, to: fresh, folders) }
         return .unfinished(
             PreparedBatch(
                 folders: folders, manifest: manifest, status: fresh,
                 isCancelled: standing == .cancelled, isHeld: isHeld, crashes: crashes))
+    }
+
+    /// Has the status in the outbox say what is so from now on. It is written whole when the batch goes on, which may
+    /// be long after.
+    private func correct(
+        _ status: Status, to fresh: Status, _ folders: BatchFolders
+    ) throws(FileError) {
+        if status.state.isFinal || (status.state == .held) != (fresh.state == .held) {
+            return try folders.writeStatus(fresh, durably: durably)
+        }
+        // The former daemon's work, and what it waited for.
+        guard status.state != fresh.state || status.waiting != nil else { return }
+        do {
+            try folders.amendStatus { status in
+                status.state = fresh.state
+                status.waiting = nil
+                return true
+            }
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Someone has removed the answer in between; the next writing puts it back.
+        }
     }
 
     /// Puts a status into the outbox: with its folder, or into the one that is there, whose status was there
