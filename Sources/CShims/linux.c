@@ -3,12 +3,25 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, const char *new_name)
 {
     return renameat2(old_dir, old_name, new_dir, new_name, RENAME_NOREPLACE);
+}
+
+int darkroom_birth(int dir, const char *name, int64_t *seconds, int64_t *nanoseconds)
+{
+    struct statx found;
+    if (statx(dir, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &found) != 0)
+        return -1;
+    if (!(found.stx_mask & STATX_BTIME))
+        return 0;
+    *seconds = found.stx_btime.tv_sec;
+    *nanoseconds = found.stx_btime.tv_nsec;
+    return 1;
 }
 
 int darkroom_open_folder(const char *path)

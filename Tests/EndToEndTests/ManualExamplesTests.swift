@@ -24,7 +24,7 @@ import Testing
     // MARK: Manifests
 
     @Test func itsManifestsAreDone() async throws {
-        let place = try Place()
+        let place = try ManualPlace()
         let daemon = try await place.run()
         let examples = try ManualPage("darkroom-manifest.5").examples("manifest")
         #expect(examples.count >= 4)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func itsBadManifestIsRejected() async throws {
-        let place = try Place()
+        let place = try ManualPlace()
         let daemon = try await place.run()
         let page = try ManualPage("darkroom-manifest.5")
         let bad = try #require(page.examples("invalid").first)
@@ -59,7 +59,7 @@ import Testing
 
     /// One after the other on one spool, as an administrator would try them.
     @Test func itsCommandLinesDoWhatIsSaid() async throws {
-        let place = try Place()
+        let place = try ManualPlace()
         let daemon = try await place.run()
         let manifests = try ManualPage("darkroom-manifest.5").examples("manifest")
         let holiday = place.located(
@@ -71,6 +71,7 @@ import Testing
             "holiday.yaml": holiday,
             "later.yaml": "images: [\(place.bench.url("photos/beach.png"))]\n",
         ]
+        try place.makeScripts()
         var outputs: [String: String] = [:]
         for example in try ManualPage("darkroomd.8").examples("shell")
         where !example.words.contains("parsed") {
@@ -92,12 +93,13 @@ import Testing
         }
         let later = try #require(try place.bench.spool.status(of: "later"))
         #expect(later.steering?.map(\.action) == [.hold, .release])
-        #expect(outputs.values.contains { $0.contains("completedWithErrors\ntower: ") })
+        #expect(outputs.values.contains { $0.hasPrefix("it ended with 3\ntower: ") })
+        #expect(outputs.values.contains("a daemon is running\n"))
         #expect(outputs.values.contains { $0.contains("downloads.concurrency: 32") })
     }
 
     @Test func itsConfigurationLineSaysWhatHolds() async throws {
-        let place = try Place()
+        let place = try ManualPlace()
         for example in try ManualPage("darkroomd.yaml.5").examples("shell") {
             let (code, output) = try place.shell(example.text)
             #expect(code == 0, "\(example): \(output)")
@@ -106,7 +108,7 @@ import Testing
 
     /// What only root or a systemd can run is at least a command line.
     @Test func theOthersAreCommandLines() throws {
-        let place = try Place()
+        let place = try ManualPlace()
         var count = 0
         for name in ManualPage.names {
             for example in try ManualPage(name).examples("shell")
@@ -150,7 +152,7 @@ import Testing
     /// Reloads with these keys changed, and says whether that was taken over: a manifest of two images is acceptable
     /// only after the reload.
     private func takesOver(_ keys: [String]) async throws -> Bool {
-        let place = try Place()
+        let place = try ManualPlace()
         let spool = keys.contains("spool") ? "" : "spool: \(place.bench.spool.path)\n"
         let file = try ConfigurationText(
             "spool: \(place.bench.spool.path)\nmanifests: {maxImages: 1}\n")
@@ -185,7 +187,7 @@ import Testing
 }
 
 /// A spool, an origin that stands for https://example.org, a folder that stands for /srv/pictures, and one to work in.
-private final class Place: Sendable {
+final class ManualPlace: Sendable {
     let bench: Bench
     let work: URL
     private let scratch: ScratchDirectory
@@ -201,8 +203,16 @@ private final class Place: Sendable {
         }
     }
 
-    func run() async throws -> DaemonProcess {
-        try await bench.run(["sources.roots": "[\(pictures.path)]"])
+    func run(environment: [String: String] = [:]) async throws -> DaemonProcess {
+        try await bench.run(
+            ["sources.roots": "[\(pictures.path)]"], environment: environment)
+    }
+
+    /// Puts the scripts of darkroomd(8) into the folder to work in, under their names.
+    func makeScripts() throws {
+        for example in try ManualPage("darkroomd.8").examples("script") {
+            try Data(located(example.text).utf8).write(to: work.appending(path: example.words[0]))
+        }
     }
 
     /// The text with the places of the tests instead of those of an installation.
@@ -240,6 +250,34 @@ private final class Place: Sendable {
     /// Runs a script in the folder to work in, with the daemon of this build in its path; gives its exit code and
     /// what it wrote.
     func shell(_ script: String) throws -> (code: Int32, output: String) {
+        let script = try begin(script)
+        let output = try script.output.fileHandleForReading.readToEnd() ?? Data()
+        script.process.waitUntilExit()
+        return (script.process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+
+    /// Runs a script that waits, without keeping a thread of the tests waiting with it.
+    func shellThatWaits(_ script: String) async throws -> (code: Int32, output: String) {
+        try await end(of: begin(script))
+    }
+
+    /// Waits for the end of a script that has been begun.
+    func end(of script: Script) async throws -> (code: Int32, output: String) {
+        try await eventually("the end of a script", within: .seconds(120)) {
+            script.process.isRunning ? nil : true
+        }
+        // It writes less than a pipe holds.
+        let output = try script.output.fileHandleForReading.readToEnd() ?? Data()
+        return (script.process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+
+    /// A script that runs, and where it writes to.
+    struct Script {
+        let process: Process
+        let output: Pipe
+    }
+
+    func begin(_ script: String) throws -> Script {
         let program = URL(filePath: try DaemonProcess.program())
         let process = Process()
         process.executableURL = URL(filePath: "/bin/bash")
@@ -256,8 +294,6 @@ private final class Place: Sendable {
         process.standardOutput = pipe
         process.standardError = pipe
         try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        return Script(process: process, output: pipe)
     }
 }

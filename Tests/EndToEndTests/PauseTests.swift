@@ -61,6 +61,68 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
+    enum End: CaseIterable, Sendable { case stop, kill }
+
+    /// What waits in work says for what, and since when that is known.
+    @Test(arguments: End.allCases) func isToldInTheStatuses(end: End) async throws {
+        let bench = try Bench(pictures: Bench.many)
+        let file = try ConfigurationText("downloads: {concurrency: 2}\n")
+        let daemon = try await bench.run(arguments: ["--config", file.path])
+        for id in ["work", "held"] { try bench.drop(id, images: bench.slowImages()) }
+        for id in ["work", "held"] {
+            let status = try await bench.spool.waitForStatus(of: id, daemon, "under way") {
+                $0.counts.filtered >= 2
+            }
+            #expect(status.waiting == nil && status.state == .processing)
+        }
+        try bench.spool.drop("held.hold", "")
+        _ = try await bench.spool.waitForStatus(of: "held", daemon, "held") {
+            $0.state == .held
+        }
+
+        daemon.send(SIGUSR1)
+        let paused = try await bench.spool.waitForStatus(of: "work", daemon, "paused") {
+            $0.waiting?.code == "paused"
+        }
+        #expect(paused.state == .processing)
+        let (since, written) = (try #require(paused.waiting?.since), try #require(paused.written))
+        #expect(since <= written)
+        _ = try await bench.waitForReport(daemon, "the pause") { $0.paused && $0.claiming }
+
+        daemon.send(SIGUSR2)
+        let resumed = try await bench.spool.waitForStatus(of: "work", daemon, "resumed") {
+            $0.waiting == nil
+        }
+        #expect(try #require(resumed.written) >= written)
+        _ = try await bench.waitForReport(daemon, "the resumption") { !$0.paused }
+
+        // The next daemon begins nothing, so that what it finds can be seen.
+        try Data().write(to: bench.spool.root.appending(path: "paused"))
+        if end == .stop {
+            #expect(try await daemon.stop() == .exited(0))
+            let stopped = try #require(try bench.spool.status(of: "work"))
+            #expect(stopped.waiting?.code == "stopped" && stopped.state == .processing)
+            #expect(try #require(stopped.waiting?.since) <= stopped.written ?? "")
+            let report = try #require(try bench.report())
+            #expect(report.why?.code == "stopped" && !report.claiming)
+            #expect(report.written >= resumed.written ?? "")
+        } else {
+            try await daemon.killAtOnce()
+            #expect(try bench.spool.status(of: "work")?.state == .processing)
+        }
+        #expect(try bench.spool.status(of: "held")?.waiting == nil)
+
+        let second = try await bench.run()
+        let waiting = try await bench.spool.waitForStatus(of: "work", second, "pending") {
+            $0.state == .pending
+        }
+        #expect(waiting.waiting == nil && waiting.times.started == resumed.times.started)
+        #expect(try bench.spool.status(of: "held")?.state == .held)
+        _ = try await bench.waitForReport(second, "the pause") { $0.paused && $0.claiming }
+        second.send(SIGUSR2)
+        try bench.checkCompleted(try await bench.spool.finish("work", second))
+    }
+
     @Test func aPauseOutlivesARestart() async throws {
         let bench = try Bench()
         let first = try await bench.run()

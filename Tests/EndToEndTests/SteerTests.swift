@@ -162,6 +162,29 @@ import Testing
         try await waitUntilConsumed(bench, daemon, "c.cancel")
     }
 
+    /// An answer of the same name is no reason to let a manifest begin that comes with a hold.
+    @Test func holdsAManifestOfANameUsedBefore() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(Self.longSettling)
+        try bench.drop("x", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("x", daemon))
+        try bench.spool.drop("x.hold", "")
+        // It has been looked at, and waits.
+        _ = try await bench.waitForReport(daemon, "the hold") { report in
+            report.files.map(\.name) == ["x.hold"]
+        }
+        // One that comes later has its turn after it.
+        try bench.spool.drop("nobody.retry", "")
+        _ = try await bench.waitForReport(daemon, "another") { $0.total == 2 }
+        try bench.drop("x", images: [("a", bench.url("1.png"))])
+        let held = try await bench.spool.waitForStatus(of: "x-2", daemon, "held") {
+            $0.state == .held
+        }
+        #expect(held.counts.new == 1 && held.times.started == nil)
+        try await waitUntilConsumed(bench, daemon, "x.hold")
+        #expect(try bench.requests(for: "/1.png") == 0)
+    }
+
     /// The ID of a long name is cut, and so is what its control file names.
     @Test func findsALongNamesBatch() async throws {
         let bench = try Bench()

@@ -8,6 +8,10 @@
 /* renameat2(2) with RENAME_NOREPLACE: fails with EEXIST rather than replace. */
 int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, const char *new_name);
 
+/* statx(2) for the moment at which a file was made, in seconds and nanoseconds since 1970; a link is not followed.
+ * Returns 1, 0 where the file system does not know it, or -1. */
+int darkroom_birth(int dir, const char *name, int64_t *seconds, int64_t *nanoseconds);
+
 /* openat2(2), read-only and close-on-exec, with RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS: never
  * resolves to anything outside `dir`, by "..", an absolute link or /proc. What is no regular file is
  * looked at and not opened, for opening a device may do something: its descriptor is an O_PATH one.

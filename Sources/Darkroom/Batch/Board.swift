@@ -330,6 +330,11 @@ struct Board {
         batchesEnded += 1
     }
 
+    /// The batches in work of which an image has been given a place, and that have not ended.
+    var begun: [BatchKey: Batch] {
+        batches.filter { $0.value.startedAt != nil && !$0.value.isFinishing }
+    }
+
     /// The batches that wait for their turn; those held wait for something else.
     var waitingCount: Int { waitingBatches.count - heldKeys.count }
 }

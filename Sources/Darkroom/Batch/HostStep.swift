@@ -114,7 +114,7 @@ extension Scheduler {
         else { return nil }
         let seconds = Double(pause.until - now) / 1e9
         return Status.Waiting(
-            code: Status.Waiting.hostPaused,
+            .hostPaused,
             message:
                 "\(pause.host): the server has asked to be left alone, so nothing of it is fetched "
                 + "before \(Clock.timestamp(.now + seconds))",

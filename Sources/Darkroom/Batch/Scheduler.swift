@@ -156,11 +156,13 @@ package final class Scheduler: Sendable {
         gate.setSuspended(true)
         downloads.isSuspended = true
         filters.isSuspended = true
+        suspensionChanged()
     }
 
     package func resume() {
         gate.setSuspended(false)
         guard !gate.isStopping else { return }
+        suspensionChanged()
         storage.tryAgain()
         downloads.isSuspended = false
         filters.isSuspended = false
@@ -185,7 +187,7 @@ package final class Scheduler: Sendable {
     ) {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
-        statusKeeper.finishNothing(after: Clock.nanoseconds + UInt64(min(seconds, 10) * 1e9))
+        statusKeeper.close(finishingUntil: Clock.nanoseconds + UInt64(min(seconds, 10) * 1e9))
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
             if DispatchTime.now() >= deadline {
@@ -196,7 +198,7 @@ package final class Scheduler: Sendable {
         }
         _ = running.wait(timeout: .now() + 5)
         publisher.drain()
-        statusKeeper.flush(self)
+        leaveStatuses()
     }
 
     /// Ends what runs at its next step; it is done again after the next start.

@@ -70,8 +70,7 @@ extension Scheduler {
                 guard !status.state.isFinal else { return false }
                 status.steering = steering
                 status.waiting = nil
-                status.state =
-                    isHeld ? .held : status.times.started == nil ? .pending : .processing
+                status.state = isHeld ? .held : .pending
                 return true
             }
         } catch  where error.fault != nil {

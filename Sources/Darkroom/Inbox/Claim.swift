@@ -10,12 +10,15 @@ package struct ClaimedManifest: Sendable {
     package let reading: ManifestReading
     /// The user whose file it is; nil where that is not known any more.
     package var uid: UInt32?
+    /// Which file it is, for its submitter (`DroppedFile`); nil where that is not known any more.
+    package var identity: String?
     /// When it came into the inbox, in seconds since 1970; nil where that is not known any more.
     var dropped: Double?
 
     package init(
         folders: BatchFolders, name: String, format: ManifestFormat, received: String,
-        reading: ManifestReading, uid: UInt32? = nil, dropped: Double? = nil
+        reading: ManifestReading, uid: UInt32? = nil, identity: String? = nil,
+        dropped: Double? = nil
     ) {
         self.folders = folders
         self.name = name
@@ -23,6 +26,7 @@ package struct ClaimedManifest: Sendable {
         self.received = received
         self.reading = reading
         self.uid = uid
+        self.identity = identity
         self.dropped = dropped
     }
 
@@ -162,6 +166,7 @@ struct Claim {
         return ClaimedManifest(
             folders: folders, name: candidate.name.text, format: candidate.format,
             received: Clock.timestamp, reading: reading, uid: information.st_uid,
+            identity: try submitted.folder.droppedIdentity(of: submitted.name),
             dropped: candidate.dropped)
     }
 
@@ -234,7 +239,7 @@ extension ClaimedManifest {
             FileName(id), to: spool.active, as: FileName(new.id), replacing: true)
         return ClaimedManifest(
             folders: new, name: name, format: format, received: received, reading: reading,
-            uid: uid, dropped: dropped)
+            uid: uid, identity: identity, dropped: dropped)
     }
 }
 
@@ -245,7 +250,8 @@ package enum Receipt {
         let reference = Status.ManifestReference(
             name: claimed.name,
             file: claimed.reading.bytes == nil ? nil : "manifest.\(claimed.format.rawValue)",
-            sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount, uid: claimed.uid)
+            sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount, uid: claimed.uid,
+            identity: claimed.identity)
         switch claimed.reading.outcome {
         case .success(let manifest):
             return Status(
@@ -298,7 +304,7 @@ package enum Receipt {
         let receipt = try Directory(BatchFile.receipt, in: active)
         try receipt.write(to: BatchFile.status, durably: durably) {
             write throws(FileError) in
-            try status.encode { piece throws(FileError) in
+            try status.writtenNow.encode { piece throws(FileError) in
                 try stop.check("write", receipt.path(of: BatchFile.status))
                 try write(piece)
             }

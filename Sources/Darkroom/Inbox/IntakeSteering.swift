@@ -131,13 +131,14 @@ extension Intake {
             }
         }
         if try claimManifest(of: request, examination, inbox) { return }
-        for id in file.ids where try spool.outbox.exists(FileName(id)) {
-            return dismiss(request, "the batch has ended")
-        }
-        // Its manifest may be the next to come.
+        var hasEnded = false
+        for id in file.ids where try spool.outbox.exists(FileName(id)) { hasEnded = true }
+        // What is held is still to come, so the manifest may be the next one, whatever answers of its name there are.
+        // A cancellation may come too late for the former one, and is not to end the next.
+        if hasEnded, file.action != .hold { return dismiss(request, "the batch has ended") }
         let since = controls.wait(file)
         if Double(Clock.nanoseconds - since) >= examination.settle * 1e9 {
-            dismiss(request, "there is no such batch")
+            dismiss(request, hasEnded ? "the batch has ended" : "there is no such batch")
         }
     }
 

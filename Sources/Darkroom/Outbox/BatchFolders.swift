@@ -63,7 +63,7 @@ package struct BatchFolders: Sendable {
     package func writeStatus(_ status: Status, durably: Bool) throws(FileError) {
         try writeStatus(isFinal: status.state.isFinal, durably: durably) {
             write throws(FileError) in
-            try status.encode(write)
+            try status.writtenNow.encode(write)
         }
     }
 

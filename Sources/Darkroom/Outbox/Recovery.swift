@@ -81,7 +81,8 @@ package struct Recovery: Sendable {
         try reading.copy(to: active, format, durably: durably)
         let claimed = ClaimedManifest(
             folders: folders, name: submitted.name.text, format: format,
-            received: Clock.timestamp, reading: reading, uid: information.st_uid)
+            received: Clock.timestamp, reading: reading, uid: information.st_uid,
+            identity: try submitted.folder.droppedIdentity(of: submitted.name))
         if durably {
             let claim = Claim(
                 spool: spool, inbox: try spool.openInbox(), examination: examination,
@@ -141,7 +142,9 @@ package struct Recovery: Sendable {
             folders: folders, name: status?.manifest.name ?? "\(folders.id).\(format.rawValue)",
             format: format, received: status?.times.received ?? Clock.timestamp, reading: reading,
             uid: try status == nil
-                ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid)
+                ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid,
+            // Without a status nothing tells: what lies in `active` is a copy.
+            identity: status?.manifest.identity)
         return try resume(claimed, status, active)
     }
 
@@ -168,17 +171,33 @@ package struct Recovery: Sendable {
         let handOvers = try clearScrap(of: fresh, active)
         let isHeld = standing == .held
         if isHeld { fresh.state = .held }
-        // Others are rewritten when they go on, which may be long after.
-        if let status,
-            status.state.isFinal || (status.state == .held) != isHeld || status.waiting != nil
-        {
-            try folders.writeStatus(fresh, durably: durably)
-        }
+        if let status { try correct(status, to: fresh, folders) }
         return .unfinished(
             PreparedBatch(
                 folders: folders, manifest: manifest, status: fresh,
                 isCancelled: standing == .cancelled, isHeld: isHeld, crashes: crashes,
                 handOvers: handOvers))
+    }
+
+    /// Has the status in the outbox say what is so from now on. It is written whole when the batch goes on, which may
+    /// be long after.
+    private func correct(
+        _ status: Status, to fresh: Status, _ folders: BatchFolders
+    ) throws(FileError) {
+        if status.state.isFinal || (status.state == .held) != (fresh.state == .held) {
+            return try folders.writeStatus(fresh, durably: durably)
+        }
+        // The former daemon's work, and what it waited for.
+        guard status.state != fresh.state || status.waiting != nil else { return }
+        do {
+            try folders.amendStatus { status in
+                status.state = fresh.state
+                status.waiting = nil
+                return true
+            }
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Someone has removed the answer in between; the next writing puts it back.
+        }
     }
 
     /// Puts a status into the outbox: with its folder, or into the one that is there, whose status was there

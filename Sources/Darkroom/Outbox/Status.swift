@@ -12,8 +12,8 @@ package struct Status: Codable, Sendable, Equatable {
     package var qualityOfService: QualityOfServiceName
     package var times: Times
     package var counts: Counts
-    /// Why nothing of it moves, while the spool takes no writes, or why some of it waits, while a host has asked to
-    /// be left alone. Absent otherwise.
+    /// Why nothing more of it begins, while the spool takes no writes or the daemon is paused or has been stopped; or
+    /// why some of it waits, while a host has asked to be left alone. Absent otherwise.
     package var waiting: Waiting?
     /// Why the manifest was rejected, every reason there is. Absent otherwise.
     package var errors: [ManifestProblem]?
@@ -22,6 +22,8 @@ package struct Status: Codable, Sendable, Equatable {
     /// How often the finished batch was taken up again; absent where it never was.
     package var retries: Int?
     package var images: [ImageStatus]
+    /// When this was written, RFC 3339; absent where an older version wrote it.
+    package var written: String?
 
     package init(
         id: String, manifest: ManifestReference, state: BatchState, priority: Priority = .normal,
@@ -54,15 +56,20 @@ package struct Status: Codable, Sendable, Equatable {
         package var bytes: Int
         /// The user whose file it was; absent where an older version took it.
         package var uid: UInt32?
+        /// Which file it was, as its submitter could know it before (`DroppedFile`); absent where an older version took
+        /// it.
+        package var identity: String?
 
         package init(
-            name: String, file: String?, sha256: String?, bytes: Int, uid: UInt32? = nil
+            name: String, file: String?, sha256: String?, bytes: Int, uid: UInt32? = nil,
+            identity: String? = nil
         ) {
             self.name = name
             self.file = file
             self.sha256 = sha256
             self.bytes = bytes
             self.uid = uid
+            self.identity = identity
         }
 
         /// nil where the file is not named, or not as a manifest's is.
@@ -81,25 +88,6 @@ package struct Status: Codable, Sendable, Equatable {
             self.received = received
             self.started = started
             self.finished = finished
-        }
-    }
-
-    /// What keeps every batch from moving.
-    package struct Waiting: Codable, Sendable, Equatable {
-        /// A host has asked to be left alone; the other codes are a `FileError`'s.
-        package static let hostPaused = "host-paused"
-
-        /// A stable identifier: `disk-full`, `too-many-files`, `io-error`, `host-paused`, …
-        package var code: String
-        /// File, step and cause.
-        package var message: String
-        /// When it began, RFC 3339.
-        package var since: String
-
-        package init(code: String, message: String, since: String) {
-            self.code = code
-            self.message = message
-            self.since = since
         }
     }
 

@@ -1,6 +1,13 @@
 import Foundation
 
 extension Status {
+    /// The same, as it is written now.
+    var writtenNow: Status {
+        var status = self
+        status.written = Clock.timestamp
+        return status
+    }
+
     /// The content of the file, in one piece.
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []

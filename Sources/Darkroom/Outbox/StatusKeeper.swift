@@ -54,7 +54,7 @@ final class StatusKeeper: Sendable {
         var tick = 0
         /// Batches that have ended and whose last status the disk has refused.
         var ending: [Ending] = []
-        /// When the daemon that stops finishes nothing any more, in nanoseconds.
+        /// When the daemon that stops finishes nothing any more, in nanoseconds; nil while it does not stop.
         var end: UInt64?
         /// Held batches whose status the disk has not taken yet.
         var parking: [Ending] = []
@@ -108,11 +108,17 @@ final class StatusKeeper: Sendable {
         if let tick { schedule(tick, source) }
     }
 
-    /// Writes everything that has changed, however recently it was written, and waits for that.
-    func flush(_ source: any StatusSource) {
+    /// Writes the statuses of these batches once more, and of others what has changed, however recently they were
+    /// written, and waits for that. What there is no time for stays as it was written before: a status takes a second
+    /// for 100,000 images.
+    ///
+    /// - Parameter end: when no further one is begun, in nanoseconds.
+    func leave(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64) {
         queue.sync {
-            let keys = state.withLock { $0.entries.filter(\.value.isDirty).map(\.key) }
-            for key in keys { write(key, source) }
+            let dirty = state.withLock { Set($0.entries.filter(\.value.isDirty).keys) }
+            for key in keys + dirty.subtracting(keys).sorted() where Clock.nanoseconds < end {
+                write(key, source)
+            }
         }
     }
 
@@ -133,9 +139,10 @@ final class StatusKeeper: Sendable {
             state.nextTick = nil
             return state.entries.filter { $0.value.isDirty && $0.value.notBefore <= now }.map(\.key)
         }
-        for key in due { write(key, source) }
+        // A stop does not wait for all that is due; it has each written when nothing changes any more.
+        for key in due where !isClosed { write(key, source) }
         let next = state.withLock { state -> Tick? in
-            guard state.nextTick == nil else { return nil }
+            guard state.nextTick == nil, state.end == nil else { return nil }
             let time = state.entries.values.filter(\.isDirty).map(\.notBefore).min()
             return time.flatMap { state.requestTick(at: $0) }
         }
@@ -240,11 +247,13 @@ final class StatusKeeper: Sendable {
         state.withLock { $0.ending.isEmpty ? nil : $0.ending.removeFirst() }
     }
 
-    /// The daemon stops: what has not been finished by then is, after the next start. Many batches may be about
-    /// to end at once, and a stop does not wait for them all.
-    func finishNothing(after time: UInt64) {
+    /// The daemon stops. The statuses of what is in work are written once more, by `leave`. What has not been finished
+    /// by `time` is, after the next start: many batches may be about to end at once, and a stop does not wait for all.
+    func close(finishingUntil time: UInt64) {
         state.withLock { $0.end = time }
     }
+
+    private var isClosed: Bool { state.withLock { $0.end != nil } }
 
     /// Returns whether the disk took it.
     private func finish(_ ending: Ending) -> Bool {

@@ -73,7 +73,7 @@ extension BatchFolders {
         let file = try outbox.open(BatchFile.status)
         let path = outbox.path(of: BatchFile.status)
         try writeStatus(isFinal: status.state.isFinal, durably: false) { write throws(FileError) in
-            let (head, tail) = status.encodedFrame()
+            let (head, tail) = status.writtenNow.encodedFrame()
             var bytes = head
             _ = try ImagesFilter.read(file, path) { line throws(FileError) in
                 bytes += line

@@ -111,7 +111,9 @@ import Testing
             #expect(wait.fault != nil)
             #expect(item.text.contains(wait.code))
         }
-        #expect(item.text.contains(Status.Waiting.hostPaused))
+        for code in Status.Waiting.Code.allCases {
+            #expect(item.text.contains(code.rawValue))
+        }
     }
 
     /// No code stands in the sources as a text of its own, where the lists above would miss it.

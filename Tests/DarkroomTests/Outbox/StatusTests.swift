@@ -17,7 +17,7 @@ import Testing
             id: "holiday",
             manifest: .init(
                 name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9,
-                uid: 1000),
+                uid: 1000, identity: "12-3.000000004"),
             state: .completedWithErrors, priority: .high, qualityOfService: .utility,
             times: .init(received: "a", started: "b", finished: "c"), counts: counts,
             errors: [ManifestProblem(code: "syntax", message: "m", path: "p", line: 1, column: 2)],
@@ -34,11 +34,23 @@ import Testing
                     error: Failure(code: "png-crc", message: "m", isTransient: true)),
             ])
         status.waiting = .init(code: "disk-full", message: "m", since: "s")
+        status.written = "w"
         return status
     }
 
     @Test func comesBackFromItsFile() {
         #expect(Status(decoding: Self.full.encoded()) == Self.full)
+    }
+
+    /// What an older version has written.
+    @Test(arguments: ["written", "identity"]) func isReadWithoutANewKey(key: String) throws {
+        let lines = String(decoding: Self.full.encoded(), as: UTF8.self).split(separator: "\n")
+        var text = lines.filter { !$0.contains("\"\(key)\"") }.joined(separator: "\n")
+        if key == "written" { text.replace("  },\n}", with: "  }\n}") }
+        let status = try #require(Status(decoding: Array(text.utf8)))
+        var expected = Self.full
+        if key == "written" { expected.written = nil } else { expected.manifest.identity = nil }
+        #expect(status == expected)
     }
 
     /// The images are encoded one by one; the text is that of all at once.
@@ -112,9 +124,18 @@ import Testing
         try spool.active.makeDirectory("holiday")
         try spool.outbox.makeDirectory("holiday")
         var status = Self.many(count)
+        /// What is in the file, but for the moment of the writing, which is to be a new one.
+        func expectFile(_ status: Status) throws {
+            var status = status
+            let text = try folders.outbox().read("status.json")
+            let written = Status(decoding: text)?.written.flatMap(Clock.date)
+            #expect(try #require(written) > Date.now - 60)
+            status.written = Status(decoding: text)?.written
+            #expect(text == status.encoded())
+        }
         try folders.writeStatus(status, durably: false)
         try folders.amendStatus { _ in false }
-        #expect(try folders.outbox().read("status.json") == status.encoded())
+        try expectFile(status)
         func change(_ status: inout Status) -> Bool {
             status.state = .held
             status.waiting = nil
@@ -123,7 +144,7 @@ import Testing
         }
         _ = change(&status)
         try folders.amendStatus(change)
-        #expect(try folders.outbox().read("status.json") == status.encoded())
+        try expectFile(status)
         #expect(try folders.active().names().isEmpty)
         guard count > 0 else { return }
         // One that somebody has written anew.
@@ -131,7 +152,7 @@ import Testing
             Array(try JSONEncoder().encode(Self.many(count))), to: "status.json", replacing: true,
             durably: false)
         try folders.amendStatus(change)
-        #expect(try folders.outbox().read("status.json") == status.encoded())
+        try expectFile(status)
     }
 
     /// Images whose names look like the file around them.
@@ -218,5 +239,14 @@ import Testing
                 Self.keys(value, "\(path)/\(key)", &keys)
             }
         }
+    }
+}
+
+extension Status {
+    /// The same without the moment of its writing.
+    var undated: Status {
+        var status = self
+        status.written = nil
+        return status
     }
 }

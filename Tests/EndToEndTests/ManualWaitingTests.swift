@@ -1,0 +1,148 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// The two scripts of darkroomd(8) that wait for an answer, run as other scripts would run them.
+@Suite(.fewAtATime) struct ManualWaitingTests {
+    /// Long enough for any answer here.
+    private static let limit = 100
+
+    /// Writes a manifest whose images have these documents for sources.
+    private func write(_ place: ManualPlace, _ name: String, _ documents: [String]) throws {
+        let images = documents.map { ["name": $0, "source": place.bench.url($0)] }
+        let text = try Bench.json(["images": images])
+        try Data(text.utf8).write(to: place.work.appending(path: name))
+    }
+
+    private func submit(_ name: String) -> String { "sh darkroom-submit \(name) \(Self.limit)" }
+
+    private func place() throws -> ManualPlace {
+        let place = try ManualPlace()
+        try place.makeScripts()
+        return place
+    }
+
+    /// The same name three times, and each has its own answer.
+    @Test func isNotAnsweredByAFormerAnswer() async throws {
+        let place = try place()
+        let daemon = try await place.run()
+        for (documents, id, code) in [
+            (["0.png"], "nightly", Int32(0)), (["0.png", "none.png"], "nightly-2", 3),
+            ([], "nightly-3", 65),
+        ] {
+            try write(place, "nightly.json", documents)
+            let (ended, output) = try await place.shellThatWaits(submit("nightly.json"))
+            #expect(ended == code && output == "\(id)\n")
+            #expect(try place.bench.spool.status(of: id)?.images.map(\.name) == documents)
+        }
+        #expect(place.bench.spool.list("tmp") == [])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func givesEachOfManyAtOnceItsOwn() async throws {
+        let count = 20
+        let place = try place()
+        let daemon = try await place.run()
+        for index in 0..<count {
+            let document = "\(index).png"
+            try Data(Bench.picture).write(to: place.bench.documents.url.appending(path: document))
+            try FileManager.default.createDirectory(
+                at: place.work.appending(path: "\(index)"), withIntermediateDirectories: true)
+            try write(place, "\(index)/nightly.json", [document])
+        }
+        let (code, output) = try await place.shellThatWaits(
+            """
+            for i in $(seq 0 \(count - 1)); do
+                { id=$(\(submit("$i/nightly.json"))); echo "$i $id"; } &
+            done
+            wait
+            """)
+        #expect(code == 0)
+        let lines = output.split(separator: "\n").map { $0.split(separator: " ") }
+        #expect(Set(lines.map { $0[0] }).count == count && Set(lines.map { $0[1] }).count == count)
+        for line in lines {
+            let status = try #require(try place.bench.spool.status(of: String(line[1])))
+            #expect(status.images.map(\.name) == ["\(line[0]).png"])
+        }
+        #expect(place.bench.spool.list("outbox").count == count)
+        #expect(place.bench.spool.list("tmp") == [])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// What becomes of the daemon while the script waits.
+    enum Meanwhile: CaseIterable, Sendable { case notStarted, stopped, killedAtTheClaim }
+
+    @Test(arguments: Meanwhile.allCases) func waitsForADaemon(meanwhile: Meanwhile) async throws {
+        let place = try place()
+        try place.bench.spool.makeFolders()
+        try write(place, "nightly.json", ["0.png"])
+        let script: ManualPlace.Script
+        switch meanwhile {
+        case .notStarted:
+            script = try place.begin(submit("nightly.json"))
+            try await eventually("the manifest") {
+                place.bench.spool.exists("inbox/nightly.json") ? true : nil
+            }
+        case .stopped:
+            let first = try await place.run()
+            first.send(SIGUSR1)
+            try await first.waitForStatusText("Paused (SIGUSR1)")
+            script = try place.begin(submit("nightly.json"))
+            _ = try await place.bench.spool.waitForStatus(of: "nightly", first, "there") { _ in
+                true
+            }
+            #expect(try await first.stop() == .exited(0))
+            try FileManager.default.removeItem(
+                at: place.bench.spool.root.appending(path: "paused"))
+        case .killedAtTheClaim:
+            let first = try await place.run(environment: ["DARKROOM_FAULT": "claim-moved:1"])
+            script = try place.begin(submit("nightly.json"))
+            #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
+            #expect(place.bench.spool.list("outbox") == [])
+        }
+        #expect(script.process.isRunning)
+        let daemon = try await place.run()
+        let (code, output) = try await place.end(of: script)
+        #expect(code == 0 && output == "nightly\n")
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// Without a daemon nothing is answered, and no script waits for ever.
+    @Test func givesUpInTime() async throws {
+        let place = try place()
+        try place.bench.spool.makeFolders()
+        try write(place, "nightly.json", ["none.png"])
+        let (code, output) = try await place.shellThatWaits("sh darkroom-submit nightly.json 1")
+        #expect(code == 75 && output == "nightly.json: no answer yet\n")
+        // One that has the name already is not replaced.
+        let (second, words) = try await place.shellThatWaits("sh darkroom-submit nightly.json 1")
+        #expect(second == 75)
+        #expect(words == "nightly.json: another file has this name in the inbox\n")
+        #expect(place.bench.spool.list("tmp") == [])
+        let daemon = try await place.run()
+        _ = try await place.bench.spool.finish("nightly", daemon)
+        #expect(try await daemon.stop() == .exited(0))
+        let (third, reason) = try await place.shellThatWaits("sh darkroom-retry nightly 1")
+        #expect(third == 75 && reason == "nightly: no new answer yet\n")
+    }
+
+    @Test func waitsForTheNewAnswerOfARetry() async throws {
+        let place = try place()
+        let daemon = try await place.run()
+        let retry = "sh darkroom-retry nightly \(Self.limit)"
+        try write(place, "nightly.json", ["0.png", "late.png"])
+        #expect(try await place.shellThatWaits(submit("nightly.json")).code == 3)
+        // It fails again, and that is the new answer.
+        #expect(try await place.shellThatWaits(retry).code == 3)
+        #expect(try place.bench.spool.status(of: "nightly")?.retries == 1)
+        try Data(Bench.picture).write(to: place.bench.documents.url.appending(path: "late.png"))
+        let (code, output) = try await place.shellThatWaits(retry)
+        #expect(code == 0 && output.isEmpty)
+        #expect(try place.bench.spool.status(of: "nightly")?.retries == 2)
+        // Nothing is left to be done again.
+        let (last, words) = try await place.shellThatWaits(retry)
+        #expect(last == 1 && words == "nightly: nothing is done again; the journal says why\n")
+        #expect(try await daemon.stop() == .exited(0))
+    }
+}
