@@ -3,7 +3,7 @@ struct DownloadJob: Sendable {
     let folders: BatchFolders
     /// The number of the scratch file to fetch into.
     let slot: Int
-    let text: String
+    let text: ByteString
     /// The first of the images that wait for it, for the journal.
     let image: String
     /// How often the source is asked for with this; nil for a file of this machine.
@@ -17,7 +17,7 @@ struct DownloadJob: Sendable {
 struct FilterJob: Sendable {
     enum Input: Sendable {
         /// `active/ID/source-SLOT`, or the local file that the source names.
-        case source(slot: Int, text: String)
+        case source(slot: Int, text: ByteString)
         /// The output of another image, in the outbox.
         case output(file: String)
     }
@@ -29,7 +29,7 @@ struct FilterJob: Sendable {
     let autoOrient: Bool
     let filters: [Filter]
     /// The outputs that the filters lay over the picture, by their images' names; in the outbox.
-    let overlays: [String: String]
+    let overlays: [ByteString: String]
     let output: OutputOptions
     let outputFile: String
     /// The number of the last crash while it was filtered; 0 for none.
@@ -60,7 +60,7 @@ extension Board {
         }
         let needed = image.needs.map { batch.manifest.images[$0] }
         return FilterJob(
-            folders: batch.folders, image: index, name: image.name, input: input,
+            folders: batch.folders, image: index, name: image.name.string, input: input,
             autoOrient: image.autoOrient, filters: image.filters,
             overlays: Dictionary(uniqueKeysWithValues: needed.map { ($0.name, $0.outputFile) }),
             output: image.output, outputFile: image.outputFile,

@@ -48,7 +48,9 @@ struct FilterStep {
 
     /// Opens the output of another image, which has been waited for.
     private func openImage(_ name: String) throws(PictureError) -> OtherImage {
-        guard let file = job.overlays[name] else { return try StageContext.noImage(name) }
+        guard let file = job.overlays[ByteString(name)] else {
+            return try StageContext.noImage(name)
+        }
         do {
             return OtherImage(try job.folders.outbox().open(FileName(file)), name: file)
         } catch {
@@ -75,7 +77,7 @@ struct FilterStep {
     private var inputName: String {
         switch job.input {
         case .output(let file): file
-        case .source(_, let text): RedactedURL.text(text)
+        case .source(_, let text): RedactedURL.text(text.string)
         }
     }
 }
@@ -120,8 +122,8 @@ extension MemoryAnswer {
         case .tooLarge(let limit):
             throw PictureError(
                 .memoryLimit,
-                "filtering it takes up to \(bytes) bytes of memory, more than the \(limit) that limits.memory"
-                    + " allows")
+                "filtering it takes up to \(Units.bytes(bytes)) of memory, more than the"
+                    + " \(Units.bytes(limit)) that limits.memory allows")
         }
     }
 }
