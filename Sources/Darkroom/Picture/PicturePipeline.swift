@@ -155,7 +155,8 @@ extension PictureError {
     /// The same with the picture's name in front, unless the message names one of these already. A
     /// filter knows no names.
     fileprivate func naming(_ input: String, or output: String) -> PictureError {
-        if message.hasPrefix("\(input): ") || message.hasPrefix("\(output): ") { return self }
+        let text = ByteString(message)
+        if text.hasPrefix("\(input): ") || text.hasPrefix("\(output): ") { return self }
         var named = self
         named.message = "\(input): \(message)"
         return named
