@@ -384,12 +384,13 @@ fuzz_programs() {
 
 # The Swift files that need nothing but each other, so that the sanitizer sees them alone.
 fuzz_heads() {
-    local fetch=Sources/Darkroom/Fetch
+    local common=Sources/Darkroom/Common fetch=Sources/Darkroom/Fetch
     swiftc -swift-version 6 -warnings-as-errors -package-name darkroom -parse-as-library -O \
         -use-ld=lld -sanitize=fuzzer,address -module-name heads \
         $fetch/{HTTPDate,HTTPField,HTTPStatus,EntityTag,ContentRange,RetryAfter,CacheControl}.swift \
         $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules}.swift \
-        $fetch/{URLAuthority,RedactedURL}.swift Tests/fuzz/heads.swift -o "$1"
+        $fetch/{URLAuthority,RedactedURL}.swift $common/ByteString.swift Tests/fuzz/heads.swift \
+        -o "$1"
 }
 
 fuzz_objects() {

@@ -157,7 +157,8 @@ struct Fetch: AsyncParsableCommand {
         for index in 0..<50 {
             let output = try TransferOutput(
                 creating: folder.appending(path: "stalled-\(index)").path)
-            let request = TransferRequest(url: try RemoteURL(origin.url(.stalled)), output: output)
+            let request = TransferRequest(
+                url: try RemoteURL(ByteString(origin.url(.stalled))), output: output)
             let time = await downloads.cancel(request)
             times.add(times: [time / .milliseconds(1)], peak: 0, bytes: 0)
         }
@@ -202,7 +203,7 @@ private final class Downloads {
 
     /// Fetches a file a number of times, into files of their own.
     func fetch(_ url: String, count: Int, to folder: String) throws {
-        let remote = try RemoteURL(url)
+        let remote = try RemoteURL(ByteString(url))
         let failures = Failures()
         let operations = (0..<count).map { index in
             TransferOperation(engine: engine, url: remote) {

@@ -228,7 +228,8 @@ final class ManualPlace: Sendable {
         let manifest = try ManifestReader.read(
             Array(text.utf8), format: format, defaultFilters: [])
         for image in manifest.images {
-            guard case .source(let source) = image.origin else { continue }
+            guard case .source(let text) = image.origin else { continue }
+            let source = text.string
             let base = bench.origin.baseURL + "/"
             let file =
                 source.hasPrefix(base)

@@ -66,7 +66,7 @@ final class Batch {
             case retrying(Int)
         }
 
-        let text: String
+        let text: ByteString
         var phase = Phase.idle
         /// Admitted images that wait for it.
         var waiters: [Int] = []
@@ -155,25 +155,23 @@ final class Batch {
     static func initialImage(_ image: Manifest.Image, of manifest: Manifest) -> ImageStatus {
         switch image.origin {
         case .source(let text):
-            ImageStatus(name: image.name, source: RedactedURL.text(text))
+            ImageStatus(name: image.name.string, source: RedactedURL.text(text.string))
         case .image(let index):
-            ImageStatus(name: image.name, from: manifest.images[index].name)
+            ImageStatus(name: image.name.string, from: manifest.images[index].name.string)
         }
     }
 
     private func indexSources() {
-        // Not by strings, for those that are equal to Unicode may name different files.
-        var indices: [FileName: Int] = [:]
+        var indices: [ByteString: Int] = [:]
         sourceOfImage.reserveCapacity(manifest.images.count)
         for (index, image) in manifest.images.enumerated() {
             guard case .source(let text) = image.origin else {
                 sourceOfImage.append(-1)
                 continue
             }
-            let bytes = FileName(text)
-            let source = indices[bytes] ?? sources.count
+            let source = indices[text] ?? sources.count
             if source == sources.count {
-                indices[bytes] = source
+                indices[text] = source
                 sources.append(Source(text: text))
             }
             if !status.images[index].state.isFinal { sources[source].users += 1 }

@@ -16,7 +16,7 @@ import Foundation
 /// level have: they are in the phase `waitingDownload`.
 extension Board {
     /// What the manifest says of a source.
-    func sourceText(_ key: BatchKey, _ index: Int) -> String? {
+    func sourceText(_ key: BatchKey, _ index: Int) -> ByteString? {
         batches[key]?.sources[index].text
     }
 
@@ -83,7 +83,9 @@ extension Board {
         return DownloadJob(
             folders: batch.folders, slot: batch.sources[index].slot ?? batch.takeSlot(for: index),
             text: batch.sources[index].text,
-            image: batch.sources[index].waiters.first.map { batch.manifest.images[$0].name } ?? "",
+            image: batch.sources[index].waiters.first.map {
+                batch.manifest.images[$0].name.string
+            } ?? "",
             attempt: tries.note?.attempts, partial: tries.partial, cancellation: batch.cancellation)
     }
 
@@ -225,7 +227,7 @@ extension Board {
         let retry = Retry(
             number: lastRetry, delay: delay, tries: batch.sources[index].tries?.count ?? 0,
             mostTries: backOff.retries + 1, failure: failure, batch: batch.folders.id,
-            image: batch.manifest.images[first].name, source: batch.sources[index].text)
+            image: batch.manifest.images[first].name.string, source: batch.sources[index].text)
         return [
             .statusChanged(batch.key),
             .enqueueLater(
@@ -259,7 +261,7 @@ extension Batch.Source.Phase {
 
 extension Batch {
     /// The sources that images in work wait for, of hosts that have no place for them.
-    var sourcesWaitingForHosts: [String] {
+    var sourcesWaitingForHosts: [ByteString] {
         live.compactMap { index, live in
             let source = sourceOfImage[index]
             guard live.phase == .waitingDownload, source >= 0, sources[source].waitsForHost
@@ -269,7 +271,7 @@ extension Batch {
     }
 
     /// The sources that images in work wait for, wherever they wait.
-    var sourcesToBegin: [String] {
+    var sourcesToBegin: [ByteString] {
         Set(live.map { sourceOfImage[$0.key] }).compactMap { source in
             source >= 0 && sources[source].phase.isToBegin ? sources[source].text : nil
         }

@@ -3,7 +3,7 @@ struct DownloadJob: Sendable {
     let folders: BatchFolders
     /// The number of the scratch file to fetch into.
     let slot: Int
-    let text: String
+    let text: ByteString
     /// The first of the images that wait for it, for the journal.
     let image: String
     /// How often the source is asked for with this; nil for a file of this machine.
@@ -17,7 +17,7 @@ struct DownloadJob: Sendable {
 struct FilterJob: Sendable {
     enum Input: Sendable {
         /// `active/ID/source-SLOT`, or the local file that the source names.
-        case source(slot: Int, text: String)
+        case source(slot: Int, text: ByteString)
         case image(OtherPixels)
     }
 
@@ -42,7 +42,7 @@ struct FilterJob: Sendable {
     let autoOrient: Bool
     let filters: [Filter]
     /// The pixels that the filters lay over the picture, by their images' names.
-    let overlays: [String: OtherPixels]
+    let overlays: [ByteString: OtherPixels]
     let output: OutputOptions
     let outputFile: String
     /// Whether the pixels are handed over to other images, see `HandOvers`.
@@ -82,7 +82,7 @@ extension Board {
         let isAgain = batch.handOvers.isFilteredAgain(index)
         let handsOver = batch.handOvers.begin(index)
         return FilterJob(
-            folders: batch.folders, image: index, name: image.name, input: input,
+            folders: batch.folders, image: index, name: image.name.string, input: input,
             autoOrient: image.autoOrient, filters: image.filters,
             overlays: Dictionary(uniqueKeysWithValues: overlays),
             output: image.output, outputFile: image.outputFile, handsOver: handsOver,

@@ -44,7 +44,7 @@ extension Scheduler {
         changeFlights { $0.remove(work, &$1) }
     }
 
-    private func remoteURL(_ text: String) -> RemoteURL? {
+    private func remoteURL(_ text: ByteString) -> RemoteURL? {
         guard case .remote(let url)? = try? SourceReference(text) else { return nil }
         return url
     }
@@ -119,7 +119,7 @@ extension Scheduler {
         let configuration = configuration
         // What must not be fetched any more is not taken from here either: the transfer says why.
         guard let host = Origin(url: url)?.host,
-            configuration.fetchRules.refusal(host: host.description) == nil,
+            configuration.fetchRules.refusal(host: ByteString(host.description)) == nil,
             let entry = cache?.find(use.key), use.policy.matches(entry.record),
             entry.length <= configuration.downloads.maxBytes
         else { return nil }

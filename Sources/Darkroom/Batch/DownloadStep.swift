@@ -7,7 +7,7 @@ import Synchronization
 /// machine, looked at.
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for what needs no network.
-    func downloadOperation(_ key: BatchKey, _ source: Int, _ text: String) -> Operation {
+    func downloadOperation(_ key: BatchKey, _ source: Int, _ text: ByteString) -> Operation {
         // What is no source fails in the block, which reads it again and tells why.
         guard let reference = try? SourceReference(text), case .remote(let url) = reference else {
             return BlockOperation { [self] in examineLocal(key, source) }
@@ -88,7 +88,8 @@ extension Scheduler {
                 let failure = Failure(error)
                 if let seconds = error.retryAfter {
                     pauseHost(
-                        of: error.asker ?? job.text, for: seconds, because: failure,
+                        of: error.asker.map { ByteString($0) } ?? job.text, for: seconds,
+                        because: failure,
                         batch: job.folders.id)
                 }
                 ended(
@@ -198,18 +199,19 @@ extension Scheduler {
 
     /// Opens a local source, sees whether it begins like a picture, and gives its size. The file itself is
     /// read when it is filtered; nothing is copied.
-    private func examineLocal(_ text: String) throws -> Int {
+    private func examineLocal(_ text: ByteString) throws -> Int {
         guard case .local(let path) = try SourceReference(text) else { return 0 }
         var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
         var bytes = 0
         // Its file system may be one that does not answer.
-        let watched = WatchedWork("the local source \(RedactedURL.text(text))")
+        let watched = WatchedWork("the local source \(RedactedURL.text(text.string))")
         let count = try heartbeat.during(watched, .files) { _ in
             let file = try configuration.localSources.open(path)
             bytes = Int(file.bytes)
             return try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
         }
-        if let refusal = PictureKind(prefix: head.prefix(count)).refusal(of: RedactedURL.text(text))
+        if let refusal = PictureKind(prefix: head.prefix(count)).refusal(
+            of: RedactedURL.text(text.string))
         {
             throw refusal
         }

@@ -88,7 +88,9 @@ struct FilterStep {
 
     /// Opens the pixels of another image, which has been waited for.
     private func openImage(_ name: String) throws(PictureError) -> OtherImage {
-        guard let other = job.overlays[name] else { return try StageContext.noImage(name) }
+        guard let other = job.overlays[ByteString(name)] else {
+            return try StageContext.noImage(name)
+        }
         do {
             return OtherImage(try open(other), name: other.file)
         } catch {
@@ -122,7 +124,7 @@ struct FilterStep {
     private var inputName: String {
         switch job.input {
         case .image(let other): other.file
-        case .source(_, let text): RedactedURL.text(text)
+        case .source(_, let text): RedactedURL.text(text.string)
         }
     }
 }
@@ -168,8 +170,8 @@ extension MemoryAnswer {
         case .tooLarge(let limit):
             throw PictureError(
                 .memoryLimit,
-                "filtering it takes up to \(bytes) bytes of memory, more than the \(limit) that limits.memory"
-                    + " allows")
+                "filtering it takes up to \(Units.bytes(bytes)) of memory, more than the"
+                    + " \(Units.bytes(limit)) that limits.memory allows")
         }
     }
 }

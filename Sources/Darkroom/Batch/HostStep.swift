@@ -60,7 +60,7 @@ extension Scheduler {
     ///   - source: the URL that the answer was to.
     ///   - batch: whose download it was.
     func pauseHost(
-        of source: String, for seconds: Double, because failure: Failure, batch: String
+        of source: ByteString, for seconds: Double, because failure: Failure, batch: String
     ) {
         guard failure.isTransient, seconds > 0, configuration.downloads.backOff.mayWait(seconds),
             let host = HostWaits.host(of: source)
@@ -71,22 +71,23 @@ extension Scheduler {
         if isNew {
             log.hostPaused(
                 source, seconds: seconds, because: failure,
-                batches: [batch] + batches(waitingFor: host).filter { $0 != batch })
+                batches: [batch]
+                    + batches(waitingFor: host).filter { ByteString($0) != ByteString(batch) })
             pausesChanged()
             resumeHost(host, at: end)
         }
     }
 
     /// Those in work that have something to fetch from a host.
-    private func batches(waitingFor host: String) -> [String] {
+    private func batches(waitingFor host: ByteString) -> [String] {
         let sources = board.withLock { board in
             board.batches.values.map { (id: $0.folders.id, texts: $0.sourcesToBegin) }
         }
         return sources.filter { $0.texts.contains { HostWaits.host(of: $0) == host } }
-            .map(\.id).sorted()
+            .map(\.id).sorted { ByteString($0) < ByteString($1) }
     }
 
-    private func resumeHost(_ host: String, at end: UInt64) {
+    private func resumeHost(_ host: ByteString, at end: UInt64) {
         let now = Clock.nanoseconds
         let wait = Int(clamping: end > now ? end - now : 0)
         alarms.asyncAfter(deadline: .now() + .nanoseconds(wait)) { [self] in

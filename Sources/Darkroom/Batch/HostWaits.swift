@@ -46,20 +46,20 @@ struct HostWaits: Sendable {
     }
 
     private struct Wait: Sendable {
-        let host: String
+        let host: ByteString
         let level: Int
         /// Tells its entry from those of the same work that were removed.
         let number: Int
     }
 
     private struct Place: Sendable {
-        let host: String
+        let host: ByteString
         let level: Int
     }
 
     /// Places of one host.
     private(set) var limit: Int
-    private var hosts: [String: Host] = [:]
+    private var hosts: [ByteString: Host] = [:]
     private var places: [Work: Place] = [:]
     private var waits: [Work: Wait] = [:]
     private var lastNumber = 0
@@ -77,7 +77,7 @@ struct HostWaits: Sendable {
     // MARK: Places
 
     /// Gives a download a place, or has it wait. False where it waits.
-    mutating func enter(_ item: Item, host name: String, now: UInt64) -> Bool {
+    mutating func enter(_ item: Item, host name: ByteString, now: UInt64) -> Bool {
         if places[item.work] != nil { return true }
         if waits[item.work] != nil { return false }
         let level = Level(item.priority, item.quality).index
@@ -131,7 +131,7 @@ struct HostWaits: Sendable {
 
     /// Lets no download of a host begin before a moment. False where none might have begun now anyway.
     mutating func pause(
-        _ name: String, until: UInt64, now: UInt64, at time: String = ""
+        _ name: ByteString, until: UInt64, now: UInt64, at time: String = ""
     ) -> Bool {
         let before = hosts[name]?.pausedUntil ?? 0
         guard until > now else { return false }
@@ -141,7 +141,7 @@ struct HostWaits: Sendable {
     }
 
     struct Pause: Equatable, Sendable {
-        let host: String
+        let host: ByteString
         /// In nanoseconds.
         let until: UInt64
         /// When it began, RFC 3339.
@@ -149,7 +149,7 @@ struct HostWaits: Sendable {
     }
 
     /// Of these hosts' pauses the one that lasts longest.
-    func pause(of names: Set<String>, now: UInt64) -> Pause? {
+    func pause(of names: Set<ByteString>, now: UInt64) -> Pause? {
         names.compactMap { name in
             guard let host = hosts[name], host.pausedUntil > now else { return nil }
             return Pause(host: name, until: host.pausedUntil, since: host.pausedSince)
@@ -157,7 +157,7 @@ struct HostWaits: Sendable {
     }
 
     /// Ends a host's pause if it is over. Gives those that have got a place now, or when to come again.
-    mutating func resume(_ name: String, now: UInt64) -> (items: [Item], again: UInt64?) {
+    mutating func resume(_ name: ByteString, now: UInt64) -> (items: [Item], again: UInt64?) {
         if isPaused(name, now: now) { return ([], hosts[name]?.pausedUntil) }
         return (fill(name, now: now), nil)
     }
@@ -166,18 +166,18 @@ struct HostWaits: Sendable {
 
     // These look at a host in place: a copy of it in a variable would make the next change copy its lanes.
 
-    private func isPaused(_ name: String, now: UInt64) -> Bool {
+    private func isPaused(_ name: ByteString, now: UInt64) -> Bool {
         (hosts[name]?.pausedUntil ?? 0) > now
     }
 
-    private func hasPlace(_ name: String, now: UInt64) -> Bool {
+    private func hasPlace(_ name: ByteString, now: UInt64) -> Bool {
         !isPaused(name, now: now) && (hosts[name]?.holders ?? 0) < limit
     }
 
     /// Of those who wait.
-    private func highestLevel(of name: String) -> Int? { hosts[name]?.lanes.keys.max() }
+    private func highestLevel(of name: ByteString) -> Int? { hosts[name]?.lanes.keys.max() }
 
-    private mutating func fill(_ name: String, now: UInt64) -> [Item] {
+    private mutating func fill(_ name: ByteString, now: UInt64) -> [Item] {
         var served: [Item] = []
         while hasPlace(name, now: now), let level = highestLevel(of: name),
             let item = takeFirst(of: name, level)
@@ -191,7 +191,7 @@ struct HostWaits: Sendable {
     }
 
     /// Takes the first live entry of a lane, and the lane with its last.
-    private mutating func takeFirst(of name: String, _ level: Int) -> Item? {
+    private mutating func takeFirst(of name: ByteString, _ level: Int) -> Item? {
         while let (number, item) = hosts[name]?.lanes[level]?.next() {
             guard waits[item.work]?.number == number else { continue }
             waits[item.work] = nil
@@ -213,7 +213,7 @@ struct HostWaits: Sendable {
     }
 
     /// A host is remembered while anything of it is here or it is paused.
-    private mutating func dropIfIdle(_ name: String, now: UInt64) {
+    private mutating func dropIfIdle(_ name: ByteString, now: UInt64) {
         if hosts[name]?.isIdle == true, !isPaused(name, now: now) { hosts[name] = nil }
     }
 
@@ -222,16 +222,19 @@ struct HostWaits: Sendable {
 }
 
 extension HostWaits {
+    /// More than the host of any URL has, with its port, in letters of four bytes; see ``URLAuthority/maximumHost``.
+    private static let maximumBytes = 4 * (URLAuthority.maximumHost + 1) + ":65535".utf8.count
+
     /// The host of a source that is an `http:` or `https:` URL, in lower case and with its port: `h:443`. nil for
     /// any other source, and for what has no host.
     ///
     /// It only says which downloads belong together; what it makes of a malformed URL does not matter, for that
     /// fails before anything is connected.
-    static func host(of source: String) -> String? {
+    static func host(of source: ByteString) -> ByteString? {
         let text = source.utf8
         guard let colon = text.prefix(6).firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let port: String
-        switch source[..<colon].lowercased() {
+        switch ByteString(text[..<colon]).smallLetters {
         case "http": port = ":80"
         case "https": port = ":443"
         default: return nil
@@ -240,11 +243,13 @@ extension HostWaits {
         guard rest.starts(with: "//".utf8) else { return nil }
         let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
         let start = authority.lastIndex(of: UInt8(ascii: "@")).map(authority.index(after:))
-        let host = Substring(authority[(start ?? authority.startIndex)...]).lowercased()
-        guard !host.isEmpty else { return nil }
+        let host = ByteString(authority[(start ?? authority.startIndex)...]).smallLetters
+        guard !host.isEmpty, host.utf8.count <= maximumBytes else { return nil }
         // A colon within the brackets of an IPv6 address is not the port's.
-        let afterAddress = host.lastIndex(of: "]") ?? host.startIndex
-        guard let portColon = host[afterAddress...].lastIndex(of: ":") else { return host + port }
-        return host.index(after: portColon) == host.endIndex ? host.dropLast() + port : host
+        let afterAddress = host.utf8.lastIndex(of: UInt8(ascii: "]")) ?? host.utf8.startIndex
+        guard let portColon = host.utf8[afterAddress...].lastIndex(of: UInt8(ascii: ":"))
+        else { return "\(host)\(port)" }
+        guard host.utf8.index(after: portColon) == host.utf8.endIndex else { return host }
+        return "\(ByteString(host.utf8.dropLast()))\(port)"
     }
 }

@@ -45,5 +45,5 @@ package struct Retry: Sendable {
     /// The first of the images that wait for it.
     let image: String
     /// As the manifest has it.
-    let source: String
+    let source: ByteString
 }

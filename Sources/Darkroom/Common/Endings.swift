@@ -9,17 +9,11 @@ extension String {
 
     /// Whether the text ends in `ending`, which is of small ASCII letters and signs, in any case.
     func hasEnding(_ ending: String) -> Bool {
-        utf8.suffix(ending.utf8.count).lazy.map(\.lowercased).elementsEqual(ending.utf8)
+        utf8.suffix(ending.utf8.count).lazy.map(\.smallLetter).elementsEqual(ending.utf8)
     }
 
     /// The text without so many bytes at its end, which must be whole scalars.
     func dropLast(utf8 count: Int) -> String {
         String(Substring(utf8.dropLast(count)))
-    }
-}
-
-extension UInt8 {
-    fileprivate var lowercased: UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 }

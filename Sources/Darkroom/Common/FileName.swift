@@ -19,12 +19,12 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
         self.init(string)
     }
 
-    /// For people: bytes that are not UTF-8 and control characters replaced by U+FFFD.
+    /// For people: bytes that are not UTF-8 and control characters (`isControl`) replaced by U+FFFD.
     package var text: String {
         let repaired = String(decoding: bytes, as: UTF8.self)
-        guard repaired.unicodeScalars.contains(where: \.breaksLine) else { return repaired }
+        guard repaired.unicodeScalars.contains(where: \.isControl) else { return repaired }
         var shown = String.UnicodeScalarView()
-        shown.append(contentsOf: repaired.unicodeScalars.map { $0.breaksLine ? "\u{FFFD}" : $0 })
+        shown.append(contentsOf: repaired.unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 })
         return String(shown)
     }
 
@@ -39,17 +39,6 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
         return terminated.withUnsafeBufferPointer { buffer in
             // A terminated array is never empty, so it has a base address.
             body(buffer.baseAddress.unsafelyUnwrapped)
-        }
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether this is a control character or a line or paragraph separator: nothing that belongs into
-    /// one line of text.
-    package var breaksLine: Bool {
-        switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: true
-        default: false
         }
     }
 }

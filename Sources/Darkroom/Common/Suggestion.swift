@@ -1,27 +1,42 @@
 /// Finds the known word nearest to a misspelt one.
 package enum Suggestion {
+    /// A longer word is no slip of the finger, and the distance costs the product of the lengths. Bytes of UTF-8.
+    private static let longest = 64
+
     /// The candidate with the smallest edit distance to `word`, ignoring case, if it is near enough
     /// to be a slip of the finger: at most a third of the word's length, at least one.
     package static func nearest(
-        to word: String, among candidates: some Sequence<String>
+        to word: ByteString, among candidates: some Sequence<ByteString>
     ) -> String? {
-        // A long word is no slip of the finger, and the distance costs the product of the lengths.
-        guard word.utf8.count <= 64 else { return nil }
-        let lowered = Array(word.lowercased())
+        guard word.utf8.count <= longest else { return nil }
+        let lowered = Array(word.string.lowercased().unicodeScalars)
         let allowed = max(1, lowered.count / 3)
-        var best: (word: String, distance: Int)?
+        var best: (word: ByteString, distance: Int)?
         for candidate in candidates {
-            let distance = editDistance(lowered, Array(candidate.lowercased()))
+            // One that is much longer is not near. By its bytes first, for it may be of any length.
+            guard candidate.utf8.count <= longest + 4 * allowed else { continue }
+            let other = Array(candidate.string.lowercased().unicodeScalars)
+            guard abs(other.count - lowered.count) <= allowed else { continue }
+            let distance = editDistance(lowered, other)
             if distance <= allowed, distance < best?.distance ?? .max {
                 best = (candidate, distance)
             }
         }
-        return best?.word
+        return best?.word.string
+    }
+
+    /// The same for words of our own.
+    package static func nearest(
+        to word: String, among candidates: some Sequence<String>
+    ) -> String? {
+        nearest(to: ByteString(word), among: candidates.lazy.map { ByteString($0) })
     }
 
     /// Damerau's restricted edit distance: insertions, deletions, substitutions and swaps of
     /// neighbours count one each.
-    private static func editDistance(_ a: [Character], _ b: [Character]) -> Int {
+    ///
+    /// Of scalars, whose comparison takes the same time for any two; a character may be made of any number of them.
+    private static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
         if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
         var beforeLast = [Int](repeating: 0, count: b.count + 1)
         var last = Array(0...b.count)

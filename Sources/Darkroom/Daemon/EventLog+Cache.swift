@@ -2,7 +2,8 @@
 extension EventLog {
     func cacheOpened(_ path: String, limit: Int) {
         say(
-            .cacheOpened, "Answers are kept in \(path), up to \(limit) bytes", [.bytes: "\(limit)"])
+            .cacheOpened, "Answers are kept in \(path), up to \(Units.bytes(limit))",
+            [.bytes: "\(limit)"])
     }
 
     /// There is none, which costs time only.
@@ -35,7 +36,7 @@ extension EventLog {
         metrics.cacheEvictions.add(count)
         say(
             .cacheEvicted,
-            "\(Words.count(count, "answer")) removed from the cache to make room, \(bytes) bytes",
+            "\(Words.count(count, "answer")) removed from the cache to make room, \(Units.bytes(bytes))",
             [.bytes: "\(bytes)", .count: "\(count)"])
     }
 }

@@ -20,7 +20,7 @@ extension EventLog {
 
     func expired(id: String, finished: String, bytes: Int) {
         say(
-            .entryExpired, "outbox/\(id) removed: finished \(finished), \(bytes) bytes",
+            .entryExpired, "outbox/\(id) removed: finished \(finished), \(Units.bytes(bytes))",
             [.batch: id, .bytes: "\(bytes)"])
     }
 
@@ -28,7 +28,7 @@ extension EventLog {
     func expired(entries: Int, bytes: Int) {
         say(
             .entriesExpired,
-            "\(entries) finished entries of the outbox removed, \(bytes) bytes",
+            "\(entries) finished entries of the outbox removed, \(Units.bytes(bytes))",
             [.bytes: "\(bytes)", .count: "\(entries)"])
     }
 
@@ -89,7 +89,7 @@ extension EventLog {
     func staleUploads(_ stale: StaleUploads, hours: Int) {
         say(
             .uploadsStale,
-            "\(Words.count(stale.count, "file")) in tmp/, \(stale.bytes) bytes, unchanged for \(hours) hours or "
+            "\(Words.count(stale.count, "file")) in tmp/, \(Units.bytes(stale.bytes)), unchanged for \(hours) hours or "
                 + "longer; the oldest is \(stale.oldest ?? "")",
             [.bytes: "\(stale.bytes)", .count: "\(stale.count)"])
     }
@@ -97,7 +97,7 @@ extension EventLog {
     func uploadsRemoved(_ count: Int, bytes: Int) {
         say(
             .uploadsRemoved,
-            "\(Words.count(count, "file")) in tmp/ removed, \(bytes) bytes: unchanged for longer than retention.tmp",
+            "\(Words.count(count, "file")) in tmp/ removed, \(Units.bytes(bytes)): unchanged for longer than retention.tmp",
             [.bytes: "\(bytes)", .count: "\(count)"])
     }
 }

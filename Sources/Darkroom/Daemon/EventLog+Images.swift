@@ -7,7 +7,7 @@ extension EventLog {
         metrics.stage(.downloading).add(nanoseconds: microseconds * 1000)
         say(
             .imageDownloaded,
-            "\(job.folders.id): \(job.image): \(RedactedURL.text(job.text)) \(words), \(bytes) bytes, in "
+            "\(job.folders.id): \(job.image): \(RedactedURL.text(job.text.string)) \(words), \(bytes) bytes, in "
                 + Words.time(microseconds: microseconds),
             fields(of: job).merging([.bytes: "\(bytes)", .microseconds: "\(microseconds)"]) { $1 })
     }
@@ -33,7 +33,7 @@ extension EventLog {
     func waitsForMemory(_ job: FilterJob, bytes: Int) {
         say(
             .imageWaits,
-            "\(job.folders.id): \(job.name) waits for \(bytes) bytes of memory that others have",
+            "\(job.folders.id): \(job.name) waits for \(Units.bytes(bytes)) of memory that others have",
             [
                 .batch: job.folders.id, .image: job.name, .step: Step.filter.rawValue,
                 .bytes: "\(bytes)",
@@ -49,7 +49,9 @@ extension EventLog {
         ]
         if let tries = image.download?.attempts { fields[.attempt] = "\(tries)" }
         if let error = image.error {
-            if let host = image.source.flatMap(Self.host) { fields[.host] = host }
+            if let host = image.source.flatMap({ Self.host(of: ByteString($0)) }) {
+                fields[.host] = host
+            }
             fields[.error] = error.code
             failed(batch, image, error, fields)
         } else if let output = image.output {
@@ -100,11 +102,11 @@ extension EventLog {
     ///   - source: the URL whose server asks for it; of its host nothing is begun.
     ///   - batches: those that it keeps waiting, the one that met it first.
     func hostPaused(
-        _ source: String, seconds: Double, because failure: Failure, batches: [String]
+        _ source: ByteString, seconds: Double, because failure: Failure, batches: [String]
     ) {
         say(
             .hostPaused,
-            "\(RedactedURL.text(source)): the server asks to wait \(BackOff.text(seconds)); no download from its "
+            "\(RedactedURL.text(source.string)): the server asks to wait \(BackOff.text(seconds)); no download from its "
                 + "host begins before \(Clock.timestamp(.now + seconds))",
             [
                 .error: failure.code, .host: Self.host(of: source) ?? "",
@@ -116,7 +118,7 @@ extension EventLog {
     func cacheDecided(_ job: DownloadJob, kept: Bool) {
         say(
             .cacheDecided,
-            "\(job.folders.id): \(RedactedURL.text(job.text)) is "
+            "\(job.folders.id): \(RedactedURL.text(job.text.string)) is "
                 + (kept
                     ? "kept in the cache"
                     : "not kept: its answer does not allow it, or there is no room"),
@@ -126,9 +128,11 @@ extension EventLog {
     }
 
     /// The server of a source, `name:port`; nil where it has none, or what stands there may be part of a secret.
-    private static func host(of source: String) -> String? {
+    private static func host(of source: ByteString) -> String? {
         // As it may be shown, where another reading of the source would take a password for the host.
-        HostWaits.host(of: RedactedURL.text(source)).flatMap { $0.contains("…") ? nil : $0 }
+        HostWaits.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
+            $0.contains("…") ? nil : $0.string
+        }
     }
 
     private func fields(of job: DownloadJob) -> Fields {

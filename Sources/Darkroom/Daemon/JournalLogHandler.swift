@@ -110,9 +110,9 @@ package struct JournalLogHandler: LogHandler {
 
     /// Control characters, which names and URLs may hold, as escapes.
     static func oneLine(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: \.breaksLine) else { return text }
+        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
         return text.unicodeScalars.map { scalar in
-            scalar.breaksLine ? scalar.escaped(asASCII: true) : String(scalar)
+            scalar.isControl ? scalar.escaped(asASCII: true) : String(scalar)
         }.joined()
     }
 }

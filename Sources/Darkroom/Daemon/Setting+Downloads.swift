@@ -97,6 +97,6 @@ extension Setting {
         }
         if authority.last == "/" { authority = authority.dropLast() }
         return !authority.contains { "/?#".contains($0) }
-            && (try? URLAuthority(String(authority))) != nil
+            && (try? URLAuthority(ByteString(authority))) != nil
     }
 }

@@ -15,6 +15,9 @@ enum BodyPlan: Sendable, Equatable {
     /// The answer cannot be used; the words follow the URL.
     case refused(FetchError.Code, String)
 
+    /// The statuses that lead elsewhere.
+    static let redirects: Set<Int> = [301, 302, 303, 307, 308]
+
     /// Whether the body is a picture's, or a part of one.
     var isKept: Bool { self == .whole || self == .rest }
 
@@ -25,11 +28,11 @@ enum BodyPlan: Sendable, Equatable {
     ///   - isConditional: whether the request had If-None-Match or If-Modified-Since.
     ///   - limit: of the body's length, for what is announced.
     init(
-        for head: ResponseHead, length: Int64?, location: String?, resume: PartialBody?,
+        for head: ResponseHead, length: Int64?, location: ByteString?, resume: PartialBody?,
         isConditional: Bool, limit: Int64
     ) {
         switch head.status.code {
-        case 301, 302, 303, 307, 308:
+        case let code where Self.redirects.contains(code):
             self =
                 location == nil
                 ? .refused(
@@ -67,7 +70,7 @@ enum BodyPlan: Sendable, Equatable {
         // A part that ends before the whole does would have to be asked for again and again.
         if let total = range.total ?? resume.total, range.last != total - 1 { return false }
         if let length, length != range.count { return false }
-        let isTag = resume.validator.hasPrefix("\"")
+        let isTag = resume.validator.utf8.first == UInt8(ascii: "\"")
         // A part says its tag if the whole has one (RFC 9110, section 15.3.7).
         if isTag { return head.entityTag?.text == resume.validator }
         if !isTag, let date = head.lastModified { return date == resume.validator }
@@ -85,7 +88,8 @@ enum BodyPlan: Sendable, Equatable {
         if let total, total > limit {
             return .refused(
                 .tooLarge,
-                "the server announces more than the limit of \(Quantity.text(bytes: Int(limit)))")
+                "the server announces \(Units.bytes(total)), more than the limit of "
+                    + Units.bytes(limit))
         }
         switch head.contentEncoding {
         case nil, "gzip", "x-gzip", "deflate": return nil
@@ -113,9 +117,10 @@ extension PartialBody {
 
     /// A strong entity tag; or else a modification date that is a minute before the answer's own date, so
     /// that the file was not changed twice within the second it names (RFC 9110, section 8.8.2.2).
-    static func strongValidator(of head: ResponseHead) -> String? {
+    static func strongValidator(of head: ResponseHead) -> ByteString? {
         if let tag = head.entityTag { return tag.isWeak ? nil : tag.text }
-        guard let text = head.lastModified, let modified = HTTPDate(text), let date = head.date,
+        guard let text = head.lastModified, let modified = HTTPDate(text.utf8),
+            let date = head.date,
             date.secondsSince1970 - modified.secondsSince1970 >= 60
         else { return nil }
         return text

@@ -40,7 +40,7 @@ package struct CacheControl: Sendable, Equatable {
         }
     }
 
-    private mutating func set(_ name: String, _ argument: ArraySlice<UInt8>?) {
+    private mutating func set(_ name: ByteString, _ argument: ArraySlice<UInt8>?) {
         switch name {
         case "no-store": noStore = true
         case "no-cache": noCache = true

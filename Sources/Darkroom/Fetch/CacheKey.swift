@@ -14,7 +14,7 @@ package struct CacheKey: Sendable, Hashable {
         var digest = SHA256Digest()
         Self.add(url.text.utf8.prefix { $0 != UInt8(ascii: "#") }, to: &digest)
         for header in headers {
-            Self.add(header.name.lowercased().utf8, to: &digest)
+            Self.add(ByteString(header.name).smallLetters.utf8, to: &digest)
             Self.add(header.value.utf8, to: &digest)
         }
         self.init(bytes: digest.bytes())

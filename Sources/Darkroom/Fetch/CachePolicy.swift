@@ -47,7 +47,7 @@ struct CachePolicy: Sendable {
         of answer: ResponseHead, url: RemoteURL, target: String?, received: Int, delay: Int
     ) -> CacheRecord {
         CacheRecord(
-            url: url.description, validators: Validators(answer) ?? Validators(),
+            url: ByteString(url.description), validators: Validators(answer) ?? Validators(),
             received: received,
             age: CacheRecord.initialAge(
                 date: answer.date?.seconds, age: answer.age, received: received, delay: delay),

@@ -2,7 +2,7 @@
 /// (RFC 9111). Times are in seconds since 1970, ages and lifetimes in seconds.
 package struct CacheRecord: Sendable, Equatable, Codable {
     /// The URL asked for, as it may be shown.
-    package var url: String
+    package var url: ByteString
     /// What makes a request conditional.
     package var validators: Validators
     /// When the answer was received, or last confirmed.

@@ -9,7 +9,7 @@ final class CurlURL {
 
     /// Throws `badURL` for what libcurl finds no URL in. Nothing is judged here.
     init(_ url: RemoteURL) throws(FetchError) {
-        let written = try Self.parse(url.text, shown: url.shown)
+        let written = try Self.parse(url.text.string, shown: url.shown)
         guard let host = Self.part(written, CURLUPART_HOST), !host.utf8.allSatisfy({ $0 < 0x80 })
         else {
             handle = written
@@ -29,7 +29,7 @@ final class CurlURL {
     var text: String { Self.part(handle, CURLUPART_URL) ?? "" }
 
     /// In ASCII, an IPv6 address in its brackets.
-    var host: String { Self.part(handle, CURLUPART_HOST) ?? "" }
+    var host: ByteString { ByteString(Self.part(handle, CURLUPART_HOST) ?? "") }
 
     /// What a credential is for.
     var origin: Origin {
@@ -52,17 +52,18 @@ final class CurlURL {
 
     /// Where a redirect's Location leads to from here (RFC 3986, section 5), without user, password and
     /// fragment; nil for a Location that libcurl finds no reference in.
-    func resolve(_ location: String) -> String? {
+    func resolve(_ location: ByteString) -> ByteString? {
         guard let target = curl_url_dup(handle) else { return nil }
         defer { curl_url_cleanup(target) }
         let flags = CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME
-        guard curl_url_set(target, CURLUPART_URL, location, UInt32(flags)) == CURLUE_OK else {
+        guard curl_url_set(target, CURLUPART_URL, location.string, UInt32(flags)) == CURLUE_OK
+        else {
             return nil
         }
         for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
             guard curl_url_set(target, part, nil, 0) == CURLUE_OK else { return nil }
         }
-        return Self.part(target, CURLUPART_URL)
+        return Self.part(target, CURLUPART_URL).map { ByteString($0) }
     }
 
     private static func parse(_ text: String, shown: RedactedURL) throws(FetchError)

@@ -19,9 +19,8 @@ extension TransferReport {
     }
 
     /// The type without its parameters, as far as it is one (RFC 9110, section 8.3.1).
-    private static func printable(_ contentType: String) -> String {
-        let type = contentType.prefix { $0 != ";" }.prefix(80)
-        let allowed = type.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0 != "\u{7F}" }
-        return String(String.UnicodeScalarView(allowed))
+    private static func printable(_ contentType: ByteString) -> String {
+        let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }.prefix(80)
+        return String(decoding: type.filter { $0 > 0x20 && $0 < 0x7F }, as: UTF8.self)
     }
 }

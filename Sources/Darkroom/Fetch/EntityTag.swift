@@ -1,7 +1,7 @@
 /// A server's name for one state of a resource (RFC 9110, 8.8.3).
 package struct EntityTag: Sendable, Hashable {
     /// As the server wrote it, quotes and `W/` included: that is how it is sent back.
-    package let text: String
+    package let text: ByteString
     /// Whether two bodies of this tag may differ in their bytes.
     package let isWeak: Bool
 
@@ -13,23 +13,23 @@ package struct EntityTag: Sendable, Hashable {
         let quote = UInt8(ascii: "\"")
         guard quoted.count >= 2, quoted.first == quote, quoted.last == quote,
             quoted.dropFirst().dropLast().allSatisfy({ $0 > 0x20 && $0 != quote && $0 != 0x7F }),
-            let text = String(validating: bytes, as: UTF8.self)
+            let text = ByteString(validating: bytes)
         else { return nil }
         self.text = text
         self.isWeak = isWeak
     }
 
-    package init?(_ text: String) { self.init(text.utf8) }
+    package init?(_ text: ByteString) { self.init(text.utf8) }
 }
 
 /// What makes a request conditional: what a server said of the body that is already here.
 package struct Validators: Sendable, Equatable, Codable {
     /// For If-None-Match, verbatim.
-    package var entityTag: String?
+    package var entityTag: ByteString?
     /// For If-Modified-Since, verbatim.
-    package var lastModified: String?
+    package var lastModified: ByteString?
 
-    package init(entityTag: String? = nil, lastModified: String? = nil) {
+    package init(entityTag: ByteString? = nil, lastModified: ByteString? = nil) {
         self.entityTag = entityTag
         self.lastModified = lastModified
     }

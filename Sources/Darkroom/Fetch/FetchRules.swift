@@ -23,7 +23,7 @@ package struct FetchRules: Sendable, Equatable {
     /// Why a host may not be asked at all, told before its name is resolved; nil if it may.
     ///
     /// - Parameter host: as libcurl's URL parser gives it. One that is an address is judged as one.
-    package func refusal(host: String) -> Refusal? {
+    package func refusal(host: ByteString) -> Refusal? {
         let name = HostName(host)
         if case .denied(let rule) = hosts.verdict(name) {
             return Refusal(
@@ -40,7 +40,7 @@ package struct FetchRules: Sendable, Equatable {
     private static let loopback = [IPAddress(v4: 0x7F00_0001), IPAddress(v6: 1)]
 
     /// Why a host may not be connected to at this address, which it has or its name resolves to.
-    package func refusal(address: IPAddress, host: String) -> Refusal? {
+    package func refusal(address: IPAddress, host: ByteString) -> Refusal? {
         guard case .denied(let kind) = addresses.verdict(address) else { return nil }
         let name = HostName(host)
         let subject =

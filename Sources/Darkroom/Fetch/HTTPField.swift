@@ -53,21 +53,21 @@ enum HTTPField {
     }
 
     /// A token in small letters; nil for what is none.
-    static func token(_ bytes: ArraySlice<UInt8>) -> String? {
+    static func token(_ bytes: ArraySlice<UInt8>) -> ByteString? {
         guard !bytes.isEmpty, bytes.allSatisfy(isToken) else { return nil }
-        return String(decoding: bytes.map(smallLetter), as: UTF8.self)
+        return ByteString(decoding: bytes.map(smallLetter))
     }
 
     static func smallLetter(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        byte.smallLetter
     }
 
     /// The text of a value of at most `limit` bytes; nil for a longer one and for one that holds control
     /// characters or is no UTF-8.
-    static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> String? {
+    static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> ByteString? {
         guard !bytes.isEmpty, bytes.count <= limit,
             bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
         else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        return ByteString(validating: bytes)
     }
 }

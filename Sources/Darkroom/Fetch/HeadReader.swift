@@ -19,13 +19,15 @@ struct HeadReader {
     var length: Int64? { isChunked ? nil : head?.contentLength }
     /// Where a redirect leads to, as the server wrote it; nil also for several that differ, and for what is
     /// no text.
-    var location: String? { isLocationValid ? foundLocation : nil }
+    var location: ByteString? { isLocationValid ? foundLocation : nil }
+    /// Whether a place where a redirect leads to was left out because it has more bytes than a URL may have.
+    private(set) var isLocationTooLong = false
 
     /// Whether the body is in a coding of the connection's other than chunks, which nobody asked for (TE) and
     /// libcurl would undo, several layers deep if need be.
     private(set) var isTransferCoded = false
     private var isChunked = false
-    private var foundLocation: String?
+    private var foundLocation: ByteString?
     private var isLocationValid = true
     private var bytes = 0
 
@@ -37,7 +39,7 @@ struct HeadReader {
         if isWhole { return .more }
         if line.starts(with: "HTTP/".utf8) {
             head = ResponseHead(statusLine: line)
-            (foundLocation, isLocationValid) = (nil, true)
+            (foundLocation, isLocationValid, isLocationTooLong) = (nil, true, false)
             (isChunked, isTransferCoded) = (false, false)
             return head == nil ? .noStatus : .more
         }
@@ -63,8 +65,13 @@ struct HeadReader {
     }
 
     private mutating func take(location value: ArraySlice<UInt8>) {
+        guard value.count <= RemoteURL.maximumBytes else {
+            isLocationValid = false
+            isLocationTooLong = true
+            return
+        }
         guard !value.isEmpty, !value.contains(0),
-            let text = String(validating: value, as: UTF8.self),
+            let text = ByteString(validating: value),
             foundLocation == nil || foundLocation == text
         else {
             isLocationValid = false

@@ -18,9 +18,9 @@ struct Hop {
     /// - Parameter first: the transfer's first hop, whose user and password go along to the same origin only;
     ///   those of a Location, where the server chose whom we are, go nowhere.
     init(
-        following location: String, from previous: Hop, first: Hop, rules: FetchRules
+        following location: ByteString, from previous: Hop, first: Hop, rules: FetchRules
     ) throws(FetchError) {
-        let scheme = RedactedURL.scheme(of: location)?.lowercased()
+        let scheme = RedactedURL.scheme(of: location.string)?.smallLetters
         guard scheme == nil || scheme == "http" || scheme == "https" else {
             throw FetchError(
                 .unsupportedScheme, "the server redirects to a scheme other than http and https")
@@ -54,18 +54,20 @@ struct Hop {
         var fields: [(name: String, value: String)] = []
         for header in headers.headers(for: origin) {
             // What a manifest says for this one picture goes before what holds for the whole origin.
-            if header.name.lowercased() == "authorization", url.hasUser { continue }
+            if ByteString(header.name).smallLetters == "authorization", url.hasUser { continue }
             fields.append(header)
         }
-        if !fields.contains(where: { $0.name.lowercased() == "accept" }) {
+        if !fields.contains(where: { ByteString($0.name).smallLetters == "accept" }) {
             fields.append(("Accept", "image/png, image/*;q=0.8, */*;q=0.1"))
         }
         if let resume {
             fields.append(("Range", "bytes=\(resume.bytes)-"))
-            fields.append(("If-Range", resume.validator))
+            fields.append(("If-Range", resume.validator.string))
         } else if let validators {
-            if let tag = validators.entityTag { fields.append(("If-None-Match", tag)) }
-            if let date = validators.lastModified { fields.append(("If-Modified-Since", date)) }
+            if let tag = validators.entityTag { fields.append(("If-None-Match", tag.string)) }
+            if let date = validators.lastModified {
+                fields.append(("If-Modified-Since", date.string))
+            }
         }
         return fields
     }

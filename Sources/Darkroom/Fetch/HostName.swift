@@ -2,23 +2,23 @@
 /// end, or an address, however it was written.
 package enum HostName: Sendable, Hashable, CustomStringConvertible {
     case address(IPAddress)
-    case name(String)
+    case name(ByteString)
 
     /// From a host as a URL or libcurl gives it: IPv6 with or without brackets, international names in
     /// ASCII (`xn--…`). A zone is left out. Judges nothing: `URLAuthority` does.
-    package init(_ text: some StringProtocol) {
-        var text = text[...]
-        if text.first == "[", text.last == "]" {
-            text = text.dropFirst().dropLast()
-            text = text.prefix { $0 != "%" }
-        } else if text.last == "." {
+    package init(_ text: ByteString) {
+        var text = text.utf8[...]
+        if text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") {
+            text = text.dropFirst().dropLast().prefix { $0 != UInt8(ascii: "%") }
+        } else if text.last == UInt8(ascii: ".") {
             // The dot that says that a name is whole. libcurl takes it off before it resolves.
             text = text.dropLast()
         }
-        if let address = IPAddress(numericHost: text) {
+        if let address = IPAddress(numericHost: Substring(text)) {
             self = .address(address)
         } else {
-            self = .name(Self.smallLetters(text))
+            // Of ASCII only: names in other letters are not compared.
+            self = .name(ByteString(text).smallLetters)
         }
     }
 
@@ -33,15 +33,7 @@ package enum HostName: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .address(let address) where address.family == .v6: "[\(address)]"
         case .address(let address): "\(address)"
-        case .name(let name): name
+        case .name(let name): name.string
         }
-    }
-
-    /// Of ASCII only: names in other letters are not compared.
-    private static func smallLetters(_ text: some StringProtocol) -> String {
-        String(
-            decoding: text.utf8.map {
-                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
-            }, as: UTF8.self)
     }
 }

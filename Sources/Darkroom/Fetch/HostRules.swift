@@ -18,7 +18,7 @@ package struct HostRules: Sendable, Equatable {
     }
 
     /// Judges a host as libcurl's URL parser gives it (`HostName.init`).
-    package func verdict(host: String) -> Verdict { verdict(HostName(host)) }
+    package func verdict(host: ByteString) -> Verdict { verdict(HostName(host)) }
 
     package func verdict(_ host: HostName) -> Verdict {
         if let rule = deny.first(where: { $0.matches(host) }) {
@@ -34,7 +34,7 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
     case exact(HostName)
     /// `*.example.org` is every name that ends in `.example.org`, however many labels are before it, and
     /// not `example.org` itself. With its dot: `.example.org`.
-    case beneath(String)
+    case beneath(ByteString)
 
     /// A text that is no pattern; `message` says why.
     package struct Problem: Error, Sendable, Equatable {
@@ -42,8 +42,8 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     package init(_ text: String) throws(Problem) {
-        let isBeneath = text.hasPrefix("*.")
-        let host = isBeneath ? text.dropFirst(2) : text[...]
+        let isBeneath = ByteString(text).hasPrefix("*.")
+        let host = Substring(isBeneath ? text.utf8.dropFirst(2) : text.utf8[...])
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
             throw Problem(
                 message: "\"\(text)\": * stands only at the beginning, before a dot: *.example.org")
@@ -53,12 +53,13 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
                 message: "\"\(text)\": a name in other letters is written in its ASCII form, xn--…")
         }
         // An IPv6 address may come without its brackets, which are for URLs.
-        let bracketed = IPAddress(host)?.family == .v6 ? "[\(host)]" : String(host)
+        let bracketed: ByteString =
+            IPAddress(host)?.family == .v6 ? "[\(host)]" : ByteString(host)
         if let problem = URLAuthority.problem(ofHost: bracketed) {
             throw Problem(message: "\"\(text)\": \(problem)")
         }
         switch HostName(bracketed) {
-        case .name(let name) where isBeneath: self = .beneath("." + name)
+        case .name(let name) where isBeneath: self = .beneath(".\(name)")
         case .address where isBeneath:
             throw Problem(message: "\"\(text)\": an address has no names beneath it")
         case let whole: self = .exact(whole)

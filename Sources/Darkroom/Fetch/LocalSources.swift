@@ -111,8 +111,8 @@ package struct LocalSources: Sendable, Equatable {
         guard status.st_size <= maximumBytes else {
             throw FetchError(
                 .tooLarge,
-                "\(shown): the file has \(status.st_size) bytes, more than the limit of "
-                    + Quantity.text(bytes: Int(maximumBytes)))
+                "\(shown): the file has \(Units.bytes(status.st_size)), more than the limit of "
+                    + Units.bytes(maximumBytes))
         }
         return OpenedFile(
             descriptor: descriptor, path: place.fullPath, bytes: Int64(status.st_size))
@@ -150,13 +150,13 @@ extension LocalSources {
         var root: String
         var way: String
 
-        var fullPath: String { root.hasSuffix("/") ? root + way : root + "/" + way }
+        var fullPath: String { root.utf8.last == UInt8(ascii: "/") ? root + way : root + "/" + way }
 
         /// The way is `path` itself if it is relative; nil if it is absolute and, as far as its text
         /// tells, not beneath the root. `..` stays in it for the kernel to judge.
         init?(root: String, path: String) {
             self.root = root
-            guard path.hasPrefix("/") else {
+            guard path.utf8.first == UInt8(ascii: "/") else {
                 way = path
                 return
             }
@@ -164,11 +164,12 @@ extension LocalSources {
             let pathParts = Self.parts(of: path)
             guard pathParts.starts(with: rootParts) else { return nil }
             let rest = pathParts.dropFirst(rootParts.count)
-            way = rest.isEmpty ? "." : rest.joined(separator: "/")
+            way = rest.isEmpty ? "." : rest.map(\.string).joined(separator: "/")
         }
 
-        private static func parts(of path: String) -> [Substring] {
-            path.split(separator: "/").filter { $0 != "." }
+        private static func parts(of path: String) -> [ByteString] {
+            path.utf8.split(separator: UInt8(ascii: "/")).map { ByteString($0) }
+                .filter { $0 != "." }
         }
 
         var mayBeEntered: Bool { faccessat(AT_FDCWD, root, X_OK, AT_EACCESS) == 0 }

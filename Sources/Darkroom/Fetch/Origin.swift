@@ -6,8 +6,8 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
     package let port: Int
 
     /// `port` nil is the scheme's own. The host as libcurl's URL parser gives it.
-    package init(scheme: String, host: String, port: Int? = nil) {
-        let scheme = scheme.lowercased()
+    package init(scheme: String, host: ByteString, port: Int? = nil) {
+        let scheme = ByteString(scheme).smallLetters.string
         self.scheme = scheme
         self.host = HostName(host)
         self.port = port ?? Self.standardPort(scheme)
@@ -17,7 +17,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// written, so a URL that may have one is given as libcurl writes it.
     package init?(url: RemoteURL) {
         let rest = url.text.utf8.dropFirst(url.scheme.utf8.count + "://".utf8.count)
-        let text = String(Substring(rest.prefix { !"/?#".utf8.contains($0) }))
+        let text = ByteString(rest.prefix { !"/?#".utf8.contains($0) })
         guard let authority = try? URLAuthority(text) else { return nil }
         self.init(scheme: url.scheme, host: authority.host, port: authority.port)
     }

@@ -14,7 +14,8 @@ package struct OriginHeaders: Sendable, Equatable {
             guard !name.isEmpty, name.utf8.allSatisfy(HTTPField.isToken) else {
                 throw Problem(message: "a header's name has letters, digits and hyphens only")
             }
-            guard !Self.reserved.contains(name.lowercased()), !name.lowercased().hasPrefix("proxy-")
+            guard !Self.reserved.contains(ByteString(name).smallLetters),
+                !ByteString(name).smallLetters.hasPrefix("proxy-")
             else { throw Problem(message: "\(name) is set by the transfer itself") }
             guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw Problem(message: "\(name): a value has no line ends and control characters")
@@ -28,7 +29,7 @@ package struct OriginHeaders: Sendable, Equatable {
 
         /// How the message is framed and routed, hop-by-hop fields (RFC 9110, 7.6.1), and conditions and
         /// codings that decide what the body is.
-        private static let reserved: Set<String> = [
+        private static let reserved: Set<ByteString> = [
             "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings",
             "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
             "keep-alive", "range", "te", "trailer", "transfer-encoding", "upgrade",

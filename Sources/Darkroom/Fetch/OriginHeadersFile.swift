@@ -61,7 +61,7 @@ struct OriginHeadersFile {
             throw FileProblem(words: "is not a file")
         }
         guard status.st_size <= Self.maximumBytes else {
-            throw FileProblem(words: "has more than \(Self.maximumBytes) bytes")
+            throw FileProblem(words: "has more than \(Units.bytes(Self.maximumBytes))")
         }
         isExposed = status.st_mode & S_IROTH != 0
         let file = FileHandle(fileDescriptor: descriptor.number, closeOnDealloc: false)
@@ -106,7 +106,7 @@ struct OriginHeadersFile {
         guard case .mapping(let headers) = value else {
             return complain(key, "\(origin): must be a map from header names to values")
         }
-        var known: Set<String> = []
+        var known: Set<ByteString> = []
         table[origin] = []
         for (nameNode, valueNode) in headers {
             do throws(OriginHeaders.Problem) {
@@ -115,7 +115,7 @@ struct OriginHeadersFile {
                     return complain(nameNode, "\(origin): a header's value must be a text")
                 }
                 let header = try OriginHeaders.Header(name: name, value: text)
-                guard known.insert(name.lowercased()).inserted else {
+                guard known.insert(ByteString(name).smallLetters).inserted else {
                     return complain(nameNode, "\(origin): \(name) comes twice")
                 }
                 table[origin, default: []].append(header)
@@ -144,7 +144,7 @@ extension Origin {
             throw OriginHeaders.Problem(message: form)
         }
         do throws(URLAuthority.Problem) {
-            let authority = try URLAuthority(String(rest))
+            let authority = try URLAuthority(ByteString(rest))
             // Whatever comes before an @ here would be a secret in the wrong place.
             guard authority.userInformation == nil else {
                 throw URLAuthority.Problem(message: "a user and password are written as a header")

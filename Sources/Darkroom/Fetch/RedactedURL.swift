@@ -8,7 +8,9 @@
 ///     http://ann:p/w@host/b.png                  http://…
 ///     photos/night.png                           photos/night.png
 package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
-    package let description: String
+    private let shown: ByteString
+
+    package var description: String { shown.string }
 
     /// A longer text is cut: a manifest may hold a source of megabytes, and it ends up in a log line.
     private static let maximumScalars = 1024
@@ -35,7 +37,7 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
             }
         }
         let isCut = shown.unicodeScalars.count > Self.maximumScalars
-        description = String(printable) + (isCut ? Self.mark : "")
+        self.shown = ByteString(String(printable) + (isCut ? Self.mark : ""))
     }
 
     /// The source as it may be shown.
@@ -61,12 +63,12 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
     /// take backslashes too.
     private static func startOfAuthority(in source: Text, scheme: Int?) -> String.Index? {
         guard let scheme else {
-            return Substring(source).firstRange(of: "://")?.upperBound
+            return Substring(source).utf8.firstRange(of: "://".utf8)?.upperBound
         }
         let rest = source.dropFirst(scheme + 1)
         guard let first = rest.first, isSlash(first) else { return nil }
         // The third slash of `file:///path` begins the path, not another empty authority.
-        let isFile = String(source.prefix(scheme)).lowercased() == "file"
+        let isFile = ByteString(Substring(source.prefix(scheme))).smallLetters == "file"
         let slashes = isFile ? rest.prefix(2) : rest
         return slashes.firstIndex { !isSlash($0) } ?? slashes.endIndex
     }
@@ -155,8 +157,8 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The scheme a source begins with, as it is written, or nil.
-    package static func scheme(of source: String) -> String? {
+    package static func scheme(of source: String) -> ByteString? {
         let text = source[...].unicodeScalars
-        return schemeLength(of: text).map { String(text.prefix($0)) }
+        return schemeLength(of: text).map { ByteString(Substring(text.prefix($0))) }
     }
 }

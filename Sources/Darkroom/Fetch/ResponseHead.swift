@@ -10,13 +10,13 @@ package struct ResponseHead: Sendable, Equatable {
     package var isLengthValid = true
     package var contentRange: ContentRange?
     /// As it was sent, parameters and all.
-    package var contentType: String?
+    package var contentType: ByteString?
     /// The codings in their order, in small letters, joined by commas; nil for none but `identity`.
-    package var contentEncoding: String?
+    package var contentEncoding: ByteString?
     package var acceptsRanges = false
     package var entityTag: EntityTag?
     /// As it was sent, if it is a date: that is how it is sent back.
-    package var lastModified: String?
+    package var lastModified: ByteString?
     package var date: HTTPDate?
     /// One that is no date has passed (RFC 9111, 5.3): `Expires: 0`.
     package var expires: HTTPDate?
@@ -24,7 +24,7 @@ package struct ResponseHead: Sendable, Equatable {
     package var age: Int?
     package var cacheControl = CacheControl()
     /// Names of request fields in small letters, each once, or `*`.
-    package var vary: [String] = []
+    package var vary: [ByteString] = []
     package var retryAfter: RetryAfter?
 
     /// The single-valued fields that came in contradiction, or that a folded line went on with.
@@ -62,7 +62,7 @@ package struct ResponseHead: Sendable, Equatable {
         }
         lastField = nil
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[..<colon].count <= 32,
-            let name = HTTPField.token(bytes[..<colon]), let field = Field(rawValue: name)
+            let name = HTTPField.token(bytes[..<colon]), let field = Field(rawValue: name.string)
         else { return }
         lastField = field
         // A server that sends other control characters in a value means no good.
@@ -162,7 +162,7 @@ package struct ResponseHead: Sendable, Equatable {
         for element in HTTPField.elements(value) {
             let coding = HTTPField.token(element) ?? Self.unknownCoding
             if coding == "identity" { continue }
-            let all = contentEncoding.map { $0 + ", " + coding } ?? coding
+            let all: ByteString = contentEncoding.map { "\($0), \(coding)" } ?? coding
             contentEncoding = all.utf8.count <= 64 ? all : Self.unknownCoding
         }
     }
@@ -178,7 +178,7 @@ package struct ResponseHead: Sendable, Equatable {
 
     private static let past = HTTPDate(secondsSince1970: 0)
     /// No coding has this name.
-    private static let unknownCoding = "?"
+    private static let unknownCoding: ByteString = "?"
 
     private static func withoutLineEnd(_ line: some Collection<UInt8>) -> ArraySlice<UInt8> {
         var bytes = Array(line)[...]

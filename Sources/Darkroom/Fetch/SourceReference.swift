@@ -6,18 +6,18 @@ package enum SourceReference: Sendable, Hashable {
     /// From a plain path or a `file:` URL.
     case local(path: String)
 
-    package init(_ source: String) throws(FetchError) {
-        let shown = RedactedURL(source)
+    package init(_ source: ByteString) throws(FetchError) {
+        let shown = RedactedURL(source.string)
         guard !source.isEmpty else { throw FetchError(.badURL, "the source is empty") }
         // libcurl and the system take C strings: a NUL would silently cut the name.
         guard !source.utf8.contains(0) else {
             throw FetchError(.badURL, "\(shown): the source has a NUL in it")
         }
-        guard let scheme = RedactedURL.scheme(of: source) else {
-            self = .local(path: source)
+        guard let scheme = RedactedURL.scheme(of: source.string) else {
+            self = .local(path: source.string)
             return
         }
-        switch scheme.lowercased() {
+        switch scheme.smallLetters {
         case "http", "https": self = .remote(try RemoteURL(source))
         case "file": self = .local(path: try Self.path(ofFileURL: source, shown: shown))
         default:
@@ -30,13 +30,13 @@ package enum SourceReference: Sendable, Hashable {
 
     /// The path of a `file:` URL (RFC 8089): no host or `localhost`, absolute, its bytes UTF-8.
     private static func path(
-        ofFileURL source: String, shown: RedactedURL
+        ofFileURL source: ByteString, shown: RedactedURL
     ) throws(FetchError) -> String {
         var rest = source.utf8.dropFirst("file:".utf8.count)
         if rest.starts(with: "//".utf8) {
             rest = rest.dropFirst(2)
             let host = rest.prefix { $0 != UInt8(ascii: "/") }
-            guard host.isEmpty || Substring(host).lowercased() == "localhost" else {
+            guard host.isEmpty || ByteString(host).smallLetters == "localhost" else {
                 throw FetchError(
                     .badURL, "\(shown): a file: URL names a path of this machine, not of a host")
             }
@@ -91,22 +91,33 @@ package enum SourceReference: Sendable, Hashable {
 package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible
 {
     /// The whole URL, secrets included: for libcurl only.
-    package let text: String
+    package let text: ByteString
     package let shown: RedactedURL
     /// `http` or `https`.
     package let scheme: String
+
+    /// What a source or a redirect may have, in bytes: longer than any server takes.
+    package static let maximumBytes = 8192
 
     package var description: String { shown.description }
     package var debugDescription: String { shown.description }
 
     /// Blanks and characters beyond ASCII in path and query are percent-encoded as UTF-8, as
     /// browsers do with what a user types; in a host's name they are left to libcurl's IDN.
-    package init(_ source: String) throws(FetchError) {
-        shown = RedactedURL(source)
-        let written = RedactedURL.scheme(of: source) ?? ""
-        scheme = written.lowercased()
-        guard ["http", "https"].contains(scheme) else {
+    package init(_ source: ByteString) throws(FetchError) {
+        shown = RedactedURL(source.string)
+        let written = RedactedURL.scheme(of: source.string) ?? ""
+        switch written.smallLetters {
+        case "http": scheme = "http"
+        case "https": scheme = "https"
+        default:
             throw FetchError(.unsupportedScheme, "\(shown): the scheme is not http or https")
+        }
+        guard source.utf8.count <= Self.maximumBytes else {
+            throw FetchError(
+                .badURL,
+                "\(shown): the URL has \(source.utf8.count) bytes; the limit is "
+                    + "\(Self.maximumBytes)")
         }
         guard source.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw FetchError(.badURL, "\(shown): the URL has a control character in it")
@@ -118,13 +129,13 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
         }
         let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
         do throws(URLAuthority.Problem) {
-            _ = try URLAuthority(String(Substring(authority)))
+            _ = try URLAuthority(ByteString(authority))
         } catch {
             throw FetchError(.badURL, "\(shown): \(error.message)")
         }
-        text =
-            written + "://" + String(Substring(authority))
-            + Self.encode(rest.dropFirst(2 + authority.count))
+        text = ByteString(
+            written.string + "://" + String(Substring(authority))
+                + Self.encode(rest.dropFirst(2 + authority.count)))
     }
 
     private static func encode(_ text: Substring.UTF8View) -> String {

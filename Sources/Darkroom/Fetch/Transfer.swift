@@ -108,7 +108,7 @@ final class Transfer {
         return true
     }
 
-    private func follow(_ location: String) throws(FetchError) {
+    private func follow(_ location: ByteString) throws(FetchError) {
         let next: Hop
         do throws(FetchError) {
             next = try Hop(following: location, from: hop, first: first, rules: settings.rules)
@@ -125,9 +125,8 @@ final class Transfer {
     var timeout: FetchError {
         FetchError(
             .timeout,
-            "\(place): not finished within the limit of "
-                + "\(Quantity.text(seconds: settings.limits.total / .seconds(1))), after "
-                + "\(body.bytes) bytes")
+            "\(place): not finished within the limit of \(Units.time(settings.limits.total)), after "
+                + Units.bytes(body.bytes))
     }
 
     // MARK: Callbacks
@@ -140,7 +139,7 @@ final class Transfer {
             return stop(
                 .headerTooLarge,
                 "the head of the answer is larger than the limit of "
-                    + Quantity.text(bytes: settings.limits.maxHeaderBytes))
+                    + Units.bytes(settings.limits.maxHeaderBytes))
         case .noStatus: return stop(.badResponse, "what the server answers is no HTTP")
         case .whole: return takeHead()
         }
@@ -157,9 +156,15 @@ final class Transfer {
         guard let head = reader.head else { return .stop }
         // libcurl undoes codings within a callback of its own: of some layers of them, a few bytes keep it, and
         // with it every other transfer, busy for minutes.
-        if reader.isTransferCoded || head.contentEncoding?.contains(",") == true {
+        if reader.isTransferCoded || head.contentEncoding?.utf8.contains(UInt8(ascii: ",")) == true
+        {
             return stop(
                 .badResponse, "the server has put the body into codings that it was not asked for")
+        }
+        if reader.isLocationTooLong, BodyPlan.redirects.contains(head.status.code) {
+            return stop(
+                .badURL,
+                "the server redirects to a URL of more than \(RemoteURL.maximumBytes) bytes")
         }
         let plan = BodyPlan(
             for: head, length: reader.length, location: reader.location, resume: resumeHere,
@@ -285,7 +290,7 @@ final class Transfer {
         failure = FetchError(
             .tooLarge,
             "\(place): the download is larger than the limit of "
-                + Quantity.text(bytes: Int(settings.limits.bytes)))
+                + Units.bytes(settings.limits.bytes))
         return false
     }
 

@@ -80,7 +80,7 @@ extension FetchError {
     private static func kindAndCause(
         _ result: CURLcode, transfer: Transfer, handle: EasyHandle
     ) -> (Code, String?) {
-        let words = handle.errorText
+        let words = ByteString(handle.errorText)
         switch result {
         case CURLE_URL_MALFORMAT: return (.badURL, "libcurl finds no URL in it")
         case CURLE_COULDNT_RESOLVE_HOST: return (.resolveFailed, "the host's name has no address")
@@ -111,7 +111,7 @@ extension FetchError {
     }
 
     private static func end(of transfer: Transfer) -> String {
-        "the body ends after \(transfer.body.bytes) bytes, before it is whole"
+        "the body ends after \(Units.bytes(transfer.body.bytes)), before it is whole"
     }
 
     /// Whether the request is out and its answer's head not yet in.
@@ -120,11 +120,11 @@ extension FetchError {
     }
 
     /// libcurl has one code for all ways to lose a connection, and tells them apart in words only.
-    private static func loss(_ transfer: Transfer, words: String) -> (Code, String?) {
+    private static func loss(_ transfer: Transfer, words: ByteString) -> (Code, String?) {
         if words.contains("reset by peer") {
             return (
                 .connectionReset,
-                "the connection was reset, after \(transfer.body.bytes) bytes of the body"
+                "the connection was reset, after \(Units.bytes(transfer.body.bytes)) of the body"
             )
         }
         if words.hasPrefix("CONNECT tunnel failed") { return (.connectFailed, nil) }
@@ -138,13 +138,13 @@ extension FetchError {
     }
 
     /// libcurl has one code for three limits. Too few bytes it tells in words only.
-    private static func timeout(_ transfer: Transfer, words: String) -> (Code, String?) {
+    private static func timeout(_ transfer: Transfer, words: ByteString) -> (Code, String?) {
         let limits = transfer.settings.limits
         if words.hasPrefix("Operation too slow") {
             return (
                 .stalled,
-                "fewer than \(limits.stallBytesPerSecond) bytes a second for \(limits.stall), after "
-                    + "\(transfer.body.bytes) bytes"
+                "less than \(Units.bytes(limits.stallBytesPerSecond)) a second for "
+                    + "\(Units.time(limits.stall)), after \(Units.bytes(transfer.body.bytes))"
             )
         }
         return (.timeout, nil)

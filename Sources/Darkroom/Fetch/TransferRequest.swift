@@ -37,7 +37,7 @@ package struct PartialBody: Sendable, Equatable {
     package var bytes: Int64
     /// What the server must still hold for true, for If-Range: a strong entity tag, or a modification date
     /// that RFC 9110, section 8.8.2.2 counts as strong.
-    package var validator: String
+    package var validator: ByteString
     /// Of these bytes.
     package var crc32: UInt32
     /// The length of the whole body, where the server has told it.
@@ -46,7 +46,8 @@ package struct PartialBody: Sendable, Equatable {
     package var target: String?
 
     package init(
-        bytes: Int64, validator: String, crc32: UInt32, total: Int64? = nil, target: String? = nil
+        bytes: Int64, validator: ByteString, crc32: UInt32, total: Int64? = nil,
+        target: String? = nil
     ) {
         self.bytes = bytes
         self.validator = validator
@@ -95,7 +96,7 @@ package struct TransferReport: Sendable {
     package var isNotModified: Bool
     package var status: HTTPStatus { response.status }
     /// As the server sent it, parameters and all; not to be trusted, nor to be shown unread.
-    package var contentType: String? { response.contentType }
+    package var contentType: ByteString? { response.contentType }
     /// The body's length, after a content coding was undone.
     package var bytes: Int64
     /// The body's first bytes: `prefixLength` of them, or all of a shorter body.

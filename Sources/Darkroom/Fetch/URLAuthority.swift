@@ -4,9 +4,9 @@
 /// user may be the host of another, so that is refused.
 package struct URLAuthority: Sendable {
     /// `user:password` as it is written; nil without an `@`.
-    package var userInformation: String?
+    package var userInformation: ByteString?
     /// As it is written, IPv6 in its brackets.
-    package var host: String
+    package var host: ByteString
     /// nil where the scheme's own holds.
     package var port: Int?
 
@@ -15,7 +15,7 @@ package struct URLAuthority: Sendable {
         package let message: String
     }
 
-    package init(_ text: String) throws(Problem) {
+    package init(_ text: ByteString) throws(Problem) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
             throw Problem(message: "a blank or a control character is before the path")
         }
@@ -27,12 +27,12 @@ package struct URLAuthority: Sendable {
         guard parts.count <= 2 else {
             throw Problem(message: "an @ within a user or password is written %40")
         }
-        userInformation = parts.count == 2 ? String(Substring(parts[0])) : nil
+        userInformation = parts.count == 2 ? ByteString(parts[0]) : nil
         let place = parts[parts.count - 1]
         // Within brackets a colon is a part of the address.
         let bracket = place.lastIndex(of: UInt8(ascii: "]")) ?? place.startIndex
         let colon = place[bracket...].firstIndex(of: UInt8(ascii: ":"))
-        host = String(Substring(place[..<(colon ?? place.endIndex)]))
+        host = ByteString(place[..<(colon ?? place.endIndex)])
         if let problem = Self.problem(ofHost: host) { throw Problem(message: problem) }
         port = try colon.flatMap { (colon) throws(Problem) in
             try Self.port(place[colon...].dropFirst())
@@ -41,8 +41,8 @@ package struct URLAuthority: Sendable {
 
     /// Whether a URL, or a reference to one, has a `\` before its path. Browsers read it as a slash, libcurl
     /// as a part of the user, which it drops.
-    static func hasBackslash(in reference: String) -> Bool {
-        let scheme = RedactedURL.scheme(of: reference).map { $0.utf8.count + 1 } ?? 0
+    static func hasBackslash(in reference: ByteString) -> Bool {
+        let scheme = RedactedURL.scheme(of: reference.string).map { $0.utf8.count + 1 } ?? 0
         let rest = reference.utf8.dropFirst(scheme)
         guard rest.starts(with: "//".utf8) else { return false }
         return rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "\\"))
@@ -57,14 +57,22 @@ package struct URLAuthority: Sendable {
         return number
     }
 
+    /// Letters of a host's name, without a dot at its end.
+    static let maximumHost = 253
+
     /// What is wrong with a host; nil if it can be one. Letters beyond ASCII are left to libcurl's IDN.
-    static func problem(ofHost host: String) -> String? {
+    static func problem(ofHost host: ByteString) -> String? {
         if host.isEmpty { return "the URL has no host" }
-        if host.hasPrefix("[") {
-            let inner = host.dropFirst().prefix { $0 != "]" }
-            if inner.contains("%") { return "an IPv6 address in a URL has no zone" }
-            guard host.utf8.count == inner.utf8.count + 2, inner.utf8.contains(UInt8(ascii: ":")),
-                IPAddress(inner) != nil
+        // RFC 1035, 2.3.4: 253 letters and the dot that says that a name is whole. Of other letters the ASCII form,
+        // which libcurl makes, is what counts; it has as many letters at least.
+        if host.unicodeScalars.count > maximumHost + 1 {
+            return "the host is longer than \(maximumHost) letters"
+        }
+        if host.utf8.first == UInt8(ascii: "[") {
+            let inner = host.utf8.dropFirst().prefix { $0 != UInt8(ascii: "]") }
+            if inner.contains(UInt8(ascii: "%")) { return "an IPv6 address in a URL has no zone" }
+            guard host.utf8.count == inner.count + 2, inner.contains(UInt8(ascii: ":")),
+                IPAddress(Substring(inner)) != nil
             else { return "within the brackets is no IPv6 address" }
             return nil
         }
@@ -73,21 +81,16 @@ package struct URLAuthority: Sendable {
                 ? "the host has %-escapes in it"
                 : "the host has a character that names do not have"
         }
-        // RFC 1035, 2.3.4: what a name server can be asked for.
         let labels = host.utf8.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let named = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
         if named.isEmpty || named.contains(where: \.isEmpty) {
             return "the host has an empty label: two dots, or one at its beginning"
         }
-        // Of other letters, the ASCII form is what counts, which libcurl makes.
-        guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
-            return host.utf8.count > 1024 ? "the host is longer than names can be" : nil
-        }
+        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         if named.contains(where: { $0.count > 63 }) {
             return "a label of the host has more than 63 letters"
         }
-        if host.utf8.count > 254 { return "the host is longer than 253 letters" }
         return nil
     }
 

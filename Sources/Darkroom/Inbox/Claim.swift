@@ -196,11 +196,18 @@ extension Spool {
     func makeBatch(for fileName: String) throws(FileError) -> BatchFolders {
         let base = Claim.id(fromFileName: fileName)
         if try makeActive(base) { return BatchFolders(spool: self, id: base) }
-        // The numbers below the last one given are taken as far as we know: a thousand manifests of one name
-        // are not to cost a million looks.
+        // The numbers below the last one given are taken as far as we know. After a start nothing is known, and
+        // whoever drops manifests of many names may have it forgotten.
         let key = FileName(base)
         var number = lastNumbers.withLock { $0[key] ?? 1 } + 1
-        while try !makeActive("\(base)-\(number)") { number += 1 }
+        repeat {
+            number = try FreeNumber.search(from: number) { (number) throws(FileError) -> Bool in
+                let name = FileName("\(base)-\(number)")
+                if try outbox.exists(name) { return true }
+                return try active.exists(name)
+            }
+            // Someone may have put something of its own into the outbox since.
+        } while try !makeActive("\(base)-\(number)")
         lastNumbers.withLock { numbers in
             if numbers.count > 10_000 { numbers = [:] }
             numbers[key] = number

@@ -114,7 +114,9 @@ package struct InboxReport: Codable, Sendable, Equatable {
         var same = self
         same.written = other.written
         if watch == .polling, scanned != nil, other.scanned != nil { same.scanned = other.scanned }
+        // Two spellings of é are two names.
         return same != other
+            || same.files.map { ByteString($0.name) } != other.files.map { ByteString($0.name) }
     }
 
     /// JSON indented for people, keys in alphabetical order, one newline at the end.

@@ -94,7 +94,7 @@ package struct BinaryPropertyListReader {
             }
             open[open.count - 1].next += 1
             if container.isMap {
-                builder.key(try key(container.references[container.next]), at: .none)
+                try builder.key(try key(container.references[container.next]), at: .none)
                 try add(container.references[count + container.next])
             } else {
                 try add(container.references[container.next])
@@ -128,7 +128,7 @@ package struct BinaryPropertyListReader {
     }
 
     /// The text of the object with this number.
-    private mutating func key(_ number: Int) throws(ManifestProblem) -> String {
+    private mutating func key(_ number: Int) throws(ManifestProblem) -> ByteString {
         if case .text(let text)? = nodes[number]?.value { return text }
         guard case .text(let text) = try scalar(at: try offset(of: number)) else {
             throw Self.broken("with a key that is no text")
@@ -214,7 +214,7 @@ package struct BinaryPropertyListReader {
         return (count, offset + 2 + size)
     }
 
-    private mutating func text(at offset: Int) throws(ManifestProblem) -> String {
+    private mutating func text(at offset: Int) throws(ManifestProblem) -> ByteString {
         let (count, start) = try extent(at: offset)
         guard count <= bytes.count else { throw Self.broken("with a text longer than the file") }
         let text: String? =
@@ -224,7 +224,7 @@ package struct BinaryPropertyListReader {
             default: String(validating: try slice(start, count: count), as: UTF8.self)
             }
         guard let text else { throw Self.broken("with a text in no known encoding") }
-        return text
+        return ByteString(text)
     }
 
     private static func utf16(_ slice: ArraySlice<UInt8>) -> String? {

@@ -101,7 +101,7 @@ package struct Dependencies: Sendable {
     }
 
     /// `a → b → a`, where the arrow means waits for; long cycles shortened.
-    private static func words(_ names: some Collection<String>) -> String {
+    private static func words(_ names: some Collection<ByteString>) -> String {
         let shown = 8
         guard let first = names.first else { return "" }
         if names.count == 1 { return "the image ‘\(first.shortened)’ waits for itself" }

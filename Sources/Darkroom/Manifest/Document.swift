@@ -8,6 +8,8 @@
 package enum Document {
     /// Containers within containers. Six are enough for a manifest; hostile files have 100,000.
     package static let maximumHeight = 64
+    /// Bytes of a key. Names have 200 at most, other keys are words; a key is shown whole in the paths of problems.
+    package static let maximumKey = 1024
 
     /// A line and a column from 1, the column counted in Unicode scalars. Binary property lists
     /// have none.
@@ -39,9 +41,9 @@ package enum Document {
         case integer(Int)
         /// May be infinite or not a number.
         case number(Double)
-        case text(String)
+        case text(ByteString)
         /// A YAML scalar without quotes, which is what its reader takes it for: see `PlainScalar`.
-        case plain(String)
+        case plain(ByteString)
         case list(List)
         case map(Map)
         /// A value that no manifest has a use for, in words: "a date".
@@ -75,16 +77,16 @@ package enum Document {
         }
 
         /// The value of the first entry with this key.
-        package subscript(key: String) -> Node? { entries.first { $0.key == key }?.value }
+        package subscript(key: ByteString) -> Node? { entries.first { $0.key == key }?.value }
     }
 
     package struct Entry: Sendable {
-        package let key: String
+        package let key: ByteString
         /// The key's place.
         package let place: Place
         package let value: Node
 
-        package init(key: String, at place: Place, value: Node) {
+        package init(key: ByteString, at place: Place, value: Node) {
             self.key = key
             self.place = place
             self.value = value
@@ -121,6 +123,14 @@ extension Document.Node {
         }
     }
 
+    /// Bytes of a text; 0 for anything else.
+    package var textLength: Int {
+        switch value {
+        case .text(let text), .plain(let text): text.utf8.count
+        default: 0
+        }
+    }
+
     package var isNull: Bool {
         switch value {
         case .null: true
@@ -130,7 +140,7 @@ extension Document.Node {
     }
 
     /// The text of a string, and of any YAML scalar without quotes that does not mean null.
-    package var text: String? {
+    package var text: ByteString? {
         switch value {
         case .text(let text): text
         case .plain(let text): PlainScalar.isNull(text) ? nil : text

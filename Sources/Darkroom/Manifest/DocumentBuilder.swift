@@ -14,13 +14,15 @@ package struct DocumentBuilder {
         var items: [Document.Node] = []
         var entries: [Document.Entry] = []
         /// The key whose value comes next.
-        var key: (text: String, place: Document.Place)?
+        var key: (text: ByteString, place: Document.Place)?
         /// Indices of the entries whose values are to be merged into the map.
         var merges: [Int] = []
     }
 
     /// What a merged key costs of the budget for aliases. Unlike what they share, it is copied.
     private static let mergeCost = 2
+    /// So many bytes of a text that is shared cost as much as a value.
+    private static let textOfAValue = 64
 
     package init(budget: NodeBudget) {
         self.budget = budget
@@ -44,8 +46,14 @@ package struct DocumentBuilder {
     /// Gives the key for the next value. The value of one with `isMerge` is a map or a list of
     /// maps, whose entries are added where the map has none with their key.
     package mutating func key(
-        _ text: String, at place: Document.Place, isMerge: Bool = false
-    ) {
+        _ text: ByteString, at place: Document.Place, isMerge: Bool = false
+    ) throws(ManifestProblem) {
+        guard text.utf8.count <= Document.maximumKey else {
+            throw ManifestProblem(
+                .tooLarge,
+                "a key of \(text.utf8.count) bytes; the limit is \(Document.maximumKey)",
+                place: place)
+        }
         let last = open.count - 1
         open[last].key = (text, place)
         if isMerge { open[last].merges.append(open[last].entries.count) }
@@ -63,10 +71,13 @@ package struct DocumentBuilder {
     package mutating func add(
         shared node: Document.Node, at place: Document.Place
     ) throws(ManifestProblem) {
-        if node.height == 0 {
+        if node.height > 0 {
+            try budget.take(aliased: node.size, at: place)
+        } else if node.textLength < Self.textOfAValue {
             try budget.take(at: place)
         } else {
-            try budget.take(aliased: node.size, at: place)
+            // Whoever reads the document reads the text each time, too.
+            try budget.take(aliased: 1 + node.textLength / Self.textOfAValue, at: place)
         }
         put(node)
     }

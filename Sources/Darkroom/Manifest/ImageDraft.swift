@@ -12,8 +12,8 @@ package struct ImageSettings: Sendable {
 /// An image as a manifest has it, before names are resolved.
 package struct ImageDraft: Sendable {
     /// Empty until it is derived, where the manifest gives none.
-    package var name = ""
-    package var source: String?
+    package var name: ByteString = ""
+    package var source: ByteString?
     package var from: Reference?
     package var after: [Reference] = []
     package var settings: ImageSettings
@@ -37,7 +37,7 @@ package struct ImageDraft: Sendable {
 
     /// The mention of another image.
     package struct Reference: Sendable {
-        package let name: String
+        package let name: ByteString
         package let role: Role
         package let place: Document.Place
 
@@ -52,7 +52,7 @@ package struct ImageDraft: Sendable {
     }
 
     /// The output's name, once the image has one itself.
-    package var outputFile: String {
+    package var outputFile: ByteString {
         Manifest.Image.outputFile(named: name, settings.output.format)
     }
 

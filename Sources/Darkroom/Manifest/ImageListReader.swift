@@ -15,8 +15,10 @@ package struct ImageListReader {
         self.standard = standard
     }
 
-    static let keys = ["name"] + keysBesideName
-    static let keysBesideName = ["source", "from", "after", "filters", "autoOrient", "output"]
+    static let keys: [ByteString] = ["name"] + keysBesideName
+    static let keysBesideName: [ByteString] = [
+        "source", "from", "after", "filters", "autoOrient", "output",
+    ]
 
     /// Reads the value of `images`. `sorted` takes a map in the order of its keys' bytes.
     package mutating func read(
@@ -34,7 +36,8 @@ package struct ImageListReader {
             readEntries(of: map, at: path, sorted: sorted, &reader)
         default:
             reader.wrongType(
-                node, "‘images’ must be a list of images or a map of names", at: path)
+                node, "‘images’ must be a list of images or a map of names", at: path,
+                write: .list([Self.sourceForm(node)]))
         }
     }
 
@@ -63,14 +66,20 @@ package struct ImageListReader {
             return
         }
         guard case .map = node.value else {
-            reader.wrongType(node, "an image must be a map or a source", at: path)
+            reader.wrongType(
+                node, "an image must be a map or a source", at: path, write: .source)
             return
         }
-        guard let map = reader.map(node, keys: Self.keys, of: "an image", at: path) else { return }
+        guard
+            let map = reader.map(
+                node, keys: Self.keys, of: "an image", at: path, write: .source)
+        else { return }
         if let name = map["name"] {
             draft.namePlace = name.place
             let inner = DocumentPath.key(path, "name")
-            if let text = reader.text(name, "‘name’", at: inner) {
+            if let text = reader.text(
+                name, "‘name’", at: inner, write: Self.textForm(name, "photo"))
+            {
                 draft.name = text
                 Self.check(text, name.place, at: inner, &reader)
             }
@@ -87,9 +96,9 @@ package struct ImageListReader {
     ) {
         let entries =
             sorted
-            ? map.entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            ? map.entries.sorted { $0.key < $1.key }
             : map.entries
-        var names: Set<String> = []
+        var names: Set<ByteString> = []
         for entry in entries {
             if reader.stop?.isSet == true { return }
             let inner = DocumentPath.key(path, entry.key)
@@ -105,11 +114,13 @@ package struct ImageListReader {
             } else if case .map = entry.value.value {
                 guard
                     let map = reader.map(
-                        entry.value, keys: Self.keysBesideName, of: "an image", at: inner)
+                        entry.value, keys: Self.keysBesideName, of: "an image", at: inner,
+                        write: .source)
                 else { continue }
                 read(map, into: &draft, &reader)
             } else {
-                reader.wrongType(entry.value, "an image must be a map or a source", at: inner)
+                reader.wrongType(
+                    entry.value, "an image must be a map or a source", at: inner, write: .source)
             }
             drafts.append(draft)
         }
@@ -132,12 +143,14 @@ package struct ImageListReader {
         }
         if let source {
             let inner = DocumentPath.key(path, "source")
-            draft.source = reader.text(source, "‘source’", at: inner)
+            draft.source = reader.text(source, "‘source’", at: inner, write: .source)
                 .flatMap { Self.source($0, source, at: inner, &reader) }
         }
         if let from {
-            draft.from = reader.text(from, "‘from’", at: .key(path, "from"))
-                .map { ImageDraft.Reference(name: $0, role: .from, place: from.place) }
+            draft.from = reader.text(
+                from, "‘from’", at: .key(path, "from"), write: Self.textForm(from, "photo")
+            )
+            .map { ImageDraft.Reference(name: $0, role: .from, place: from.place) }
         }
         if let after = map["after"] {
             draft.after = Self.after(after, at: .key(path, "after"), &reader)
@@ -172,10 +185,16 @@ package struct ImageListReader {
     private static func after(
         _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
     ) -> [ImageDraft.Reference] {
-        guard let list = reader.list(node, "‘after’", at: path) else { return [] }
+        let form = WrittenForm.value(of: node) ?? .text("photo")
+        guard let list = reader.list(node, "‘after’", at: path, write: .list([form])) else {
+            return []
+        }
         var references: [ImageDraft.Reference] = []
         for (index, item) in list.items.enumerated() {
-            if let name = reader.text(item, "a name in ‘after’", at: .index(path, index)) {
+            if let name = reader.text(
+                item, "a name in ‘after’", at: .index(path, index),
+                write: Self.textForm(item, "photo"))
+            {
                 references.append(
                     ImageDraft.Reference(name: name, role: .after(index), place: item.place))
             }
@@ -183,16 +202,35 @@ package struct ImageListReader {
         return references
     }
 
+    /// A number or a word of the notation as text; where it is none of them, the example.
+    private static func textForm(_ node: Document.Node, _ example: ByteString) -> WrittenForm {
+        switch node.value {
+        case .integer(let value): .text("\(value)")
+        case .boolean(let value): .text("\(value)")
+        default: .text(example)
+        }
+    }
+
+    /// The source that stands where a list of them should.
+    private static func sourceForm(_ node: Document.Node) -> WrittenForm {
+        guard let form = WrittenForm.value(of: node), case .value(.text) = form else {
+            return .source
+        }
+        return form
+    }
+
     private static func check(
-        _ name: String, _ place: Document.Place, at path: DocumentPath, _ reader: inout SchemaReader
+        _ name: ByteString, _ place: Document.Place, at path: DocumentPath,
+        _ reader: inout SchemaReader
     ) {
         guard let fault = ImageName.fault(of: name) else { return }
         reader.problems.add(.badName, "the name ‘\(name.shortened)’ \(fault)", at: path, place)
     }
 
     private static func source(
-        _ text: String, _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
-    ) -> String? {
+        _ text: ByteString, _ node: Document.Node, at path: DocumentPath,
+        _ reader: inout SchemaReader
+    ) -> ByteString? {
         let fault: String
         if text.isEmpty {
             fault = "is empty"

@@ -5,7 +5,7 @@ package enum ImageName {
     package static let maximumBytes = 200
 
     /// What is wrong with a name, as the end of a sentence that begins with it; nil for a good one.
-    package static func fault(of name: String) -> String? {
+    package static func fault(of name: ByteString) -> String? {
         if name.isEmpty { return "is empty" }
         if name.utf8.count > maximumBytes {
             return "has \(name.utf8.count) bytes; the limit is \(maximumBytes)"
@@ -26,12 +26,12 @@ package enum ImageName {
     }
 
     /// `status.json` and `manifest.` with any ending, in any case: they stand beside the outputs.
-    private static func isReserved(_ file: String) -> Bool {
+    private static func isReserved(_ file: ByteString) -> Bool {
         // Most names are told from them by their first letter, without a copy in lower case.
         guard let first = file.utf8.first.map({ $0 | 0x20 }),
             first == UInt8(ascii: "s") || first == UInt8(ascii: "m")
         else { return false }
-        let lowered = file.lowercased()
+        let lowered = file.smallLetters
         return lowered == "status.json" || lowered.hasPrefix("manifest.")
     }
 
@@ -39,8 +39,8 @@ package enum ImageName {
     /// question mark and a URL's fragment left out, a URL's percent signs decoded, the ending of a picture taken off, what
     /// a name may not have replaced by `_`. It is always a good name, though not always the only of
     /// its kind.
-    package static func derived(from source: String) -> String {
-        var component = lastComponent(of: source)
+    package static func derived(from source: ByteString) -> ByteString {
+        var component = lastComponent(of: source.string)
         if let ending = endings.first(where: component.hasEnding),
             component.utf8.count > ending.utf8.count
         {
@@ -53,18 +53,9 @@ package enum ImageName {
         var name = String(String.UnicodeScalarView(scalars))
         if name.isEmpty { name = "image" }
         name = name.prefix(utf8: maximumBytes)
-        return fault(of: name) == nil ? name : ("_" + name).prefix(utf8: maximumBytes)
-    }
-
-    /// A name that is `base` with `-number`.
-    package static func numbered(_ base: String, _ number: Int) -> String {
-        let suffix = "-\(number)"
-        let known = PictureFormat.allCases.flatMap(\.endings).first(where: base.hasEnding)
-        let length = known?.utf8.count ?? 0
-        let ending = base.utf8.suffix(length)
-        let stem = base.dropLast(utf8: length)
-        return stem.prefix(utf8: maximumBytes - suffix.utf8.count - length) + suffix
-            + String(Substring(ending))
+        let derived = ByteString(name)
+        return fault(of: derived) == nil
+            ? derived : ByteString(("_" + name).prefix(utf8: maximumBytes))
     }
 
     private static let endings = [
@@ -118,8 +109,4 @@ package enum ImageName {
         }
         return decoded
     }
-}
-
-extension UInt8 {
-    fileprivate var isLetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
 }

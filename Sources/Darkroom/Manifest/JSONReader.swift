@@ -110,7 +110,7 @@ package struct JSONReader {
                 "expected ‘:’ after the key ‘\(key.shortened)’, found \(cursor.currentWords)")
         }
         cursor.skipWhitespace()
-        builder.key(key, at: place)
+        try builder.key(key, at: place)
     }
 
     private mutating func number() throws(ManifestProblem) -> Document.Value {
@@ -139,7 +139,7 @@ package struct JSONReader {
                 "a number of more than \(NumberText.maximumLength) characters", at: place)
         }
         cursor.advance(asciiBytes: text.count)
-        switch NumberText.value(of: String(decoding: text, as: UTF8.self)) {
+        switch NumberText.value(of: ByteString(decoding: text)) {
         case .integer(let value): return .integer(value)
         case .number(let value): return .number(value)
         default: preconditionFailure("a number's text has no other values")
@@ -147,7 +147,7 @@ package struct JSONReader {
     }
 
     /// Reads a string from its opening quote to behind its closing one.
-    private mutating func string() throws(ManifestProblem) -> String {
+    private mutating func string() throws(ManifestProblem) -> ByteString {
         let start = cursor.place
         cursor.advance()
         // What stands between escapes is copied whole.
@@ -158,9 +158,9 @@ package struct JSONReader {
             case UInt8(ascii: "\""):
                 let run = cursor.bytes[runStart..<cursor.index]
                 cursor.advance()
-                if decoded.isEmpty { return String(decoding: run, as: UTF8.self) }
+                if decoded.isEmpty { return ByteString(decoding: run) }
                 decoded += run
-                return String(decoding: decoded, as: UTF8.self)
+                return ByteString(decoding: decoded)
             case UInt8(ascii: "\\"):
                 decoded += cursor.bytes[runStart..<cursor.index]
                 decoded += String(try escape()).utf8

@@ -16,7 +16,7 @@ package struct Manifest: Sendable, Equatable {
     }
 
     package struct Image: Sendable, Equatable {
-        package var name: String
+        package var name: ByteString
         package var origin: Origin
         /// Indices of the images that must have ended, whichever way, before this one starts.
         package var after: [Int]
@@ -30,7 +30,7 @@ package struct Manifest: Sendable, Equatable {
         package var output: OutputOptions
 
         package init(
-            name: String, origin: Origin, after: [Int] = [], overlays: [Int] = [],
+            name: ByteString, origin: Origin, after: [Int] = [], overlays: [Int] = [],
             filters: [Filter] = [], autoOrient: Bool = true,
             output: OutputOptions = OutputOptions()
         ) {
@@ -51,17 +51,20 @@ package struct Manifest: Sendable, Equatable {
 
         /// The output's name in the outbox: the name with `.png` or `.jpg`, unless it has an ending
         /// of its format already.
-        package var outputFile: String { Self.outputFile(named: name, output.format) }
+        package var outputFile: String { Self.outputFile(named: name, output.format).string }
 
         /// The output's name of an image with this name.
-        package static func outputFile(named name: String, _ format: PictureFormat) -> String {
-            format.endings.contains(where: name.hasEnding) ? name : name + format.endings[0]
+        package static func outputFile(
+            named name: ByteString, _ format: PictureFormat
+        ) -> ByteString {
+            format.endings.contains(where: name.string.hasEnding)
+                ? name : ByteString(name.string + format.endings[0])
         }
     }
 
     package enum Origin: Sendable, Equatable {
         /// A URL or a path, as the manifest has it.
-        case source(String)
+        case source(ByteString)
         /// The output of the image with this index.
         case image(Int)
     }
@@ -88,7 +91,7 @@ package enum ManifestFormat: String, Sendable, CaseIterable {
 
     /// nil for a name whose ending is none of `.json`, `.yaml`, `.yml` and `.plist`, in any case.
     package init?(fileName: String) {
-        switch fileName.partsAtLastDot?.ending.lowercased() {
+        switch fileName.partsAtLastDot.map({ ByteString($0.ending).smallLetters }) {
         case "json": self = .json
         case "yaml", "yml": self = .yaml
         case "plist": self = .plist

@@ -15,7 +15,9 @@ package enum ManifestReader {
         guard bytes.count <= limits.bytes else {
             throw ManifestRejection(problems: [
                 ManifestProblem(
-                    .tooLarge, "\(bytes.count) bytes; the limit is \(limits.bytes)", place: .none)
+                    .tooLarge,
+                    "\(Units.bytes(bytes.count)); the limit is \(Units.bytes(limits.bytes))",
+                    place: .none)
             ])
         }
         var draft = try draft(bytes, format, limits, defaultFilters, stop)
@@ -41,7 +43,7 @@ package enum ManifestReader {
         } catch {
             throw ManifestRejection(problems: [error])
         }
-        return draft(root, isPropertyList: format == .plist, limits, defaultFilters, stop)
+        return draft(root, format, limits, defaultFilters, stop)
     }
 
     private static func document(
@@ -54,22 +56,27 @@ package enum ManifestReader {
         }
     }
 
-    static let keys = [
+    static let keys: [ByteString] = [
         "images", "filters", "autoOrient", "output", "priority", "qualityOfService",
     ]
 
     private static func draft(
-        _ root: Document.Node, isPropertyList: Bool, _ limits: ManifestLimits,
+        _ root: Document.Node, _ format: ManifestFormat, _ limits: ManifestLimits,
         _ defaultFilters: [Filter], _ stop: CancellationFlag?
     ) -> Draft {
-        var reader = SchemaReader(stop: stop)
+        let isPropertyList = format == .plist
+        var reader = SchemaReader(notation: format, stop: stop)
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
                 limits: limits, standard: ImageSettings(filters: FilterDrafts(defaultFilters)))
             images.read(root, at: .root, sorted: true, with: &reader)
             return Draft(images: images.drafts, problems: reader.problems)
         }
-        guard let map = reader.map(root, keys: keys, of: "a manifest", at: .root) else {
+        guard
+            let map = reader.map(
+                root, keys: keys, of: "a manifest", at: .root,
+                write: .map("images", .list([.source])))
+        else {
             return Draft(problems: reader.problems)
         }
         let settings = settings(in: map, &reader, limits, defaultFilters: defaultFilters)

@@ -1,8 +1,7 @@
 /// The names of a manifest's images, each the only one of its output file.
 package struct NameTable: Sendable {
-    /// Indices by output file. Strings that are equal to Unicode are equal here, for on some file
-    /// systems the user will copy the files to they are.
-    private var indices: [String: Int] = [:]
+    /// Indices by output file.
+    private var indices: [ByteString: Int] = [:]
     private var drafts: [ImageDraft] = []
     /// Those that the images have.
     private let formats: [PictureFormat]
@@ -15,7 +14,7 @@ package struct NameTable: Sendable {
         formats = PictureFormat.allCases.filter { format in
             drafts.contains { $0.settings.output.format == format }
         }
-        for index in drafts.indices where !drafts[index].name.isEmpty {
+        for index in drafts.indices where Self.canBeOne(drafts[index].name) {
             let draft = drafts[index]
             if let other = holder(of: draft.name, draft.settings.output.format, among: drafts) {
                 Self.addDuplicate(draft, of: drafts[other], &problems)
@@ -24,21 +23,24 @@ package struct NameTable: Sendable {
             }
         }
         // Derived names come last, so that they make way for those given further down.
-        var numbers: [String: Int] = [:]
+        var numbers = NameNumbers()
         for index in drafts.indices where drafts[index].name.isEmpty {
             guard let source = drafts[index].source else { continue }
-            let base = ImageName.derived(from: source)
-            var name = base
+            var name = ImageName.derived(from: source)
             let format = drafts[index].settings.output.format
-            while holder(of: name, format, among: drafts) != nil {
-                let number = numbers[base, default: 1] + 1
-                numbers[base] = number
-                name = ImageName.numbered(base, number)
+            if holder(of: name, format, among: drafts) != nil {
+                name = numbers.name(for: name) { holder(of: $0, format, among: drafts) != nil }
             }
             drafts[index].name = name
             indices[drafts[index].outputFile] = index
         }
         self.drafts = drafts
+    }
+
+    /// Whether a text may be looked up. One that is too long has its problem already, and by an alias it may stand
+    /// in many places: it would be read to its end in each.
+    private static func canBeOne(_ name: ByteString) -> Bool {
+        (1...ImageName.maximumBytes).contains(name.utf8.count)
     }
 
     private static func addDuplicate(
@@ -52,11 +54,12 @@ package struct NameTable: Sendable {
         problems.add(.duplicateName, message, at: draft.path, draft.namePlace)
     }
 
-    package func index(of name: String) -> Int? {
+    package func index(of name: ByteString) -> Int? {
         index(of: name, among: drafts)
     }
 
-    private func index(of name: String, among drafts: [ImageDraft]) -> Int? {
+    private func index(of name: ByteString, among drafts: [ImageDraft]) -> Int? {
+        guard Self.canBeOne(name) else { return nil }
         for format in formats {
             if let index = indices[Manifest.Image.outputFile(named: name, format)],
                 drafts[index].name == name
@@ -70,7 +73,7 @@ package struct NameTable: Sendable {
     /// The image that stands in the way of another with this name: it has the same output, or the same
     /// name and an output of another format.
     private func holder(
-        of name: String, _ format: PictureFormat, among drafts: [ImageDraft]
+        of name: ByteString, _ format: PictureFormat, among drafts: [ImageDraft]
     ) -> Int? {
         if let other = indices[Manifest.Image.outputFile(named: name, format)] { return other }
         return formats.count > 1 ? index(of: name, among: drafts) : nil
@@ -78,10 +81,11 @@ package struct NameTable: Sendable {
 
     /// The name nearest to one that no image has, looked for among the first images only: each
     /// comparison takes microseconds.
-    package mutating func nearest(to name: String) -> String? {
+    package mutating func nearest(to name: ByteString) -> String? {
+        guard name.utf8.count <= ImageListReader.maximumSource else { return nil }
         // The commonest mistake: the file instead of the image.
         let bare = ImageName.derived(from: name)
-        if index(of: bare) != nil { return bare }
+        if index(of: bare) != nil { return bare.string }
         let candidates = drafts.prefix(comparisons)
         comparisons -= candidates.count
         return Suggestion.nearest(to: name, among: candidates.lazy.map(\.name))

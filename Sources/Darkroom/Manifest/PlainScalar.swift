@@ -3,14 +3,14 @@
 /// The reader of a manifest knows the type it expects and asks for it, so that an image named `no`,
 /// `on` or `007` keeps its name, and `yes` is not silently a boolean, as it would be in YAML 1.1.
 package enum PlainScalar {
-    package static func isNull(_ text: String) -> Bool {
+    package static func isNull(_ text: ByteString) -> Bool {
         switch text {
         case "", "~", "null", "Null", "NULL": true
         default: false
         }
     }
 
-    package static func boolean(_ text: String) -> Bool? {
+    package static func boolean(_ text: ByteString) -> Bool? {
         switch text {
         case "true", "True", "TRUE": true
         case "false", "False", "FALSE": false
@@ -20,18 +20,19 @@ package enum PlainScalar {
 
     /// Decimal, `0o` and `0x` integers, decimal fractions, `.inf` and `.nan`. An integer that is
     /// too large for 64 bits is a number.
-    package static func number(_ text: String) -> FilterArgument? {
+    package static func number(_ text: ByteString) -> FilterArgument? {
+        // One text may be asked often, by aliases: not more is read of a long one than its length.
+        guard text.utf8.count <= NumberText.maximumLength else { return nil }
         let bytes = Array(text.utf8)
-        guard bytes.count <= NumberText.maximumLength else { return nil }
         if text.hasPrefix("0o") || text.hasPrefix("0x") {
-            let digits = text.dropFirst(2)
+            let digits = Substring(text.utf8.dropFirst(2))
             guard digits.utf8.first?.isSign == false else { return nil }
             return Int(digits, radix: text.hasPrefix("0o") ? 8 : 16).map { .integer($0) }
         }
         var unsigned = bytes[...]
         let isNegative = unsigned.first == UInt8(ascii: "-")
         if unsigned.first?.isSign == true { unsigned.removeFirst() }
-        switch String(decoding: unsigned, as: UTF8.self) {
+        switch ByteString(decoding: unsigned) {
         case ".inf", ".Inf", ".INF": return .number(isNegative ? -.infinity : .infinity)
         case ".nan", ".NaN", ".NAN": return unsigned.count == bytes.count ? .number(.nan) : nil
         default: return NumberText.isDecimal(unsigned) ? NumberText.value(of: text) : nil
@@ -65,9 +66,9 @@ package enum NumberText {
 
     /// The value of a decimal number with an optional sign. A fraction or an exponent makes it a
     /// number, and so does a value beyond 64 bits; one beyond all numbers is infinite.
-    package static func value(of text: String) -> FilterArgument {
-        if let integer = Int(text) { return .integer(integer) }
-        if let number = Double(text) { return .number(number) }
+    package static func value(of text: ByteString) -> FilterArgument {
+        if let integer = Int(text.string) { return .integer(integer) }
+        if let number = Double(text.string) { return .number(number) }
         return .number(text.utf8.first == UInt8(ascii: "-") ? -.infinity : .infinity)
     }
 }

@@ -51,7 +51,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
 /// The way from the manifest's root to a value.
 package indirect enum DocumentPath: Sendable, CustomStringConvertible {
     case root
-    case key(DocumentPath, String)
+    case key(DocumentPath, ByteString)
     case index(DocumentPath, Int)
 
     /// `images[3].filters[0].sepia`; a key that is not a plain word is in brackets and quotes.
@@ -63,12 +63,12 @@ package indirect enum DocumentPath: Sendable, CustomStringConvertible {
             return "\(parent)[\(index)]"
         case .key(let parent, let key):
             guard Self.isWord(key) else { return "\(parent)[\"\(key.shortened)\"]" }
-            if case .root = parent { return key }
+            if case .root = parent { return key.string }
             return "\(parent).\(key)"
         }
     }
 
-    private static func isWord(_ key: String) -> Bool {
+    static func isWord(_ key: ByteString) -> Bool {
         (1...80).contains(key.utf8.count)
             && key.unicodeScalars.allSatisfy {
                 $0.properties.isAlphabetic || $0 == "_" || $0 == "-" || ("0"..."9").contains($0)
@@ -76,10 +76,19 @@ package indirect enum DocumentPath: Sendable, CustomStringConvertible {
     }
 }
 
+extension ByteString {
+    /// Fit to be quoted in a message, see `String.shortened`.
+    var shortened: String { string.shortened }
+}
+
 extension String {
     /// Fit to be quoted in a message: control characters replaced, at most 80 characters. What may be a
     /// source that stands in the wrong place loses its credentials and query like any source.
+    ///
+    /// Of what is longer than any source nothing is shown. To find out what of it may be shown it would have to be
+    /// read to its end, for each problem anew.
     var shortened: String {
+        guard utf8.count <= ImageListReader.maximumSource else { return RedactedURL.mark }
         let shown = utf8.contains { "/@".utf8.contains($0) } ? RedactedURL.text(self) : self
         return shown.cutForMessage
     }
@@ -93,9 +102,4 @@ extension String {
         return unicodeScalars.dropFirst(80).isEmpty
             ? text : String(String.UnicodeScalarView(text.unicodeScalars.prefix(80))) + "…"
     }
-}
-
-extension Unicode.Scalar {
-    /// C0, DEL and C1.
-    var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 }

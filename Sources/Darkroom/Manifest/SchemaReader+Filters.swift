@@ -3,7 +3,10 @@ extension SchemaReader {
     package mutating func filters(
         _ node: Document.Node, limit: Int, at path: DocumentPath
     ) -> FilterDrafts {
-        guard let list = list(node, "‘filters’", at: path) else { return FilterDrafts([]) }
+        guard
+            let list = list(
+                node, "‘filters’", at: path, write: .list([FilterForm.filter(meantBy: node)]))
+        else { return FilterDrafts([]) }
         guard list.items.count <= limit else {
             problems.add(
                 .tooManyFilters, "\(list.items.count) filters; the limit is \(limit)", at: path,
@@ -25,16 +28,13 @@ extension SchemaReader {
             return filter(named: name, at: node.place, [], path: path, in: path)
         }
         guard case .map(let map) = node.value else {
-            wrongType(node, "a filter must be a name or a map of one name", at: path)
+            wrongType(
+                node, "a filter must be a name or a map of one name", at: path,
+                write: FilterForm.example)
             return nil
         }
         guard let entry = map.entries.first, map.entries.count == 1 else {
-            // Parameters indented as far as the name are the usual reason.
-            problems.add(
-                .wrongType,
-                "a filter must be a map of one name to its parameters, "
-                    + "found \(map.entries.count) keys",
-                at: path, node.place)
+            refuseKeys(of: map, node, at: path)
             return nil
         }
         let inner = DocumentPath.key(path, entry.key)
@@ -42,11 +42,12 @@ extension SchemaReader {
             return filter(named: entry.key, at: entry.place, [], path: inner, in: inner)
         }
         guard case .map(let parameters) = entry.value.value else {
-            if FilterCatalog.specification(named: entry.key) == nil {
+            guard let specification = FilterCatalog.specification(named: entry.key) else {
                 return filter(named: entry.key, at: entry.place, [], path: inner, in: inner)
             }
             wrongType(
-                entry.value, "the parameters of ‘\(entry.key.shortened)’ must be a map", at: inner)
+                entry.value, "the parameters of ‘\(entry.key.shortened)’ must be a map", at: inner,
+                write: FilterForm.parameters(of: specification, from: entry.value))
             return nil
         }
         checkRepeatedKeys(parameters, at: inner)
@@ -54,15 +55,28 @@ extension SchemaReader {
             named: entry.key, at: entry.place, parameters.entries, path: inner, in: inner)
     }
 
+    /// A filter that is a map of no key or of several.
+    private mutating func refuseKeys(
+        of map: Document.Map, _ node: Document.Node, at path: DocumentPath
+    ) {
+        let notation = notation
+        problems.add(
+            .wrongType,
+            "a filter must be a map of one name to its parameters, "
+                + "found \(map.entries.count) keys"
+                + Self.advice(FilterForm.filter(meantBy: node), notation, at: path),
+            at: path, node.place)
+    }
+
     private mutating func filter(
-        named name: String, at place: Document.Place, _ entries: [Document.Entry],
+        named name: ByteString, at place: Document.Place, _ entries: [Document.Entry],
         path: DocumentPath, in inner: DocumentPath
     ) -> Filter? {
         guard let specification = FilterCatalog.specification(named: name) else {
             problems.add(
                 .unknownFilter, "unknown filter ‘\(name.shortened)’", at: path, place,
                 suggestion: Suggestion.nearest(
-                    to: name, among: FilterCatalog.all.lazy.map(\.name)))
+                    to: name, among: FilterCatalog.all.lazy.map { ByteString($0.name) }))
             return nil
         }
         guard
@@ -71,7 +85,9 @@ extension SchemaReader {
         do {
             return try specification.make(FilterArguments(arguments, for: specification))
         } catch {
-            let entry = error.parameter.flatMap { name in entries.first { $0.key == name } }
+            let entry = error.parameter.flatMap { name in
+                entries.first { $0.key == ByteString(name) }
+            }
             let subject = error.parameter.map { "‘\($0)’ of ‘\(name)’" } ?? "‘\(name)’"
             problems.add(
                 .invalidArguments, "\(subject) \(error.message)",
@@ -90,23 +106,26 @@ extension SchemaReader {
         var isWhole = true
         for entry in entries {
             let inner = DocumentPath.key(path, entry.key)
-            guard let parameter = specification.parameters.first(where: { $0.name == entry.key })
+            guard let parameter = specification.parameter(named: entry.key)
             else {
                 problems.add(
                     .unknownParameter,
                     "‘\(specification.name)’ has no parameter ‘\(entry.key.shortened)’", at: inner,
                     entry.place,
                     suggestion: Suggestion.nearest(
-                        to: entry.key, among: specification.parameters.lazy.map(\.name)))
+                        to: entry.key,
+                        among: specification.parameters.lazy.map { ByteString($0.name) }))
                 isWhole = false
                 continue
             }
             let value = argument(entry.value, for: parameter, at: inner)
             isWhole = isWhole && value != nil
-            arguments[entry.key] = value
+            arguments[parameter.name] = value
         }
         for parameter in specification.parameters
-        where parameter.isRequired && !entries.contains(where: { $0.key == parameter.name }) {
+        where parameter.isRequired
+            && !entries.contains(where: { $0.key == ByteString(parameter.name) })
+        {
             problems.add(
                 .missingParameter, "‘\(specification.name)’ needs ‘\(parameter.name)’", at: path,
                 place)
@@ -124,7 +143,7 @@ extension SchemaReader {
         case .integer(let range): return integer(node, range, what, at: path)
         case .oneOf(let numbers): return integer(node, among: numbers, what, at: path)
         case .image:
-            guard let name = text(node, what, at: path) else { return nil }
+            guard let name = text(node, what, at: path, write: .text("logo")) else { return nil }
             // Which image that is shows when all are known.
             mentions.append(
                 ImageDraft.Reference(
@@ -132,11 +151,11 @@ extension SchemaReader {
             mentionCount += 1
             return .text(name)
         case .choice(let words):
-            return word(node, among: words, what, at: path).map { .text($0) }
+            return word(node, among: words, what, at: path).map { .text(ByteString($0)) }
         case .boolean:
             return boolean(node, what, at: path).map { .boolean($0) }
         case .colour:
-            guard let text = text(node, what, at: path) else { return nil }
+            guard let text = text(node, what, at: path, write: .text("white")) else { return nil }
             if Colour(text) != nil { return .text(text) }
             problems.add(
                 .unknownValue,
@@ -155,7 +174,10 @@ extension SchemaReader {
         case .integer(let integer): value = Double(integer)
         case .number(let number): value = number
         default:
-            wrongType(node, "\(what) must be a number", at: path)
+            let example = FilterForm.number(meantBy: node) ?? range.lowerBound
+            wrongType(
+                node, "\(what) must be a number", at: path,
+                write: .value(.number(range.contains(example) ? example : range.lowerBound)))
             return nil
         }
         if range.contains(value) { return .number(value) }
@@ -177,13 +199,17 @@ extension SchemaReader {
             if let whole = Int(exactly: value), numbers.contains(whole) { return .integer(whole) }
             problems.add(.outOfRange, "\(rule), found \(value.briefly)", at: path, node.place)
         default:
-            wrongType(node, rule, at: path)
+            let meant = FilterForm.number(meantBy: node).flatMap { Int(exactly: $0) }
+            let example = numbers.first { $0 == meant } ?? numbers[0]
+            wrongType(node, rule, at: path, write: .value(.integer(example)))
         }
         return nil
     }
 
+    /// - Parameter example: what is shown where nobody can say which number was meant.
     mutating func integer(
-        _ node: Document.Node, _ range: ClosedRange<Int>, _ what: String, at path: DocumentPath
+        _ node: Document.Node, _ range: ClosedRange<Int>, _ what: String, at path: DocumentPath,
+        example: Int? = nil
     ) -> FilterArgument? {
         let rule = "\(what) must be an integer of \(range.lowerBound) to \(range.upperBound)"
         switch node.number {
@@ -195,15 +221,11 @@ extension SchemaReader {
             if let whole = Int(exactly: value), range.contains(whole) { return .integer(whole) }
             problems.add(.outOfRange, "\(rule), found \(value.briefly)", at: path, node.place)
         default:
-            wrongType(node, rule, at: path)
+            let meant = FilterForm.number(meantBy: node).flatMap { Int(exactly: $0) }
+            let shown = meant.flatMap { range.contains($0) ? $0 : nil } ?? example
+            wrongType(
+                node, rule, at: path, write: .value(.integer(shown ?? max(1, range.lowerBound))))
         }
         return nil
-    }
-}
-
-extension Double {
-    /// Without `.0` where it is whole.
-    var briefly: String {
-        Int(exactly: self).map { "\($0)" } ?? "\(self)"
     }
 }

@@ -1,5 +1,16 @@
 extension SchemaReader {
-    static let outputKeys = ["format", "quality", "progressive", "compression", "exif"]
+    static let outputKeys: [ByteString] = [
+        "format", "quality", "progressive", "compression", "exif",
+    ]
+
+    /// `output: jpeg` means a format.
+    private static func outputForm(_ node: Document.Node) -> WrittenForm {
+        let format = node.text.flatMap { text in
+            Suggestion.nearest(
+                to: text, among: PictureFormat.allCases.map { ByteString($0.rawValue) })
+        }
+        return .map("format", .text(ByteString(format ?? PictureFormat.jpeg.rawValue)))
+    }
 
     /// An `output`, whose keys replace those of `standard` one by one.
     ///
@@ -8,9 +19,11 @@ extension SchemaReader {
     package mutating func output(
         _ node: Document.Node, over standard: OutputOptions, at path: DocumentPath
     ) -> OutputOptions {
-        guard let map = map(node, keys: Self.outputKeys, of: "‘output’", at: path) else {
-            return standard
-        }
+        guard
+            let map = map(
+                node, keys: Self.outputKeys, of: "‘output’", at: path,
+                write: Self.outputForm(node))
+        else { return standard }
         var options = standard
         var isFormatKnown = true
         if let format = map["format"] {
@@ -19,7 +32,7 @@ extension SchemaReader {
             options.format = word ?? options.format
         }
         func option(
-            _ key: String, of format: PictureFormat, _ reader: inout Self
+            _ key: ByteString, of format: PictureFormat, _ reader: inout Self
         ) -> Document.Node? {
             guard let node = map[key] else { return nil }
             if isFormatKnown, options.format != format {
@@ -33,7 +46,8 @@ extension SchemaReader {
         }
         if let quality = option("quality", of: .jpeg, &self),
             case .integer(let value)? = integer(
-                quality, OutputOptions.qualities, "‘quality’", at: .key(path, "quality"))
+                quality, OutputOptions.qualities, "‘quality’", at: .key(path, "quality"),
+                example: options.quality)
         {
             options.quality = value
         }

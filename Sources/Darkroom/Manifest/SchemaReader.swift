@@ -3,6 +3,8 @@
 /// Each function returns nil where it has added a problem.
 package struct SchemaReader: Sendable {
     package var problems = ProblemList()
+    /// How right forms are shown.
+    let notation: ManifestFormat
     /// The images that the list of filters being read has named so far.
     var mentions: [ImageDraft.Reference] = []
     /// How many there were in all lists.
@@ -10,16 +12,18 @@ package struct SchemaReader: Sendable {
     /// Asked between images; once it is set the rest of them is left out, and nobody wants the result.
     let stop: CancellationFlag?
 
-    package init(stop: CancellationFlag? = nil) {
+    package init(notation: ManifestFormat, stop: CancellationFlag? = nil) {
+        self.notation = notation
         self.stop = stop
     }
 
     /// Checks that a node is a map without unknown and repeated keys.
     package mutating func map(
-        _ node: Document.Node, keys: [String], of what: String, at path: DocumentPath
+        _ node: Document.Node, keys: [ByteString], of what: String, at path: DocumentPath,
+        write form: @autoclosure () -> WrittenForm
     ) -> Document.Map? {
         guard case .map(let map) = node.value else {
-            wrongType(node, "\(what) must be a map", at: path)
+            wrongType(node, "\(what) must be a map", at: path, write: form())
             return nil
         }
         checkRepeatedKeys(map, at: path)
@@ -33,7 +37,7 @@ package struct SchemaReader: Sendable {
 
     package mutating func checkRepeatedKeys(_ map: Document.Map, at path: DocumentPath) {
         guard map.entries.count > 1 else { return }
-        var seen: Set<String> = []
+        var seen: Set<ByteString> = []
         seen.reserveCapacity(map.entries.count)
         for entry in map.entries where !seen.insert(entry.key).inserted {
             repeatedKey(entry, at: .key(path, entry.key))
@@ -46,10 +50,11 @@ package struct SchemaReader: Sendable {
     }
 
     package mutating func text(
-        _ node: Document.Node, _ what: String, at path: DocumentPath
-    ) -> String? {
+        _ node: Document.Node, _ what: String, at path: DocumentPath,
+        write form: @autoclosure () -> WrittenForm
+    ) -> ByteString? {
         if let text = node.text { return text }
-        wrongType(node, "\(what) must be text", at: path)
+        wrongType(node, "\(what) must be text", at: path, write: form())
         return nil
     }
 
@@ -57,15 +62,28 @@ package struct SchemaReader: Sendable {
         _ node: Document.Node, _ what: String, at path: DocumentPath
     ) -> Bool? {
         if let value = node.boolean { return value }
-        wrongType(node, "\(what) must be true or false", at: path)
+        wrongType(
+            node, "\(what) must be true or false", at: path,
+            write: .value(.boolean(Self.meantBoolean(node))))
         return nil
     }
 
+    /// What other notations write for false; true for anything else.
+    private static func meantBoolean(_ node: Document.Node) -> Bool {
+        switch node.number {
+        case .integer(0): return false
+        default: break
+        }
+        guard let text = node.text, text.utf8.count <= 5 else { return true }
+        return !["no", "off", "false", "n", "0"].contains(text.smallLetters)
+    }
+
     package mutating func list(
-        _ node: Document.Node, _ what: String, at path: DocumentPath
+        _ node: Document.Node, _ what: String, at path: DocumentPath,
+        write form: @autoclosure () -> WrittenForm
     ) -> Document.List? {
         if case .list(let list) = node.value { return list }
-        wrongType(node, "\(what) must be a list", at: path)
+        wrongType(node, "\(what) must be a list", at: path, write: form())
         return nil
     }
 
@@ -82,20 +100,43 @@ package struct SchemaReader: Sendable {
     ) -> String? {
         let rule = "\(what) must be \(words.joined(or: "or"))"
         guard let text = node.text else {
-            wrongType(node, rule, at: path)
+            wrongType(node, rule, at: path, write: .text(ByteString(words[0])))
             return nil
         }
-        if words.contains(text) { return text }
+        if let word = words.first(where: { ByteString($0) == text }) { return word }
+        let notation = notation
+        func meant() -> String? {
+            Suggestion.nearest(to: text, among: words.lazy.map { ByteString($0) })
+        }
+        func advice() -> String {
+            meant().map { Self.advice(.text(ByteString($0)), notation, at: path) } ?? ""
+        }
         problems.add(
-            .unknownValue, "\(rule), found ‘\(text.shortened)’", at: path, node.place,
-            suggestion: Suggestion.nearest(to: text, among: words))
+            .unknownValue, "\(rule), found ‘\(text.shortened)’\(advice())", at: path, node.place,
+            suggestion: meant())
         return nil
     }
 
+    /// - Parameter form: what might stand there instead.
     package mutating func wrongType(
-        _ node: Document.Node, _ rule: @autoclosure () -> String, at path: DocumentPath
+        _ node: Document.Node, _ rule: @autoclosure () -> String, at path: DocumentPath,
+        write form: @autoclosure () -> WrittenForm
     ) {
-        problems.add(.wrongType, "\(rule()), found \(node.words)", at: path, node.place)
+        let notation = notation
+        problems.add(
+            .wrongType,
+            "\(rule()), found \(node.words)\(Self.advice(form(), notation, at: path))", at: path,
+            node.place)
+    }
+
+    /// The end of a message that shows what to write: `; write ‘filters: [mono]’`. A value of a map is shown with
+    /// its key, if that need not be quoted.
+    static func advice(
+        _ form: WrittenForm, _ notation: ManifestFormat, at path: DocumentPath
+    ) -> String {
+        var key: String?
+        if case .key(_, let name) = path, DocumentPath.isWord(name) { key = name.string }
+        return "; write ‘\(form.written(in: notation, key: key))’"
     }
 }
 

@@ -64,7 +64,7 @@ package struct XMLPropertyListReader {
             throw scanner.cursor.syntaxError(
                 "expected ‘<key>’ or ‘</dict>’, found \(tag.words)", at: tag.place)
         }
-        builder.key(tag.kind == .empty ? "" : try scanner.text(of: tag), at: tag.place)
+        try builder.key(tag.kind == .empty ? "" : try scanner.text(of: tag), at: tag.place)
     }
 
     /// Reads the value that an opening or empty tag begins; of a container only the beginning.
@@ -92,7 +92,7 @@ package struct XMLPropertyListReader {
         }
     }
 
-    private func scalar(_ tag: XMLScanner.Tag, _ text: String) throws(ManifestProblem)
+    private func scalar(_ tag: XMLScanner.Tag, _ text: ByteString) throws(ManifestProblem)
         -> Document.Value
     {
         switch tag.name {
@@ -116,13 +116,13 @@ package struct XMLPropertyListReader {
         }
     }
 
-    private static func trimmed(_ text: String) -> String {
+    private static func trimmed(_ text: ByteString) -> ByteString {
         let start = text.utf8.drop { $0 <= 0x20 }
-        return String(decoding: start.reversed().drop { $0 <= 0x20 }.reversed(), as: UTF8.self)
+        return ByteString(decoding: start.reversed().drop { $0 <= 0x20 }.reversed())
     }
 
-    private static func real(_ text: String) -> FilterArgument? {
-        switch text.lowercased() {
+    private static func real(_ text: ByteString) -> FilterArgument? {
+        switch text.smallLetters {
         case "nan": .number(.nan)
         case "inf", "+inf", "infinity", "+infinity": .number(.infinity)
         case "-inf", "-infinity": .number(-.infinity)

@@ -12,7 +12,7 @@ struct XMLScanner {
     struct Tag {
         enum Kind { case open, close, empty }
         let kind: Kind
-        let name: String
+        let name: ByteString
         let place: Document.Place
 
         /// As it is written, to be quoted in a message.
@@ -36,7 +36,7 @@ struct XMLScanner {
         let name = cursor.bytes[cursor.index...].prefix { byte in
             byte.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
         }
-        let text = String(decoding: name, as: UTF8.self)
+        let text = ByteString(decoding: name)
         guard !name.isEmpty else {
             throw cursor.syntaxError("expected a tag's name, found \(cursor.currentWords)")
         }
@@ -67,7 +67,7 @@ struct XMLScanner {
         throw cursor.syntaxError("a tag without its ‘>’", at: place)
     }
 
-    mutating func close(_ name: String) throws(ManifestProblem) {
+    mutating func close(_ name: ByteString) throws(ManifestProblem) {
         let end = try tag()
         guard end.kind == .close, end.name == name else {
             throw cursor.syntaxError(
@@ -76,7 +76,7 @@ struct XMLScanner {
     }
 
     /// The text from behind the opening tag to behind its closing one.
-    mutating func text(of tag: Tag) throws(ManifestProblem) -> String {
+    mutating func text(of tag: Tag) throws(ManifestProblem) -> ByteString {
         var text: [UInt8] = []
         while let byte = cursor.current {
             switch byte {
@@ -89,7 +89,7 @@ struct XMLScanner {
                     _ = try section(from: "<!--", to: "-->", "a comment")
                 } else {
                     try close(tag.name)
-                    return String(decoding: text, as: UTF8.self)
+                    return ByteString(decoding: text)
                 }
             default:
                 text.append(byte)
@@ -130,7 +130,7 @@ struct XMLScanner {
             } else if cursor.starts(with: "<?") {
                 let place = cursor.place
                 let text = try section(from: "<?", to: "?>", "a processing instruction")
-                try checkEncoding(String(decoding: text.prefix(200), as: UTF8.self), at: place)
+                try checkEncoding(text.prefix(200), at: place)
             } else if cursor.starts(with: "<!DOCTYPE") {
                 let place = cursor.place
                 let text = try section(from: "<!DOCTYPE", to: ">", "a DOCTYPE")
@@ -145,17 +145,18 @@ struct XMLScanner {
 
     /// Refuses an XML declaration that names an encoding other than UTF-8 or its subset.
     private func checkEncoding(
-        _ declaration: String, at place: Document.Place
+        _ declaration: ArraySlice<UInt8>, at place: Document.Place
     ) throws(ManifestProblem) {
-        guard declaration.hasPrefix("xml "), let key = declaration.firstRange(of: "encoding") else {
-            return
-        }
-        let quotes: [Character] = ["\"", "'"]
-        let value = declaration[key.upperBound...].drop { !quotes.contains($0) }.dropFirst()
-            .prefix { !quotes.contains($0) }
-        guard ["utf-8", "utf8", "us-ascii"].contains(value.lowercased()) else {
+        guard declaration.starts(with: "xml ".utf8),
+            let key = declaration.firstRange(of: "encoding".utf8)
+        else { return }
+        let quotes = "\"'".utf8
+        let value = ByteString(
+            decoding: declaration[key.upperBound...].drop { !quotes.contains($0) }.dropFirst()
+                .prefix { !quotes.contains($0) })
+        guard ["utf-8", "utf8", "us-ascii"].contains(value.smallLetters) else {
             throw cursor.syntaxError(
-                "the encoding ‘\(String(value).shortened)’; write it as UTF-8", at: place)
+                "the encoding ‘\(value.shortened)’; write it as UTF-8", at: place)
         }
     }
 

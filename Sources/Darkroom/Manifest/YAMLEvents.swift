@@ -15,8 +15,8 @@ struct YAMLEvents: ~Copyable {
 
     enum Kind {
         case streamStart, documentStart, documentEnd, streamEnd
-        case alias(String)
-        case scalar(String, isPlain: Bool, Properties)
+        case alias(ByteString)
+        case scalar(ByteString, isPlain: Bool, Properties)
         case listStart(Properties)
         case mapStart(Properties)
         /// The end of a list or a map.
@@ -26,9 +26,9 @@ struct YAMLEvents: ~Copyable {
     /// What may stand before a value.
     struct Properties {
         /// Without `&`.
-        var anchor: String?
+        var anchor: ByteString?
         /// In full: `tag:yaml.org,2002:str` for `!!str`; nil where there is none.
-        var tag: String?
+        var tag: ByteString?
     }
 
     /// On the heap, for libyaml keeps a pointer to its parser within the parser.
@@ -108,7 +108,7 @@ struct YAMLEvents: ~Copyable {
             let scalar = event.data.scalar
             let value = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
             return .scalar(
-                String(decoding: value, as: UTF8.self),
+                ByteString(decoding: value),
                 isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE,
                 Properties(anchor: text(scalar.anchor), tag: text(scalar.tag)))
         case YAML_SEQUENCE_START_EVENT:
@@ -126,7 +126,7 @@ struct YAMLEvents: ~Copyable {
     /// Makes the problem of libyaml's last error.
     private func problem() -> ManifestProblem {
         let error = parser.pointee
-        let what = error.problem.map { String(cString: $0) } ?? "out of memory"
+        let what = ByteString(error.problem.map { String(cString: $0) } ?? "out of memory")
         if error.error == YAML_READER_ERROR {
             // The reader tells its place in bytes only.
             return ManifestProblem(
@@ -153,7 +153,7 @@ struct YAMLEvents: ~Copyable {
         Document.Place(line: mark.line + 1, column: mark.column + 1)
     }
 
-    private static func text(_ pointer: UnsafeMutablePointer<yaml_char_t>?) -> String? {
-        pointer.map { String(cString: $0) }
+    private static func text(_ pointer: UnsafeMutablePointer<yaml_char_t>?) -> ByteString? {
+        pointer.map { ByteString(String(cString: $0)) }
     }
 }

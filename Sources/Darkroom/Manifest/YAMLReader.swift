@@ -4,9 +4,9 @@
 /// a small file cannot ask for more work than a large one. Nothing recurses.
 package struct YAMLReader {
     private var builder: DocumentBuilder
-    private var anchors: [String: Document.Node] = [:]
+    private var anchors: [ByteString: Document.Node] = [:]
     /// The anchors of the containers that have begun, outermost first.
-    private var open: [String?] = []
+    private var open: [ByteString?] = []
 
     /// Lines that begin with `%`. libyaml compares each `%TAG` with all before it.
     private static let maximumDirectives = 64
@@ -85,7 +85,7 @@ package struct YAMLReader {
     }
 
     private mutating func addScalar(
-        _ text: String, _ isPlain: Bool, _ properties: YAMLEvents.Properties,
+        _ text: ByteString, _ isPlain: Bool, _ properties: YAMLEvents.Properties,
         at place: Document.Place
     ) throws(ManifestProblem) {
         let value = try Self.scalar(text, isPlain, properties, at: place)
@@ -93,14 +93,14 @@ package struct YAMLReader {
         if builder.awaitsKey {
             // Only `<<` without quotes and tag is a merge.
             let isMerge = text == "<<" && isPlain && properties.tag == nil
-            builder.key(text, at: place, isMerge: isMerge)
+            try builder.key(text, at: place, isMerge: isMerge)
         } else {
             try builder.add(value, at: place)
         }
     }
 
     private static func scalar(
-        _ text: String, _ isPlain: Bool, _ properties: YAMLEvents.Properties,
+        _ text: ByteString, _ isPlain: Bool, _ properties: YAMLEvents.Properties,
         at place: Document.Place
     ) throws(ManifestProblem) -> Document.Value {
         guard let tag = properties.tag else { return isPlain ? .plain(text) : .text(text) }
@@ -114,7 +114,8 @@ package struct YAMLReader {
         }
     }
 
-    private static func unsupported(_ tag: String, at place: Document.Place) -> ManifestProblem {
+    private static func unsupported(_ tag: ByteString, at place: Document.Place) -> ManifestProblem
+    {
         ManifestProblem(
             .unsupportedTag, "a value with the tag ‘\(tag.shortened)’, which manifests do not have",
             place: place)
@@ -122,7 +123,7 @@ package struct YAMLReader {
 
     /// Adds what the alias `name` stands for, or takes it as a key.
     private mutating func addTarget(
-        of name: String, at place: Document.Place
+        of name: ByteString, at place: Document.Place
     ) throws(ManifestProblem) {
         guard let node = anchors[name] else {
             throw ManifestProblem(
@@ -134,7 +135,7 @@ package struct YAMLReader {
             return
         }
         switch node.value {
-        case .text(let text), .plain(let text): builder.key(text, at: place)
+        case .text(let text), .plain(let text): try builder.key(text, at: place)
         default: throw Self.containerAsKey(place)
         }
     }

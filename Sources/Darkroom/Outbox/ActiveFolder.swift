@@ -29,7 +29,7 @@ struct ActiveFolder {
                 foreign.append((name, "IDs are UTF-8, so it is not Darkroom's"))
             }
         }
-        ids.sort()
+        ids.sort { ByteString($0) < ByteString($1) }
     }
 
     private mutating func add(_ id: String, _ spool: Spool) throws(FileError) {

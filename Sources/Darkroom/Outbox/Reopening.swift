@@ -61,7 +61,7 @@ package struct Reopening {
             return .unusable("\(file.text) is not the manifest that was taken")
         }
         guard case .success(let manifest) = reading.outcome,
-            manifest.images.map(\.name) == status.images.map(\.name)
+            manifest.images.map(\.name) == status.images.map({ ByteString($0.name) })
         else { return .unusable("its manifest would not be accepted as it was") }
 
         for index in status.images.indices where try !isThere(status.images[index], in: outbox) {

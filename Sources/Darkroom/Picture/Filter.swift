@@ -118,7 +118,8 @@ package enum Filter: Sendable, Equatable {
         package var opacity: Double
 
         package init(
-            from: String, gravity: Gravity = .center, x: Int = 0, y: Int = 0, opacity: Double = 1
+            from: String, gravity: Gravity = .center, x: Int = 0, y: Int = 0,
+            opacity: Double = 1
         ) {
             self.from = from
             self.gravity = gravity
@@ -185,7 +186,7 @@ package struct Colour: Sendable, Equatable {
     }
 
     /// Reads `transparent`, `black`, `white`, `#rgb`, `#rrggbb` or `#rrggbbaa`.
-    package init?(_ text: String) {
+    package init?(_ text: ByteString) {
         switch text {
         case "transparent":
             self = .transparent
@@ -198,7 +199,8 @@ package struct Colour: Sendable, Equatable {
             return
         default: break
         }
-        guard text.utf8.first == UInt8(ascii: "#") else { return nil }
+        guard text.utf8.first == UInt8(ascii: "#"), text.utf8.count <= "#rrggbbaa".utf8.count
+        else { return nil }
         let digits = text.utf8.dropFirst().map { UInt8(hexDigit: $0) }
         let nibbles = digits.compactMap { $0 }
         guard nibbles.count == digits.count else { return nil }

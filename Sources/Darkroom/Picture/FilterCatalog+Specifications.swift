@@ -144,7 +144,7 @@ extension FilterCatalog {
         ) {
             .overlay(
                 Filter.Overlay(
-                    from: $0.text("from"), gravity: $0.choice("gravity"), x: $0.integer("x"),
+                    from: $0.text("from").string, gravity: $0.choice("gravity"), x: $0.integer("x"),
                     y: $0.integer("y"), opacity: $0.number("opacity")))
         }
     }

@@ -102,9 +102,14 @@ package enum FilterCatalog {
         },
     ]
 
-    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    private static let byName = Dictionary(
+        uniqueKeysWithValues: all.map { (ByteString($0.name), $0) })
+    private static let longestName = all.map(\.name.utf8.count).max() ?? 0
 
-    package static func specification(named name: String) -> FilterSpecification? { byName[name] }
+    package static func specification(named name: ByteString) -> FilterSpecification? {
+        // A manifest may give any text, and by an alias again and again.
+        name.utf8.count <= longestName ? byName[name] : nil
+    }
 
     /// The largest side a filter may ask for, in pixels. PNG itself allows 2³¹ − 1; the limit on the
     /// number of pixels of a picture is a setting and is checked when the size is known.

@@ -15,6 +15,10 @@ package struct FilterSpecification: Sendable {
         self.parameters = parameters
         self.make = make
     }
+
+    package func parameter(named name: ByteString) -> FilterParameter? {
+        parameters.first { ByteString($0.name) == name }
+    }
 }
 
 /// A parameter of a filter.
@@ -70,7 +74,7 @@ package struct FilterParameter: Sendable {
         _ name: String, _ names: [String], default standard: String?
     ) -> FilterParameter {
         FilterParameter(
-            name: name, kind: .choice(names), standard: standard.map { .text($0) },
+            name: name, kind: .choice(names), standard: standard.map { .text(ByteString($0)) },
             isRequired: false)
     }
 
@@ -80,7 +84,8 @@ package struct FilterParameter: Sendable {
     }
 
     package static func colour(_ name: String, default standard: String) -> FilterParameter {
-        FilterParameter(name: name, kind: .colour, standard: .text(standard), isRequired: false)
+        FilterParameter(
+            name: name, kind: .colour, standard: .text(ByteString(standard)), isRequired: false)
     }
 }
 
@@ -88,7 +93,7 @@ package struct FilterParameter: Sendable {
 package enum FilterArgument: Sendable, Equatable {
     case number(Double)
     case integer(Int)
-    case text(String)
+    case text(ByteString)
     case boolean(Bool)
 }
 
@@ -129,7 +134,7 @@ package struct FilterArguments: Sendable {
         return value
     }
 
-    package func text(_ name: String) -> String {
+    package func text(_ name: String) -> ByteString {
         guard case .text(let text)? = values[name] else { preconditionFailure("no text \(name)") }
         return text
     }
@@ -142,7 +147,8 @@ package struct FilterArguments: Sendable {
     }
 
     package func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice {
-        guard case .text(let text)? = values[name], let choice = Choice(rawValue: text) else {
+        guard case .text(let text)? = values[name], let choice = Choice(rawValue: text.string)
+        else {
             preconditionFailure("no choice \(name)")
         }
         return choice

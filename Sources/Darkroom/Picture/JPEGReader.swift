@@ -56,8 +56,8 @@ package final class JPEGReader: PictureReader {
             throw PictureError(
                 .tooManyPixels,
                 "\(name): reading a progressive picture: the \(raw.width) × \(raw.height) pixels"
-                    + " would take \(raw.whole_bytes) bytes in memory at once, more than the limit of"
-                    + " \(limits.wholePictureBytes)")
+                    + " would take \(Units.bytes(raw.whole_bytes)) in memory at once, more than the"
+                    + " limit of \(Units.bytes(limits.wholePictureBytes))")
         }
         exif = file.exif
         let (orientation, remark) = ExifOrientation.read(exif)

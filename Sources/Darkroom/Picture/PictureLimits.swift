@@ -44,7 +44,7 @@ package struct PictureLimits: Sendable, Equatable {
                 .tooManyPixels,
                 "\(place): \(layout.width) × \(layout.height) pixels at \(layout.bytesPerPixel) bytes"
                     + " would have to be held in memory at once, more than the limit of"
-                    + " \(wholePictureBytes) bytes")
+                    + " \(Units.bytes(wholePictureBytes))")
         }
     }
 }

@@ -24,11 +24,12 @@ package final class PictureMemory {
     /// - Throws: `tooManyPixels` where that would be more than the limit.
     package func take(_ bytes: Int, for operation: String) throws(PictureError) {
         guard bytes <= limit - held else {
-            let others = held == 0 ? "" : "with the \(held) of the picture's other steps "
+            let others =
+                held == 0 ? "" : "with the \(Units.bytes(held)) of the picture's other steps "
             throw PictureError(
                 .tooManyPixels,
-                "\(operation): has to hold \(bytes) bytes in memory at once, \(others)more than the"
-                    + " limit of \(limit)")
+                "\(operation): has to hold \(Units.bytes(bytes)) in memory at once, \(others)more than"
+                    + " the limit of \(Units.bytes(limit))")
         }
         held += bytes
     }

@@ -162,7 +162,8 @@ extension PictureError {
     /// The same with the picture's name in front, unless the message names one of these already. A
     /// filter knows no names.
     fileprivate func naming(_ input: String, or outputs: [String]) -> PictureError {
-        if ([input] + outputs).contains(where: { message.hasPrefix("\($0): ") }) { return self }
+        let text = ByteString(message)
+        if ([input] + outputs).contains(where: { text.hasPrefix("\($0): ") }) { return self }
         var named = self
         named.message = "\(input): \(message)"
         return named

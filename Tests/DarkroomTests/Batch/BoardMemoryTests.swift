@@ -8,7 +8,7 @@ import Testing
     private static let mega = 1 << 20
 
     private static func manifest(
-        _ names: [String], priority: Priority = .normal
+        _ names: [ByteString], priority: Priority = .normal
     ) -> Manifest {
         Manifest(
             images: names.map { Manifest.Image(name: $0, origin: .source("s-\($0)")) },
@@ -54,7 +54,7 @@ import Testing
         var table = try table(megabytes: 100, width: 8)
         let names = (0..<50).map { "i\($0)" }
         table.needs = Dictionary(uniqueKeysWithValues: names.map { ($0, 30 * Self.mega) })
-        table.accept("x", Self.manifest(names))
+        table.accept("x", Self.manifest(names.map { ByteString($0) }))
         table.runToTheEnd()
         #expect(table.mostAtOnce == 3)
         #expect(table.counts["x"]?.filtered == 50 && table.endedTwice == 0)
@@ -155,7 +155,8 @@ import Testing
             }
             let suspect = Int.random(in: 0..<40, using: &random)
             table.accept(
-                "b\(batch)", Self.manifest(names, priority: batch < 3 ? .low : .high),
+                "b\(batch)",
+                Self.manifest(names.map { ByteString($0) }, priority: batch < 3 ? .low : .high),
                 crashes: [suspect: Self.crashes(.killed)])
             table.run(steps: Int.random(in: 0..<60, using: &random))
         }

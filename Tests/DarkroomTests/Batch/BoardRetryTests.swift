@@ -13,7 +13,7 @@ import Testing
     }
 
     /// Images of the sources named, one each.
-    private func manifest(_ sources: [String]) -> Manifest {
+    private func manifest(_ sources: [ByteString]) -> Manifest {
         Manifest(
             images: sources.enumerated().map {
                 Manifest.Image(name: "i\($0)", origin: .source($1))
@@ -303,7 +303,9 @@ import Testing
         }
         let ids = (0..<8).map { "b\($0)" }
         for id in ids {
-            let sources = (0..<30).map { _ in "s\(Int.random(in: 0..<20, using: &random))" }
+            let sources = (0..<30).map { _ in
+                "s\(Int.random(in: 0..<20, using: &random))" as ByteString
+            }
             table.accept(id, manifest(sources))
             table.run(steps: Int.random(in: 0..<60, using: &random))
             if Int.random(in: 0..<3, using: &random) == 0 { table.steer(id, .hold) }

@@ -279,13 +279,13 @@ import Testing
 
     @Test func tellsSourcesApartByTheirBytes() throws {
         var table = try Table(window: 4)
-        let sources = ["caf\u{E9}.png", "cafe\u{301}.png", "caf\u{E9}.png"]
+        let sources: [ByteString] = ["caf\u{E9}.png", "cafe\u{301}.png", "caf\u{E9}.png"]
         let images = sources.enumerated().map { index, source in
             Manifest.Image(name: "i\(index)", origin: .source(source))
         }
         table.accept("a", Manifest(images: images))
         table.runToTheEnd()
-        #expect(table.downloads.map { Array($0.utf8) } == sources.prefix(2).map { Array($0.utf8) })
+        #expect(table.downloads == Array(sources.prefix(2)))
     }
 
     @Test func knowsNoBatchThatHasEndedOrNeverWas() throws {

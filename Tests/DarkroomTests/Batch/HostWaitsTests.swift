@@ -14,7 +14,7 @@ import Testing
         var hostCount: Int { waits.hostCount }
 
         func enter(
-            _ source: Int, _ priority: Priority = .normal, host: String = "h", now: UInt64
+            _ source: Int, _ priority: Priority = .normal, host: ByteString = "h", now: UInt64
         ) -> Bool {
             let item = HostWaits.Item(
                 work: .download(1, source: source), priority: priority, quality: .default)
@@ -40,11 +40,11 @@ import Testing
             sources(waits.setLimit(limit, now: now))
         }
 
-        func pause(_ host: String, until: UInt64, now: UInt64) -> Bool {
+        func pause(_ host: ByteString, until: UInt64, now: UInt64) -> Bool {
             waits.pause(host, until: until, now: now)
         }
 
-        func resume(_ host: String, now: UInt64) -> (items: [Int], again: UInt64?) {
+        func resume(_ host: ByteString, now: UInt64) -> (items: [Int], again: UInt64?) {
             let (items, again) = waits.resume(host, now: now)
             return (sources(items), again)
         }
@@ -236,8 +236,8 @@ import Testing
             ("http://[::1]/a", "[::1]:80"), ("https://[::1]:8443#a", "[::1]:8443"),
             ("http:///a", nil), ("http:h", nil), ("ftp://h/a", nil), ("a/b.png", nil), ("", nil),
             ("file:///a", nil), ("https:", nil),
-        ] as [(String, String?)])
-    func tellsTheHost(source: String, host: String?) {
+        ] as [(ByteString, ByteString?)])
+    func tellsTheHost(source: ByteString, host: ByteString?) {
         #expect(HostWaits.host(of: source) == host)
     }
 }

@@ -5,10 +5,10 @@ import TestSupport
 /// Stands around a board in a test and does what the board wants done, in order or shuffled.
 struct Table {
     var board: Board
-    var failingSources: Set<String> = []
+    var failingSources: Set<ByteString> = []
     var failingImages: Set<String> = []
     /// Sources that cannot be fetched at first, and how many tries that takes.
-    var lateSources: [String: Int] = [:]
+    var lateSources: [ByteString: Int] = [:]
     /// What of a late source has arrived when a try ends.
     var partial: PartialBody?
     /// What a late source's server asks to wait.
@@ -27,7 +27,7 @@ struct Table {
     private(set) var finished: [String: BatchState] = [:]
     private(set) var finishedOrder: [String] = []
     private(set) var counts: [String: Status.Counts] = [:]
-    private(set) var downloads: [String] = []
+    private(set) var downloads: [ByteString] = []
     /// Scratch files used, given their numbers begin at 0.
     private(set) var mostSlots = 0
     /// In the order in which they were asked for.

@@ -269,7 +269,7 @@ import Testing
         ("http://ann:p/w@example.org/b.png", nil),
         ("photos/night.png", nil), ("HTTP://Example.org:8080/", "example.org:8080"),
     ])
-    func aHostIsNoSecret(source: String, host: String?) {
+    func aHostIsNoSecret(source: ByteString, host: String?) {
         let journal = RecordedJournal()
         journal.log().retried(
             Retry(

@@ -3,14 +3,14 @@ import Testing
 @testable import Darkroom
 
 @Suite struct CacheKeyTests {
-    private func key(_ url: String, _ headers: [(name: String, value: String)] = []) throws
+    private func key(_ url: ByteString, _ headers: [(name: String, value: String)] = []) throws
         -> CacheKey
     {
         CacheKey(url: try RemoteURL(url), headers: headers)
     }
 
     @Test func isOfAllThatIsSent() throws {
-        let urls = [
+        let urls: [ByteString] = [
             "http://a.example/b", "https://a.example/b", "http://a.example/B",
             "http://a.example/b?", "http://a.example/b?c", "http://a.example:81/b",
             "http://u@a.example/b", "http://u:p@a.example/b", "http://u:q@a.example/b",
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func isOfTheHeadersSentToItsOrigin() throws {
-        let url = "http://a.example/b"
+        let url: ByteString = "http://a.example/b"
         let lists: [[(name: String, value: String)]] = [
             [], [("a", "b")], [("a", "c")], [("ab", "")], [("", "ab")], [("a", "b"), ("c", "d")],
         ]
@@ -51,7 +51,7 @@ import Testing
         ("http://a.example?@", false),
         ("https://a:b@c.example/", true),
     ])
-    func tellsUsers(url: String, hasUser: Bool) throws {
+    func tellsUsers(url: ByteString, hasUser: Bool) throws {
         #expect(try RemoteURL(url).hasUser == hasUser)
     }
 }

@@ -163,7 +163,7 @@ import Testing
         let store = try fixture.open()
         try fixture.store(1, in: store)
         var record = CacheFixture.record(1)
-        record.url = String(repeating: "ü", count: 2100)
+        record.url = ByteString(String(repeating: "ü", count: 2100))
         store.refresh(try #require(store.find(CacheFixture.key(1))), record)
         #expect(!fixture.exists(1))
         #expect(

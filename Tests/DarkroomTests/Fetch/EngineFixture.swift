@@ -28,7 +28,7 @@ final class EngineFixture: Sendable {
     func request(_ url: String, output: String = UUID().uuidString) throws -> TransferRequest {
         let path = scratch.url.appending(path: output).path
         return TransferRequest(
-            url: try RemoteURL(url), output: try TransferOutput(creating: path))
+            url: try RemoteURL(ByteString(url)), output: try TransferOutput(creating: path))
     }
 
     func run(_ request: TransferRequest) async -> Result<TransferReport, FetchError> {

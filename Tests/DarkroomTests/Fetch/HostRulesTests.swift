@@ -26,7 +26,7 @@ import Testing
         ("::1", "[::2]", false),
         ("a_b.example.org", "a_b.example.org", true),
     ])
-    func matches(pattern: String, host: String, isMatch: Bool) throws {
+    func matches(pattern: String, host: ByteString, isMatch: Bool) throws {
         #expect(try HostPattern(pattern).matches(HostName(host)) == isMatch)
     }
 
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func judgesLocalhostByItsAddresses() throws {
-        for host in ["localhost", "LOCALHOST.", "a.localhost"] {
+        for host: ByteString in ["localhost", "LOCALHOST.", "a.localhost"] {
             #expect(FetchRules().refusal(host: host)?.code == .addressForbidden)
             for network in ["127.0.0.0/8", "::1"] {
                 let rules = AddressRules(allowNetworks: [try IPNetwork(network)])
@@ -110,7 +110,7 @@ import Testing
         ("HTTPS://[2001:DB8::1]:8443/a", "https://[2001:db8::1]:8443"),
         ("http://example.org:/", "http://example.org"),
     ])
-    func tellsTheOrigin(url: String, origin: String) throws {
+    func tellsTheOrigin(url: ByteString, origin: String) throws {
         #expect(Origin(url: try RemoteURL(url))?.description == origin)
     }
 }

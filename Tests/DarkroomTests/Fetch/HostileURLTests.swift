@@ -6,12 +6,13 @@ import Testing
     /// What judges a source before anything is asked of the network.
     private func refusal(_ source: String) throws -> FetchError.Code? {
         do {
-            switch try SourceReference(source) {
+            switch try SourceReference(ByteString(source)) {
             case .remote(let url):
-                let authority = url.text.dropFirst(url.scheme.count + 3).prefix {
-                    !"/?#".contains($0)
+                let authority = url.text.utf8.dropFirst(url.scheme.utf8.count + 3).prefix {
+                    !"/?#".utf8.contains($0)
                 }
-                return FetchRules().refusal(host: try URLAuthority(String(authority)).host)?.code
+                return FetchRules()
+                    .refusal(host: try URLAuthority(ByteString(authority)).host)?.code
             case .local(let path):
                 _ = try LocalSources(roots: []).open(path).bytes
                 return nil

@@ -153,6 +153,6 @@ import Testing
         try Data([0x61, 0xFF]).write(to: URL(filePath: path))
         #expect(problem() == "cannot be read as UTF-8 text")
         truncate(path, 2 << 20)
-        #expect(problem() == "has more than 1048576 bytes")
+        #expect(problem() == "has more than 1 MiB")
     }
 }

@@ -99,7 +99,7 @@ import Testing
     func tellsWhatIsNoURL(url: String) async throws {
         let fixture = try EngineFixture()
         do throws(FetchError) {
-            let remote = try RemoteURL(url)
+            let remote = try RemoteURL(ByteString(url))
             let output = try TransferOutput(creating: fixture.scratch.url.appending(path: "a").path)
             Issue.record("\(await fixture.run(TransferRequest(url: remote, output: output)))")
         } catch {

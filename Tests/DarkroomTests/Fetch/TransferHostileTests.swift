@@ -10,8 +10,8 @@ import Testing
         HostileURLs.names.map { "\($0.name):\(port):\($0.addresses)" }
     }
 
-    private func source(_ row: HostileURLs.Row, _ port: UInt16) -> String {
-        row.url.replacing("PORT", with: "\(port)")
+    private func source(_ row: HostileURLs.Row, _ port: UInt16) -> ByteString {
+        ByteString(row.url.replacing("PORT", with: "\(port)"))
     }
 
     /// As a manifest's source.
@@ -45,7 +45,7 @@ import Testing
                 && row.url.utf8.allSatisfy { $0 >= 0x20 }
         }
         #expect(rows.count >= 60)
-        let locations = rows.map { source($0, origin.port) }
+        let locations = rows.map { source($0, origin.port).string }
         let gate = try ScriptedOrigin(address: "127.0.0.9") { request in
             FetchTransferRedirectTests.found(locations[Int(request.path.dropFirst()) ?? 0])
         }

@@ -88,7 +88,7 @@ import Testing
         (#""\ud83d\ude00é😀""#, "😀é😀"),
         (#""x\u0041""#, "xA"),
     ])
-    func readsStrings(text: String, expected: String) throws {
+    func readsStrings(text: String, expected: ByteString) throws {
         guard case .text(let value) = try Self.read(Array(text.utf8)).value else {
             Issue.record("no text")
             return

@@ -130,9 +130,11 @@ import Testing
             #"{"images": [{"name": "a", "source": "x"}, {"name": "a.png", "source": "y"}]}"#,
             ["1:52 duplicate-name images[1]"]
         ),
+        // Two spellings of é are two names.
+        ("{\"images\": {\"\u{E9}\": \"x\", \"e\u{301}\": \"y\"}}", []),
         (
-            "{\"images\": {\"\u{E9}\": \"x\", \"e\u{301}\": \"y\"}}",
-            ["1:23 duplicate-key images[\"e\u{301}\"]"]
+            "{\"images\": {\"\u{E9}\": \"x\", \"b\": {\"from\": \"e\u{301}\"}}}",
+            ["1:37 unknown-image images.b.from"]
         ),
 
         (

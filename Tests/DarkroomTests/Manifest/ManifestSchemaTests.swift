@@ -24,10 +24,10 @@ import Testing
         return value
     }
 
-    private static func keys(_ path: any Sendable...) throws -> Set<String> {
+    private static func keys(_ path: any Sendable...) throws -> Set<ByteString> {
         var value = try schema()
         for step in path { value = try #require((value as? [String: Any])?["\(step)"]) }
-        return Set(try #require(value as? [String: Any]).keys)
+        return Set(try #require(value as? [String: Any]).keys.map { ByteString($0) })
     }
 
     @Test func hasTheKeysThatTheReaderTakes() throws {
@@ -81,7 +81,7 @@ import Testing
 
     @Test(arguments: FilterCatalog.all.map(\.name))
     func hasTheParametersOf(filter name: String) throws {
-        let filter = try #require(FilterCatalog.specification(named: name))
+        let filter = try #require(FilterCatalog.specification(named: ByteString(name)))
         let schema = try #require(
             try Self.schema("$defs", "filter", "oneOf", 1, "properties", name) as? [String: Any])
         #expect(schema["description"] is String)
@@ -124,7 +124,7 @@ import Testing
         switch parameter.standard {
         case .number(let value): #expect(property["default"] as? Double == value)
         case .integer(let value): #expect(property["default"] as? Int == value)
-        case .text(let value): #expect(property["default"] as? String == value)
+        case .text(let value): #expect(property["default"] as? String == value.string)
         case .boolean(let value): #expect(property["default"] as? Bool == value)
         case nil: #expect(property["default"] == nil)
         }
@@ -163,7 +163,7 @@ import Testing
         #expect(names == FilterCatalog.all.map(\.name))
         for row in cells {
             for name in row[0].split(whereSeparator: { !$0.isLetter }) {
-                let filter = try #require(FilterCatalog.specification(named: String(name)))
+                let filter = try #require(FilterCatalog.specification(named: ByteString(name)))
                 for parameter in filter.parameters {
                     #expect(row[1].contains("`\(parameter.name)`"), "\(name)")
                 }

@@ -21,14 +21,15 @@ import Testing
             Array(data), format: .plist, defaultFilters: [.sepia(intensity: 0.8)])
         #expect(manifest.images.map(\.name) == ["Bubble", "Comet & tail", "Whirlpool", "Ásgarð"])
         for image in manifest.images {
-            #expect(image.origin == .source(try #require(Self.photos[image.name])))
+            #expect(
+                image.origin == .source(ByteString(try #require(Self.photos[image.name.string]))))
             #expect(image.filters == [.sepia(intensity: 0.8)])
         }
     }
 
     @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
     func readsAManifest(format: PropertyListSerialization.PropertyListFormat) throws {
-        let long = String(repeating: "ü", count: 300)
+        let long = ByteString(String(repeating: "ü", count: 300))
         let root: [String: Any] = [
             "priority": "low",
             "filters": ["mono", ["resize": ["width": 70000, "withoutEnlargement": true]]] as [Any],
@@ -36,7 +37,10 @@ import Testing
                 "a/one.png",
                 ["name": "two", "from": "one", "filters": [["sepia": ["intensity": 0.25]]]]
                     as [String: Any],
-                ["name": "three", "source": long, "after": ["one", "two"], "filters": [String]()]
+                [
+                    "name": "three", "source": long.string, "after": ["one", "two"],
+                    "filters": [String](),
+                ]
                     as [String: Any],
             ] as [Any],
         ]

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct YAMLReaderTests {
     /// YAML of a manifest and the names of its images.
-    static let names: [(String, [String])] = [
+    static let names: [(String, [ByteString])] = [
         (
             "images: {no: a, on: b, y: c, true: d, 007: e, 1.50: f, 2024-01-31: g, 0x1F: h}",
             ["no", "on", "y", "true", "007", "1.50", "2024-01-31", "0x1F"]
@@ -29,7 +29,7 @@ import Testing
     ]
 
     @Test(arguments: names)
-    func readsNames(text: String, expected: [String]) throws {
+    func readsNames(text: String, expected: [ByteString]) throws {
         if expected.isEmpty {
             #expect(throws: ManifestRejection.self) { try read(text, .yaml) }
         } else {
@@ -103,19 +103,21 @@ import Testing
         #expect(problems(text, .yaml).map(summary) == expected)
     }
 
-    @Test(arguments: [
-        ("12", FilterArgument.integer(12)), ("-007", .integer(-7)), ("+3", .integer(3)),
-        ("0x1f", .integer(31)), ("0o17", .integer(15)), ("1.", .number(1)), (".5", .number(0.5)),
-        ("-1e3", .number(-1000)), (".inf", .number(.infinity)), ("-.INF", .number(-.infinity)),
-    ])
-    func readsNumbers(text: String, expected: FilterArgument) {
+    @Test(
+        arguments: [
+            ("12", FilterArgument.integer(12)), ("-007", .integer(-7)), ("+3", .integer(3)),
+            ("0x1f", .integer(31)), ("0o17", .integer(15)), ("1.", .number(1)),
+            (".5", .number(0.5)),
+            ("-1e3", .number(-1000)), (".inf", .number(.infinity)), ("-.INF", .number(-.infinity)),
+        ] as [(ByteString, FilterArgument)])
+    func readsNumbers(text: ByteString, expected: FilterArgument) {
         #expect(PlainScalar.number(text) == expected)
     }
 
     @Test(arguments: [
         "", "-", ".", "e5", "1e", "0x", "0x-1", "-0x1", "0b1", "1_0", "nan", "+.nan", "1 ",
     ])
-    func readsNoNumbers(text: String) {
+    func readsNoNumbers(text: ByteString) {
         #expect(PlainScalar.number(text) == nil)
     }
 

@@ -12,9 +12,9 @@ import Testing
         ("Keys of a manifest", ManifestReader.keys), ("Keys of an image", ImageListReader.keys),
         ("Keys of an output", SchemaReader.outputKeys),
     ])
-    func hasTheKeys(subsection: String, keys: [String]) throws {
+    func hasTheKeys(subsection: String, keys: [ByteString]) throws {
         let names = try Self.page.get().items("FORMATS", subsection).flatMap(\.names)
-        #expect(names.sorted() == keys.sorted())
+        #expect(names.map { ByteString($0) }.sorted() == keys.sorted())
     }
 
     /// The text of a key names all its words, and the one that stands for it where it is missing.
@@ -67,7 +67,7 @@ import Testing
 
     @Test(arguments: FilterCatalog.all.map(\.name))
     func hasTheParametersOf(filter name: String) throws {
-        let filter = try #require(FilterCatalog.specification(named: name))
+        let filter = try #require(FilterCatalog.specification(named: ByteString(name)))
         let item = try #require(
             try Self.page.get().items("FILTERS").first { $0.names == [name] })
         #expect(!item.lines.isEmpty)
@@ -114,7 +114,7 @@ import Testing
         for (form, colour) in [
             ("transparent", "transparent"), ("black", "black"), ("white", "white"),
             ("#rgb", "#1aF"), ("#rrggbb", "#11aaFF"), ("#rrggbbaa", "#11aaFF80"),
-        ] {
+        ] as [(String, ByteString)] {
             #expect(lines.contains(" \(form) "))
             #expect(Colour(colour) != nil)
         }
@@ -126,6 +126,12 @@ import Testing
         #expect(text.contains("at most \(Document.maximumHeight) deep"))
         #expect(text.contains("A source has at most \(ImageListReader.maximumSource) bytes"))
         #expect(text.contains("1 to \(ImageName.maximumBytes) bytes"))
+        #expect(text.contains("a key of a manifest has at most \(Document.maximumKey) bytes"))
+        #expect(text.contains("a name has at most \(ImageName.maximumBytes) bytes"))
+        #expect(text.contains("redirects to, has at most \(RemoteURL.maximumBytes) bytes"))
+        #expect(RemoteURL.maximumBytes == ImageListReader.maximumSource)
+        #expect(
+            text.contains("the host of a URL has at most \(URLAuthority.maximumHost) letters"))
         #expect(text.contains("has at most \(limits.side) pixels"))
         #expect(limits.wholePictureBytes == 1 << 30 && text.contains("may take 1 GiB"))
         #expect(text.contains("a list of \(ProblemList.maximum):"))

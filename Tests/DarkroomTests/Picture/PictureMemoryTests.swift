@@ -57,7 +57,7 @@ import Testing
             #expect(error?.isTransient == false)
             let name = try #require("\(filter)".split { !$0.isLetter }.first)
             #expect(error?.message.hasPrefix("\(name)") == true, "\(error?.message ?? "")")
-            #expect(error?.message.contains("\(bytes) bytes") == true)
+            #expect(error?.message.contains(Units.bytes(bytes)) == true)
         }
     }
 
@@ -77,8 +77,8 @@ import Testing
         }
         #expect(
             error?.message
-                == "flip: has to hold 6000 bytes in memory at once, with the 18000 of the picture's"
-                + " other steps more than the limit of 23999")
+                == "flip: has to hold 6000 bytes in memory at once, with the 18000 bytes (17.6 KiB) of the picture's"
+                + " other steps more than the limit of 23999 bytes (23.4 KiB)")
     }
 
     /// An interlaced source is held too.
