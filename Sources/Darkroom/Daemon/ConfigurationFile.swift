@@ -69,7 +69,7 @@ package struct ConfigurationFile: Sendable {
             var within: [Key]?
             if case .map(let map) = entry.value.value { within = keys(map) }
             return Key(
-                name: entry.key, line: Int(entry.place.line), value: Node(entry.value),
+                name: entry.key.string, line: Int(entry.place.line), value: Node(entry.value),
                 within: within)
         }
     }
@@ -155,10 +155,10 @@ extension Node {
         switch node.value {
         case .list(let list): self = .sequence(Sequence(list.items.map(Node.init)))
         case .map(let map):
-            let pairs = map.entries.map { (Node.scalar(Scalar($0.key)), Node($0.value)) }
+            let pairs = map.entries.map { (Node.scalar(Scalar($0.key.string)), Node($0.value)) }
             self = .mapping(Mapping(pairs))
-        case .plain(let text): self = .scalar(Scalar(text, .implicit, .plain))
-        case .text(let text): self = .scalar(Scalar(text, Tag(.str), .doubleQuoted))
+        case .plain(let text): self = .scalar(Scalar(text.string, .implicit, .plain))
+        case .text(let text): self = .scalar(Scalar(text.string, Tag(.str), .doubleQuoted))
         // The reader of YAML makes none of the others.
         default: self = .scalar(Scalar("", .implicit, .plain))
         }
