@@ -250,7 +250,7 @@ import Testing
         #expect(error.code == "http-status" && error.isTransient)
         #expect(
             error.message.hasSuffix(
-                "the server asks to wait 3600 s, more than the 600 s of downloads.retryAfterMax"))
+                "the server asks to wait 3600 s, more than the 10min of downloads.retryAfterMax"))
         #expect(try status.image("good").state == .filtered)
         #expect(origin.requests.count == 2)
     }

@@ -157,10 +157,9 @@ package struct EventLog: Sendable {
 
     /// The time for stopping is over, and what runs is not waited for any more.
     func stopTimedOut(after seconds: Double, running: Int) {
-        let time = Words.time(microseconds: UInt64(seconds * 1e6))
         say(
             .stopTimedOut,
-            "stop.timeout (\(time)) is over: \(Words.count(running, "operation")) still at work broken off, to be "
+            "stop.timeout (\(Units.time(seconds: seconds))) is over: \(Words.count(running, "operation")) still at work broken off, to be "
                 + "done again after the next start", [.count: "\(running)"])
     }
 
