@@ -35,9 +35,9 @@ package final class Scheduler: Sendable {
     private let filters = OperationQueue()
     let publisher: Publisher
     let statusKeeper: StatusKeeper
-    /// Where batches that wait are read, and their statuses changed: one at a time.
     /// Asked by whatever reads manifests.
     let stopped = CancellationFlag()
+    /// Where batches that wait are read, and their statuses changed: one at a time.
     let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
     /// Where transfers that have ended are dealt with.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)

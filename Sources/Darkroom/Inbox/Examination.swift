@@ -187,8 +187,8 @@ struct Examination: Sendable {
     private func tooLarge(_ length: Int) -> ManifestReading {
         let problem = ManifestProblem(
             code: ProblemCode.tooLarge.rawValue,
-            message: "the manifest has \(length) bytes; manifests.maxBytes allows \(limits.bytes); "
-                + "it is not kept here, but put back into tmp")
+            message: "the manifest has \(Units.bytes(length)); manifests.maxBytes allows "
+                + "\(Units.bytes(limits.bytes)); it is not kept here, but put back into tmp")
         return ManifestReading(
             bytes: nil, byteCount: length, sha256: nil,
             outcome: .failure(ManifestRejection(problems: [problem])))
