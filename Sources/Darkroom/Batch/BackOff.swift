@@ -35,7 +35,7 @@ package struct BackOff: Sendable, Equatable {
         guard mayWait(retryAfter) else {
             last.message +=
                 "; the server asks to wait \(Self.text(retryAfter ?? 0)), more than the "
-                + "\(Units.time(seconds: longestRetryAfter)) of downloads.retryAfterMax"
+                + "\(Quantity.text(seconds: longestRetryAfter)) of downloads.retryAfterMax"
             return .final(last)
         }
         // The power is bounded, for it would be infinite long before the tries end.

@@ -159,7 +159,7 @@ package struct EventLog: Sendable {
     func stopTimedOut(after seconds: Double, running: Int) {
         say(
             .stopTimedOut,
-            "stop.timeout (\(Units.time(seconds: seconds))) is over: \(Words.count(running, "operation")) still at work broken off, to be "
+            "stop.timeout (\(Quantity.text(seconds: seconds))) is over: \(Words.count(running, "operation")) still at work broken off, to be "
                 + "done again after the next start", [.count: "\(running)"])
     }
 
