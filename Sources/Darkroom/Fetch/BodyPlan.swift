@@ -29,6 +29,9 @@ enum BodyPlan: Sendable, Equatable {
         isConditional: Bool, limit: Int64
     ) {
         switch head.status.code {
+        case _ where head.status.isChangeOfProtocols:
+            self = .refused(
+                .badResponse, "the server answered \(head.status), which it was not asked for")
         case 301, 302, 303, 307, 308:
             self =
                 location == nil
