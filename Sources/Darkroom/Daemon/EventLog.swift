@@ -157,7 +157,7 @@ package struct EventLog: Sendable {
 
     /// The time for stopping is over, and what runs is not waited for any more.
     func stopTimedOut(after seconds: Double, running: Int) {
-        let time = Words.time(microseconds: UInt64(seconds * 1e6))
+        let time = Words.time(microseconds: UInt64(clamping: seconds * 1e6))
         say(
             .stopTimedOut,
             "stop.timeout (\(time)) is over: \(Words.count(running, "operation")) still at work broken off, to be "

@@ -73,7 +73,7 @@ struct StatusLine {
             if hostsPaused > 0 { details.append("\(count(hostsPaused, "host")) paused") }
         }
         if let still, still.seconds >= Self.notable {
-            details.append("\(still.work.text) has not moved for \(Int(still.seconds)) s")
+            details.append("\(still.work.text) has not moved for \(Int(clamping: still.seconds)) s")
         }
         if isReloadRefused {
             details.append("the changed configuration was refused, the old one holds")

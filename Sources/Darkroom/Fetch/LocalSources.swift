@@ -102,14 +102,14 @@ package struct LocalSources: Sendable, Equatable {
             throw FetchError(
                 .sourceForbidden, "\(shown): a file of the kernel's (/proc, /sys), not a picture")
         }
-        guard status.st_size <= maximumBytes else {
+        guard status.length <= maximumBytes else {
             throw FetchError(
                 .tooLarge,
-                "\(shown): the file has \(status.st_size) bytes, more than the limit of "
+                "\(shown): the file has \(status.length) bytes, more than the limit of "
                     + "\(maximumBytes)")
         }
         return OpenedFile(
-            descriptor: descriptor, path: place.fullPath, bytes: Int64(status.st_size))
+            descriptor: descriptor, path: place.fullPath, bytes: Int64(status.length))
     }
 
     /// PROC_SUPER_MAGIC and SYSFS_MAGIC of linux/magic.h: their files have no size, and reading some

@@ -32,7 +32,7 @@ struct FileIdentity: Sendable, Equatable {
     init(_ information: stat) {
         device = UInt64(information.st_dev)
         inode = UInt64(information.st_ino)
-        size = Int(information.st_size)
+        size = information.length
         modifiedSeconds = information.st_mtim.tv_sec
         modifiedNanoseconds = information.st_mtim.tv_nsec
     }
@@ -44,8 +44,8 @@ struct FileIdentity: Sendable, Equatable {
     var age: Double {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        return Double(now.tv_sec - modifiedSeconds)
-            + Double(now.tv_nsec - modifiedNanoseconds) / 1e9
+        return Double(now.tv_sec) - Double(modifiedSeconds)
+            + (Double(now.tv_nsec) - Double(modifiedNanoseconds)) / 1e9
     }
 }
 

@@ -403,7 +403,7 @@ package final class Intake: @unchecked Sendable {
     func setTimer(_ settle: Double) {
         guard !timerIsSet, let first = settling.first else { return }
         timerIsSet = true
-        let due = first + UInt64(settle * 1e9)
+        let due = first.saturatingAdd(UInt64(clamping: settle * 1e9))
         let now = Clock.nanoseconds
         let wait = due > now ? Int(due - now) : 0
         queue.asyncAfter(deadline: .now() + .nanoseconds(wait + 1_000_000)) { [weak self] in
