@@ -25,7 +25,7 @@ package final class Scheduler: Sendable {
     let cache: CacheStore?
     let flights = Mutex(Flights())
     /// Which downloads may be in the queue.
-    let hosts: Mutex<HostWaits>
+    let hosts: Mutex<DownloadTurns>
     /// Which filters may be in the queue.
     let turns: Mutex<FilterTurns>
     let board: Mutex<Board>
@@ -59,7 +59,7 @@ package final class Scheduler: Sendable {
         self.log = log
         self.engine = engine
         board = Mutex(Board(configuration))
-        hosts = Mutex(HostWaits(limit: configuration.hostLimit))
+        hosts = Mutex(DownloadTurns(limits: configuration.downloadLimits))
         turns = Mutex(FilterTurns(width: configuration.filtersQueued))
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
@@ -103,7 +103,7 @@ package final class Scheduler: Sendable {
             board.backOff = configuration.downloads.backOff
         }
         turns.withLock { $0.width = configuration.filtersQueued }
-        setHostLimit(configuration.hostLimit)
+        setDownloadLimits(configuration.downloadLimits)
     }
 
     // MARK: Batches
@@ -139,7 +139,7 @@ package final class Scheduler: Sendable {
     /// How many operations the queues hold, those that run included, and images that wait to be published.
     var queueLengths: [(name: String, length: Int)] {
         [
-            ("downloads", downloads.operationCount),
+            ("downloads", downloads.operationCount + hosts.withLock(\.waitingForPlaceCount)),
             ("filters", filters.operationCount + turns.withLock(\.waitingCount)),
             ("publisher", publisher.pendingCount),
         ]
@@ -173,8 +173,8 @@ package final class Scheduler: Sendable {
         storage.stop()
     }
 
-    /// Waits for what runs, up to `seconds`, and then has it end at its next step. Returns when all that has
-    /// ended is written down.
+    /// Waits for what runs, up to `seconds`, and then has it end at its next step; transfers that no server has begun to
+    /// answer end at once. Returns when all that has ended is written down.
     ///
     /// - Parameter expired: called where that time was not enough, before anything is broken off.
     package func stop(
@@ -182,9 +182,13 @@ package final class Scheduler: Sendable {
     ) {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
-        statusKeeper.finishNothing(after: Clock.nanoseconds + UInt64(min(seconds, 10) * 1e9))
+        statusKeeper.finishNothing(
+            after: Clock.nanoseconds + UInt64(clamping: min(seconds, 10) * 1e9))
+        engine.cancelUnanswered()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
+            // One that was about to begin when the queue was closed.
+            engine.cancelUnanswered()
             if DispatchTime.now() >= deadline {
                 if !gate.isAborting { expired() }
                 abort()
@@ -249,7 +253,7 @@ package final class Scheduler: Sendable {
             // One that has not begun is never heard of again, so it is let go of here.
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
             waits.withLock { $0.remove(work) }
-            leaveHost(work, waiting: true)
+            leavePlace(work, waiting: true)
             turns.withLock { $0.remove(work) }.forEach(start)
             leaveFlight(work)
             endedUndecided(work)
@@ -310,8 +314,8 @@ package final class Scheduler: Sendable {
 
     // MARK: Operations
 
-    /// Puts an operation for the work into its queue. False where it waits outside the queues, for its host or for
-    /// another download of the same URL.
+    /// Puts an operation for the work into its queue. False where it waits outside the queues, for its turn, for its host
+    /// or for another download of the same URL.
     @discardableResult
     func enqueue(
         _ work: Work, _ priority: Priority, _ quality: QualityOfServiceName
@@ -322,7 +326,7 @@ package final class Scheduler: Sendable {
             waitForStorage(work, priority, quality)
             return true
         }
-        guard enterHost(item) else { return false }
+        guard takePlace(item) else { return false }
         if case .filter(let key, let image) = work {
             takeTurn(item, key, image)
         } else {
@@ -332,9 +336,11 @@ package final class Scheduler: Sendable {
     }
 
     private func takeTurn(_ item: FilterTurns.Item, _ key: BatchKey, _ image: Int) {
-        let isGranted = board.withLock { $0.memory.holds($0.ticket(key, image)) }
+        let (isGranted, owner) = board.withLock {
+            ($0.memory.holds($0.ticket(key, image)), $0.owner(of: key))
+        }
         let atOnce = isGranted || !storage.mayWork
-        turns.withLock { $0.add(item, atOnce: atOnce) }.forEach(start)
+        turns.withLock { $0.add(item, owner: owner, atOnce: atOnce) }.forEach(start)
     }
 
     /// Puts an operation into its queue for work that nothing keeps from it.
@@ -347,7 +353,7 @@ package final class Scheduler: Sendable {
             queue = downloads
             guard let text = board.withLock({ $0.sourceText(key, source) }) else {
                 leaveFlight(work)
-                return leaveHost(work)
+                return leavePlace(work)
             }
             operation = downloadOperation(key, source, text)
         case .filter(let key, let image):
@@ -386,7 +392,7 @@ package final class Scheduler: Sendable {
     ) {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
-        leaveHost(work)
+        leavePlace(work)
         turns.withLock { $0.ended(work) }.forEach(start)
         advanceFlight(work, isShared: isShared, change)
         runningOperations.subtract(1, ordering: .relaxed)
@@ -396,7 +402,7 @@ package final class Scheduler: Sendable {
     /// What was not allowed to begin goes back to the board.
     func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
-        leaveHost(work)
+        leavePlace(work)
         turns.withLock { $0.ended(work) }.forEach(start)
         advanceFlight(work, isShared: false, change)
     }

@@ -108,7 +108,7 @@ extension EventLog {
                 + "host begins before \(Clock.timestamp(.now + seconds))",
             [
                 .error: failure.code, .host: Self.host(of: source) ?? "",
-                .microseconds: "\(UInt64(seconds * 1e6))",
+                .microseconds: "\(UInt64(clamping: seconds * 1e6))",
             ], batches: batches)
     }
 
@@ -128,7 +128,7 @@ extension EventLog {
     /// The server of a source, `name:port`; nil where it has none, or what stands there may be part of a secret.
     private static func host(of source: String) -> String? {
         // As it may be shown, where another reading of the source would take a password for the host.
-        HostWaits.host(of: RedactedURL.text(source)).flatMap { $0.contains("…") ? nil : $0 }
+        DownloadTurns.host(of: RedactedURL.text(source)).flatMap { $0.contains("…") ? nil : $0 }
     }
 
     private func fields(of job: DownloadJob) -> Fields {
