@@ -57,11 +57,13 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict),
+        // Blocks the control signals before anything else of darkroomd runs; in no other program.
+        .target(name: "CStart"),
         // The daemon's command line.
         .executableTarget(
             name: "darkroomd",
             dependencies: [
-                "Darkroom",
+                "Darkroom", "CStart",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CStart
 import Darkroom
 import Glibc
 import Logging
@@ -100,6 +101,30 @@ struct DarkroomdCommand: ParsableCommand {
         }
     }
 
+    /// Reads the command line and does what it asks for.
+    static func start() -> Never {
+        do {
+            var command = try readCommandLine()
+            try command.run()
+            exit(withError: nil)
+        } catch {
+            exit(withError: error)
+        }
+    }
+
+    /// Help, the version and what is wrong with the command line are nothing that a signal should wait for, nor is the
+    /// check of a configuration, which may be on a network file system that does not answer.
+    private static func readCommandLine() throws -> any ParsableCommand {
+        do {
+            let command = try parseAsRoot()
+            if (command as? Self)?.checkConfig != false { darkroom_start_unblock() }
+            return command
+        } catch {
+            darkroom_start_unblock()
+            throw error
+        }
+    }
+
     func run() throws {
         if let selfTest {
             let options = SelfTest.Options(
@@ -110,6 +135,7 @@ struct DarkroomdCommand: ParsableCommand {
         let loader = ConfigurationLoader(path: config, overrides: overrides)
         LoggingSystem.bootstrap { _ in JournalLogHandler() }
         let log = EventLog(Logger(label: "darkroomd"))
+        if !checkConfig { try raiseDescriptorLimit(log) }
         let loaded: ConfigurationLoader.Loaded
         do {
             loaded = try loader.loadAll()
@@ -138,6 +164,16 @@ struct DarkroomdCommand: ParsableCommand {
             throw exit(Darkroom.ExitCode.configuration)
         }
         ConfigurationListing(loaded.settings, withDefaults: all).lines.forEach { print($0) }
+    }
+
+    /// Before anything is opened that might fail of it.
+    private func raiseDescriptorLimit(_ log: EventLog) throws {
+        do {
+            try DescriptorLimit.raise()
+        } catch {
+            complain(error.message, code: error.code, log)
+            throw exit(error)
+        }
     }
 
     private var overrides: [(key: String, text: String)] {

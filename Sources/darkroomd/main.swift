@@ -1,5 +1,5 @@
 import Darkroom
 
-// First of all, while there is only this thread: every later one inherits the mask.
+// Every later thread inherits this one's mask. The control signals have been blocked before (CStart).
 SignalSources.block()
-DarkroomdCommand.main()
+DarkroomdCommand.start()

@@ -2,8 +2,8 @@ import ArgumentParser
 import Darkroom
 import Foundation
 
-/// Runs daemons whose system calls fail, whose disk is full and whose inbox goes away, and holds the spool
-/// against its promise each time. Tests/run.sh starts it.
+/// Runs daemons whose system calls fail, whose disk is full, whose inbox goes away, whose files have extreme sizes and
+/// times and that are sent signals too early, and holds them against their promise each time. Tests/run.sh starts it.
 @main
 struct FaultsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,7 +14,9 @@ struct FaultsCommand: ParsableCommand {
     @Option(help: "Tests/Faults/shim.c as a shared library.") var shim: String
     @Option(help: "Where to make spools; needs a few megabytes.") var folder =
         NSTemporaryDirectory()
-    @Option(help: "Only full, inbox, calls, or one kind of calls, such as open-EIO.") var only = ""
+    @Option(
+        help: "Only full, inbox, signals, numbers, calls, or one kind of calls, such as open-EIO.")
+    var only = ""
 
     func run() throws {
         // As in the daemon, so that a child's signals wait for it; and ours are asked for between steps.
@@ -31,6 +33,8 @@ struct FaultsCommand: ParsableCommand {
             SampleManifest.all, on: TestSpool("undisturbed", in: bench.folder, program: darkroomd))
         let parts: [(names: [String], () throws -> [String])] = [
             (["inbox"], { try InboxTrouble.run(bench, reference) }),
+            (["signals"], { try EarlySignals.run(bench) }),
+            (["numbers"], { try ExtremeNumbers.run(bench) }),
             (["full"], { try FullDisk.run(bench, reference) }),
             (["calls"] + NthCall.names, { try NthCall.run(bench, reference, only: only) }),
         ]

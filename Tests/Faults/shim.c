@@ -1,12 +1,16 @@
 /*
- * Makes one system call of darkroomd fail, for Tests/Faults: loaded with LD_PRELOAD, it stands before the
- * C library's own functions, counts the calls on files beneath a folder, and fails the one asked for.
+ * Stands before the C library's own functions, for Tests/Faults, loaded with LD_PRELOAD. It makes one system call of
+ * darkroomd fail: it counts the calls on files beneath a folder, and fails the one asked for. Or it changes the numbers
+ * that a file system says of files, or sends a signal while the program is being loaded.
  *
  *   SHIM_ROOT   the folder
  *   SHIM_CALL   a group of calls: open, write, fsync, rename, mkdir, truncate, unlink, read or stat
  *   SHIM_NTH    which call of the group fails, from 1
  *   SHIM_ERRNO  with which errno, a number
  *   SHIM_LOG    a file that is told which call failed, on which path
+ *   SHIM_STAT   which numbers are extreme: size, negative, past, future or links
+ *   SHIM_SIGNAL a signal's number, which comes as soon as this library is initialized: before any of the program's own,
+ *               and before main()
  *
  * A disk that fills takes the first half of a write before it refuses the rest, and so does this.
  */
@@ -14,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -24,7 +29,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static const char *root, *group, *log_path;
+static const char *root, *group, *log_path, *extreme;
 static long nth;
 static int error;
 static atomic_long count;
@@ -44,6 +49,11 @@ __attribute__((constructor)) static void begin(void)
     log_path = setting("SHIM_LOG");
     nth = strtol(setting("SHIM_NTH"), NULL, 10);
     error = (int)strtol(setting("SHIM_ERRNO"), NULL, 10);
+    extreme = setting("SHIM_STAT");
+    int number = (int)strtol(setting("SHIM_SIGNAL"), NULL, 10);
+    /* To the process, as another one would: raise(3) is for the calling thread. */
+    if (number)
+        kill(getpid(), number);
 }
 
 /* The path of an open file, "" if it has none. */
@@ -262,8 +272,54 @@ ssize_t pread64(int fd, void *bytes, size_t size, off64_t offset)
     return fails_on("read", __func__, fd) ? -1 : syscall(SYS_pread64, fd, bytes, size, offset);
 }
 
+/* What is said of files. */
+
+/* Makes extreme what a file system says of a regular file, as far as it was asked for. */
+static void exaggerate(struct stat *found)
+{
+    if (!S_ISREG(found->st_mode))
+        return;
+    if (!strcmp(extreme, "size")) {
+        found->st_size = INT64_MAX;
+        found->st_blocks = INT64_MAX;
+        found->st_blksize = INT64_MAX;
+    } else if (!strcmp(extreme, "negative")) {
+        found->st_size = INT64_MIN;
+        found->st_blocks = INT64_MIN;
+        found->st_blksize = INT64_MIN;
+    } else if (!strcmp(extreme, "past")) {
+        found->st_mtim = found->st_ctim = found->st_atim = (struct timespec) {INT64_MIN, INT64_MIN};
+    } else if (!strcmp(extreme, "future")) {
+        found->st_mtim = found->st_ctim = found->st_atim = (struct timespec) {INT64_MAX, INT64_MAX};
+    } else if (!strcmp(extreme, "links")) {
+        found->st_ino = UINT64_MAX;
+        found->st_dev = UINT64_MAX;
+        found->st_rdev = UINT64_MAX;
+    }
+}
+
 int fstatat(int folder, const char *name, struct stat *result, int flags)
 {
-    return fails_at("stat", __func__, folder, name) ? -1
-                                                    : (int)syscall(SYS_newfstatat, folder, name, result, flags);
+    if (fails_at("stat", __func__, folder, name))
+        return -1;
+    int status = (int)syscall(SYS_newfstatat, folder, name, result, flags);
+    char path[PATH_MAX];
+    int saved = errno;
+    path_at(folder, name, path);
+    errno = saved;
+    if (!status && *extreme && is_beneath(path))
+        exaggerate(result);
+    return status;
+}
+
+int fstat(int fd, struct stat *result)
+{
+    int status = (int)syscall(SYS_fstat, fd, result);
+    char path[PATH_MAX];
+    int saved = errno;
+    path_of(fd, path);
+    errno = saved;
+    if (!status && *extreme && is_beneath(path))
+        exaggerate(result);
+    return status;
 }

@@ -20,9 +20,13 @@ package final class DaemonProcess: Sendable {
 
     /// Starts it and returns at once; `run` also waits until it is ready.
     ///
-    /// - Parameter withInotify: false for a namespace in which nobody may have an inotify instance.
+    /// - Parameters:
+    ///   - withInotify: false for a namespace in which nobody may have an inotify instance.
+    ///   - blocked: signals that are blocked from the start, as by a parent that has blocked them.
+    ///   - limit: what `ulimit` is told before, `-n 20` say.
     package init(
-        arguments: [String], environment: [String: String] = [:], withInotify: Bool = true
+        arguments: [String], environment: [String: String] = [:], withInotify: Bool = true,
+        blocked: [CInt] = [], limit: String? = nil
     ) throws {
         scratch = try ScratchDirectory()
         output = scratch.url.appending(path: "output")
@@ -37,15 +41,15 @@ package final class DaemonProcess: Sendable {
         }
         variables.merge(environment) { $1 }
         let program = try Self.program()
-        if withInotify {
-            identifier = try Self.spawn(
-                program, arguments: arguments, environment: variables, output: output.path)
-        } else {
-            // Both programs replace themselves, so the process is the daemon's in the end.
-            identifier = try Self.spawn(
-                Self.unshare, arguments: Self.withoutInotify + [program] + arguments,
-                environment: variables, output: output.path)
+        // Each program replaces itself by the next, so the process is the daemon's in the end.
+        var words = [program] + arguments
+        if !withInotify { words = [Self.unshare] + Self.withoutInotify + words }
+        if let limit {
+            words = ["/bin/sh", "-c", "ulimit \(limit) && exec \"$0\" \"$@\""] + words
         }
+        identifier = try Self.spawn(
+            words[0], arguments: Array(words.dropFirst()), environment: variables,
+            output: output.path, blocked: blocked)
     }
 
     deinit {
@@ -183,7 +187,8 @@ package final class DaemonProcess: Sendable {
     }
 
     private static func spawn(
-        _ program: String, arguments: [String], environment: [String: String], output: String
+        _ program: String, arguments: [String], environment: [String: String], output: String,
+        blocked: [CInt]
     ) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -198,9 +203,10 @@ package final class DaemonProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
+        var mask = sigset_t()
+        sigemptyset(&mask)
+        for signal in blocked { sigaddset(&mask, signal) }
+        posix_spawnattr_setsigmask(&attributes, &mask)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
 
         var argv = ([program] + arguments).map { strdup($0) } + [nil]

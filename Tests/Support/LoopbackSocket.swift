@@ -76,14 +76,28 @@ package func unusedPort() throws -> UInt16 {
     return port
 }
 
-/// A listener whose queue of connections is full: to whoever connects it seems not to be there.
+/// A listener on all addresses of this machine, 127.0.0.0/8, that takes connections and never says a word.
+package final class SilentListener: Sendable {
+    package let port: UInt16
+    private let listener: CInt
+
+    package init() throws {
+        // The kernel makes the connections; nobody comes to take them.
+        (listener, port) = try LoopbackSocket.listen(address: "0.0.0.0", backlog: 4096)
+    }
+
+    deinit { close(listener) }
+}
+
+/// A listener whose queue of connections is full, on all addresses of this machine: to whoever connects it seems not to be
+/// there.
 package final class DeafListener: Sendable {
     package let port: UInt16
     private let listener: CInt
     private let connections: [CInt]
 
     package init() throws {
-        (listener, port) = try LoopbackSocket.listen(backlog: 0)
+        (listener, port) = try LoopbackSocket.listen(address: "0.0.0.0", backlog: 0)
         connections = (0..<4).map { [port] _ in LoopbackSocket.beginConnecting(to: port) }
     }
 

@@ -49,7 +49,7 @@ package struct BackOff: Sendable, Equatable {
 
     /// Seconds for people: `1.3 s`, `42 s`.
     package static func text(_ seconds: Double) -> String {
-        if seconds >= 10 { return "\(Int(min(seconds.rounded(), 1e15))) s" }
+        if seconds >= 10 { return "\(Int(clamping: seconds.rounded())) s" }
         return "\((seconds * 10).rounded() / 10) s"
     }
 }

@@ -38,7 +38,7 @@ package struct PreparedBatch: Sendable {
 /// |-----------------|---------------|-----------------------------------|-------------------------------|
 /// | (not admitted)  | `new`         | its blockers, then a place        | `admitNext`                   |
 /// | queuedDownload  | `new`, *      | the downloads queue               | `downloadBegan`               |
-/// | waitingDownload | `new`, *      | a place of its host, or the moment of its next try | `downloadBegan`, `retryDue` |
+/// | waitingDownload | `new`, *      | its turn, its host, or the moment of its next try | `downloadBegan`, `retryDue` |
 /// | downloading     | `downloading` | the source's transfer             | `downloadEnded`               |
 /// | queuedFilter    | `downloaded`  | the filters queue, or memory      | `filterBegan`                 |
 /// | filtering       | `filtering`   | its own operation                 | `filterEnded`                 |
@@ -77,8 +77,8 @@ final class Batch {
         var slot: Int?
         /// From the first try until no image needs it.
         var tries: Tries?
-        /// Whether it is queued, but waits for its host outside the queue.
-        var waitsForHost = false
+        /// Whether it is queued, but waits outside the queue: for its turn, its host or another download of its URL.
+        var waitsOutside = false
     }
 
     let key: BatchKey
@@ -121,6 +121,8 @@ final class Batch {
     private(set) var isHeld = false
 
     var level: Level { Level(manifest.priority, manifest.qualityOfService) }
+    /// Who submitted the manifest.
+    var owner: FairOrder.Owner { status.manifest.uid }
 
     init(key: BatchKey, prepared: PreparedBatch) {
         self.key = key

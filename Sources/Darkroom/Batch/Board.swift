@@ -4,8 +4,8 @@
 /// scheduler holds it under a lock.
 ///
 /// Each batch has at most `window` images in work at once, and some more that wait to be published; the rest is data, for operations in a queue
-/// cost more the more there are. Places go round the batches of the highest level that has any work, one image
-/// at a time, so that a small manifest is not stuck behind a large one.
+/// cost more the more there are. Places go round the owners of the highest level that has any work, and round each
+/// owner's batches, one image at a time, so that a small manifest is not stuck behind a large one or behind many.
 struct Board {
     /// A batch that has its receipt and waits for its turn to be worked on.
     struct Waiting {
@@ -32,33 +32,38 @@ struct Board {
     /// one of the same priority gets no places.
     var saturation: Int
     /// Images of all batches in work at once, which bounds the memory. One batch of more than a quarter of it,
-    /// a large one, may be in work besides; and those of at most `smallBatch` images find room beyond it, so
-    /// that an urgent one does not wait for others to end.
+    /// a large one, may be in work besides. A quarter more is for those of at most `smallBatch` images, so that an
+    /// urgent one does not wait for others to end, and another for owners who have no more than an eighth of it.
     let imageBudget: Int
-    private static let smallBatch = 1024
-    /// Batches of one level in work at once: enough to fill its places twice over. A batch that waits takes less
-    /// memory, and beyond `batches.maxWaiting` it stays in the inbox.
+    /// Batches of one level in work at once: enough to fill its places twice over; and a quarter more for owners who
+    /// have less than an eighth of them. A batch that waits takes less memory, and beyond `batches.maxWaiting` it stays in
+    /// the inbox.
     let batchesPerLevel: Int
     /// Batches waiting that are kept whole in memory, counted in images.
     let preparedBudget: Int
 
     private var nextKey: BatchKey = 1
     var batches: [BatchKey: Batch] = [:]
-    var waiting = [[BatchKey]](repeating: [], count: Level.count)
+    var waiting = [WaitingLines](repeating: WaitingLines(), count: Level.count)
     var waitingBatches: [BatchKey: Waiting] = [:]
     /// Those of them that are held.
     var heldKeys: Set<BatchKey> = []
     var rotation = [Rotation](repeating: Rotation(), count: Level.count)
+    /// Of each level, by owner: admitted images that do not wait for anything outside the queues.
+    var placesOfOwner = [[FairOrder.Owner: Int]](repeating: [:], count: Level.count)
     /// Admitted images of each level.
     var places = [Int](repeating: 0, count: Level.count)
-    /// Of them, those that wait for their host or their next try.
+    /// Of them, those that wait for their turn, their host or their next try.
     var waitingPlaces = [Int](repeating: 0, count: Level.count)
     /// By ID. Strings would not do: two spellings of an é are equal to them, and two folders.
     private(set) var keys: [FileName: BatchKey] = [:]
     /// Of the batches that are not large.
-    private var imagesInWork = 0
-    private var batchesInWork = [Int](repeating: 0, count: Level.count)
-    private var largeBatchesInWork = 0
+    var imagesInWork = 0
+    var batchesInWork = [Int](repeating: 0, count: Level.count)
+    var largeBatchesInWork = 0
+    /// Of all batches in work, large ones included.
+    var imagesOfOwner: [FairOrder.Owner: Int] = [:]
+    var batchesOfOwner = [[FairOrder.Owner: Int]](repeating: [:], count: Level.count)
     var imagesPrepared = 0
     /// Since the start.
     private(set) var batchesEnded = 0
@@ -108,63 +113,9 @@ struct Board {
         } else if isHeld {
             heldKeys.insert(key)
         } else {
-            waiting[batch.level.index].append(key)
+            waiting[batch.level.index].insert(key, of: batch.uid)
         }
         return effects
-    }
-
-    /// Begins to work on waiting batches while there is room, the highest level first.
-    mutating func activate(_ effects: inout [Effect]) {
-        for level in waiting.indices.reversed() where !waiting[level].isEmpty {
-            var passed: [BatchKey] = []
-            var looked = 0
-            // Small batches pass those there is no room for; the look ahead is bounded, for this is done
-            // each time a place is free.
-            while looked < waiting[level].count, passed.count < 64 {
-                let key = waiting[level][looked]
-                looked += 1
-                guard let batch = waitingBatches[key], !batch.isInPreparation else { continue }
-                if hasRoom(for: batch) {
-                    activate(key, batch, &effects)
-                } else {
-                    passed.append(key)
-                }
-            }
-            if passed.count < looked {
-                waiting[level].replaceSubrange(..<looked, with: passed)
-            }
-            // A higher level that found no room is not overtaken by a lower one.
-            if !passed.isEmpty { return }
-        }
-    }
-
-    private func isLarge(_ images: Int) -> Bool { images > imageBudget / 4 }
-
-    private func hasRoom(for batch: Waiting) -> Bool {
-        let images = batch.images
-        guard batchesInWork[batch.level.index] < batchesPerLevel else { return false }
-        if isLarge(images) { return largeBatchesInWork == 0 }
-        let reserve = images <= Self.smallBatch ? imageBudget / 4 : 0
-        return imagesInWork + images <= imageBudget + reserve
-    }
-
-    mutating func activate(
-        _ key: BatchKey, _ batch: Waiting, _ effects: inout [Effect]
-    ) {
-        waitingBatches[key]?.isInPreparation = true
-        batchesInWork[batch.level.index] += 1
-        if isLarge(batch.images) {
-            largeBatchesInWork += 1
-        } else {
-            imagesInWork += batch.images
-        }
-        guard var prepared = batch.prepared else {
-            effects.append(.prepare(key, batch.folders))
-            return
-        }
-        imagesPrepared -= batch.images
-        batch.steer(&prepared)
-        begin(key, prepared, &effects)
     }
 
     /// Goes on with a batch that had to be prepared from its folder.
@@ -182,19 +133,10 @@ struct Board {
         guard let batch = waitingBatches.removeValue(forKey: key) else { return }
         heldKeys.remove(key)
         keys[FileName(batch.folders.id)] = nil
-        release(images: batch.images, batch.level)
+        release(images: batch.images, batch.level, of: batch.uid)
     }
 
-    mutating func release(images: Int, _ level: Level) {
-        batchesInWork[level.index] -= 1
-        if isLarge(images) {
-            largeBatchesInWork -= 1
-        } else {
-            imagesInWork -= images
-        }
-    }
-
-    private mutating func begin(
+    mutating func begin(
         _ key: BatchKey, _ prepared: PreparedBatch, _ effects: inout [Effect]
     ) {
         let batch = Batch(key: key, prepared: prepared)
@@ -242,7 +184,7 @@ struct Board {
 
     /// Frees what an ended image held.
     mutating func end(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
-        if batch.live.remove(index) { places[batch.level.index] -= 1 }
+        if batch.live.remove(index) { countPlace(-1, of: batch) }
         batch.status.images[index].download?.retryAt = nil
         countWaiting(batch)
         giveBackMemory(batch.key, index, &effects)
@@ -300,7 +242,7 @@ struct Board {
         _ index: Int, of batch: Batch, missing: Int, _ image: ImageStatus,
         _ effects: inout [Effect]
     ) {
-        places[batch.level.index] += 1
+        countPlace(1, of: batch)
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
         let isOverlay = batch.manifest.images[index].overlays.contains(missing)
         // Another try begins with the image that is missing, so it helps here where it helps there.
@@ -326,7 +268,7 @@ struct Board {
     mutating func batchFinished(_ key: BatchKey) {
         guard let batch = batches.removeValue(forKey: key) else { return }
         keys[FileName(batch.folders.id)] = nil
-        release(images: batch.manifest.images.count, batch.level)
+        release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         batchesEnded += 1
     }
 

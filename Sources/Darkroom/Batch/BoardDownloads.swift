@@ -6,13 +6,13 @@ import Foundation
 /// | a source is  | it waits for                                         | left by                            |
 /// |--------------|------------------------------------------------------|------------------------------------|
 /// | idle         | its first image's place                              | `admit` → queued                   |
-/// | queued       | a place of its host, then one in the downloads queue | `downloadBegan` → running          |
+/// | queued       | its turn for a place of the downloads queue          | `downloadBegan` → running          |
 /// | running      | its transfer                                         | `downloadEnded` → ready, retrying, failed; `downloadDeferred` → queued |
 /// | retrying     | the moment of its next try                           | `retryDue` → queued; hold, cancel → idle |
 /// | ready        | – (the filters read it)                              | `sourceGivenBack` → queued         |
 /// | failed       | – (each of its images fails)                         |                                    |
 ///
-/// While a source waits for its host or its next try, its images take none of the places that the batch and the
+/// While a source waits for its turn or its next try, its images take none of the places that the batch and the
 /// level have: they are in the phase `waitingDownload`.
 extension Board {
     /// What the manifest says of a source.
@@ -26,7 +26,7 @@ extension Board {
         switch batch.sources[source].phase {
         case .running: phase = .downloading
         case .retrying: phase = .waitingDownload
-        default: phase = batch.sources[source].waitsForHost ? .waitingDownload : .queuedDownload
+        default: phase = batch.sources[source].waitsOutside ? .waitingDownload : .queuedDownload
         }
         batch.live[index] = Batch.Live(phase: phase, since: now)
         batch.sources[source].waiters.append(index)
@@ -37,11 +37,11 @@ extension Board {
 
     // MARK: Beginning
 
-    /// A download waits for a place of its host, outside the queue.
-    mutating func downloadWaitsForHost(_ key: BatchKey, _ index: Int) {
-        // It may have got its place, and begun, since its host's places were counted.
+    /// A download waits outside the queue: for its turn, its host or another download of the same URL.
+    mutating func downloadWaits(_ key: BatchKey, _ index: Int) {
+        // It may have got its place, and begun, since the places were counted.
         guard let batch = batches[key], batch.sources[index].phase == .queued else { return }
-        batch.sources[index].waitsForHost = true
+        batch.sources[index].waitsOutside = true
         for image in batch.sources[index].waiters where batch.live[image] != nil {
             batch.live[image]?.phase = .waitingDownload
         }
@@ -66,7 +66,7 @@ extension Board {
         }
         batch.sources[index].tries = tries
         batch.sources[index].phase = .running
-        batch.sources[index].waitsForHost = false
+        batch.sources[index].waitsOutside = false
         for image in batch.sources[index].waiters {
             guard let live = batch.live[image] else { continue }
             batch.live[image] = Batch.Live(phase: .downloading, since: now)
@@ -126,7 +126,7 @@ extension Board {
 
     /// Has a source's images wait for the queue.
     private mutating func requeue(_ source: Int, of batch: Batch) {
-        batch.sources[source].waitsForHost = false
+        batch.sources[source].waitsOutside = false
         let state = batch.stateBeforeItsTransfer(source)
         for image in batch.sources[source].waiters where batch.live[image] != nil {
             batch.live[image]?.phase = .queuedDownload
@@ -260,11 +260,11 @@ extension Batch.Source.Phase {
 }
 
 extension Batch {
-    /// The sources that images in work wait for, of hosts that have no place for them.
-    var sourcesWaitingForHosts: [ByteString] {
+    /// The sources that images in work wait for, outside the queue.
+    var sourcesWaitingOutside: [ByteString] {
         live.compactMap { index, live in
             let source = sourceOfImage[index]
-            guard live.phase == .waitingDownload, source >= 0, sources[source].waitsForHost
+            guard live.phase == .waitingDownload, source >= 0, sources[source].waitsOutside
             else { return nil }
             return sources[source].text
         }
@@ -287,7 +287,7 @@ extension Batch {
         if sources[source].tries?.partial != nil { releaseSlot(of: source) }
         sources[source].tries = nil
         sources[source].waiters = []
-        sources[source].waitsForHost = false
+        sources[source].waitsOutside = false
         sources[source].phase = .idle
         retrying.remove(source)
     }

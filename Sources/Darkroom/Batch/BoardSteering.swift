@@ -86,13 +86,14 @@ extension Board {
         if !batch.isInPreparation {
             switch action {
             case .hold: dequeue(key, &batch)
-            case .release: enqueue(key, batch)
+            case .release: self.waiting[batch.level.index].insert(key, of: batch.uid)
             case .cancel, .retry: break
             }
         }
         waitingBatches[key] = batch
         guard !batch.isInPreparation else { return .acts }
         if batch.isCancelled {
+            self.waiting[batch.level.index].remove(key, of: batch.uid)
             activate(key, batch, &effects)
         } else {
             effects.append(
@@ -103,18 +104,9 @@ extension Board {
 
     /// Takes a batch out of the queue and out of memory.
     private mutating func dequeue(_ key: BatchKey, _ batch: inout Waiting) {
-        if let place = waiting[batch.level.index].firstIndex(of: key) {
-            waiting[batch.level.index].remove(at: place)
-        }
+        waiting[batch.level.index].remove(key, of: batch.uid)
         if batch.prepared != nil { imagesPrepared -= batch.images }
         batch.prepared = nil
-    }
-
-    /// Gives a batch the place in the queue that it had.
-    private mutating func enqueue(_ key: BatchKey, _ batch: Waiting) {
-        let queue = waiting[batch.level.index]
-        let place = queue.firstIndex { $0 > key } ?? queue.endIndex
-        waiting[batch.level.index].insert(key, at: place)
     }
 
     // MARK: Batches in work
@@ -177,7 +169,7 @@ extension Board {
 
     private mutating func takeBack(_ index: Int, of batch: Batch, hasBegun: Bool = false) {
         batch.live[index] = nil
-        places[batch.level.index] -= 1
+        countPlace(-1, of: batch)
         if !hasBegun { batch.status.images[index].attempts -= 1 }
         batch.status.images[index].download?.retryAt = nil
         batch.setState(.new, of: index)
@@ -197,7 +189,7 @@ extension Board {
         guard let batch = batches[key], batch.isHeld, batch.live.isEmpty, !batch.isFinishing
         else { return [] }
         batches[key] = nil
-        release(images: batch.manifest.images.count, batch.level)
+        release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         heldKeys.insert(key)
         waitingBatches[key] = Waiting(
             folders: batch.folders, level: batch.level, images: batch.manifest.images.count,

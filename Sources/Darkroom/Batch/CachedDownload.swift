@@ -32,7 +32,7 @@ extension Scheduler {
         let cacheKey = cacheKey(of: url)
         let mayGo = changeFlights { $0.enter(item, cacheKey, &$1) }
         if mayGo { return true }
-        board.withLock { $0.downloadWaitsForHost(key, source) }
+        board.withLock { $0.downloadWaits(key, source) }
         // If the disk was to be tried with it, that may take longer than anything else.
         endedUndecided(item.work)
         return false

@@ -8,13 +8,13 @@
 /// | its answer is in the cache | has it | copies it, though it be stale by then: it was fetched after they asked |
 /// | its answer may not be shared | has it | fetches for himself, all at once |
 /// | it failed for good | has the failure | gets the same failure |
-/// | it was cancelled, held or put away | is gone | the next one leads, the highest level first |
-/// | it waits for a retry, the disk or the end of a pause | keeps the lead | waits on |
-/// | someone of a higher level comes, and it has not begun | loses the lead | waits for the new leader |
+/// | it waits for a next try | keeps the lead | waits on |
+/// | it goes for a turn again: after that wait, a pause, a full disk | has lost the lead | goes for a turn too |
+/// | it was cancelled, held or put away | is gone | goes for a turn |
 ///
-/// The last one, lest an urgent image wait for a place far behind in the queue. A transfer that has begun is waited
-/// for by everyone: another one would hardly be faster. A leader that lost the lead joins the others when its own
-/// turn comes, or leads again, if all is over by then.
+/// Only a transfer that has begun is waited for, by everyone: another one would hardly be faster. A download that has
+/// not begun may stand far behind in turns that others do not share, so whoever wants the same goes for a turn of its
+/// own, and the first whose turn comes leads.
 struct Flights: Sendable {
     typealias Item = StorageWaits.Item
 
@@ -40,9 +40,7 @@ struct Flights: Sendable {
     }
 
     private struct Flight: Sendable {
-        var leader: Work
-        var level: Int
-        var hasBegun: Bool
+        let leader: Work
         var waiters: [Item] = []
     }
 
@@ -61,33 +59,15 @@ struct Flights: Sendable {
 
     // MARK: Before the queue
 
-    /// Someone wants to go into the queue. Tells whether he may; if not he waits here until he is released.
+    /// Someone wants to go for a turn. Tells whether he may; if not he waits here until he is released.
     ///
-    /// - Parameter change: what follows from his leaving another flight, for his key may have changed.
+    /// - Parameter change: what follows from his leaving another flight, for his key may have changed, or his own.
     mutating func enter(_ item: Item, _ key: CacheKey, _ change: inout Change) -> Bool {
         if passes[item.work] != nil { return true }
-        if let former = keys[item.work], former != key { leave(item.work, &change) }
-        guard var flight = flights[key] else {
-            flights[key] = Flight(leader: item.work, level: item.level, hasBegun: false)
-            keys[item.work] = key
-            return true
-        }
-        defer { flights[key] = flight }
-        if keys.updateValue(key, forKey: item.work) == key, flight.leader != item.work {
-            flight.waiters.removeAll { $0.work == item.work }
-        }
-        if flight.leader == item.work {
-            flight.level = item.level
-            flight.hasBegun = false
-            return true
-        }
-        if !flight.hasBegun, item.level > flight.level {
-            keys[flight.leader] = nil
-            flight.leader = item.work
-            flight.level = item.level
-            return true
-        }
-        flight.waiters.append(item)
+        leave(item.work, &change)
+        guard flights[key] != nil else { return true }
+        keys[item.work] = key
+        flights[key]?.waiters.append(item)
         return false
     }
 
@@ -99,14 +79,10 @@ struct Flights: Sendable {
         case .alone: return .alone
         case nil: break
         }
-        if let former = keys[work], former != key { leave(work, &change) }
-        guard let flight = flights[key] else {
-            flights[key] = Flight(leader: work, level: 0, hasBegun: true)
-            keys[work] = key
-            return .leads
-        }
-        guard flight.leader == work else { return .waits }
-        flights[key]?.hasBegun = true
+        if keys[work] != key { leave(work, &change) }
+        if let flight = flights[key] { return flight.leader == work ? .leads : .waits }
+        flights[key] = Flight(leader: work)
+        keys[work] = key
         return .leads
     }
 
@@ -120,19 +96,16 @@ struct Flights: Sendable {
 
     /// A download has ended. Nothing follows from that of one who does not lead.
     mutating func end(_ work: Work, _ ending: Ending, _ change: inout Change) {
-        guard let key = keys[work], let flight = flights[key], flight.leader == work else { return }
-        if ending == .gone { return leave(work, &change) }
-        flights[key] = nil
-        keys[work] = nil
-        for waiter in flight.waiters { keys[waiter.work] = nil }
+        guard let key = keys[work], flights[key]?.leader == work else { return }
+        let waiters = endFlight(key)
         switch ending {
         case .shared, .unshared:
-            for waiter in flight.waiters {
+            for waiter in waiters {
                 passes[waiter.work] = ending == .shared ? .copies : .alone
             }
-            change.released += flight.waiters
-        case .failed: change.failed += flight.waiters
-        case .gone: break
+            change.released += waiters
+        case .failed: change.failed += waiters
+        case .gone: change.released += waiters
         }
     }
 
@@ -142,27 +115,22 @@ struct Flights: Sendable {
         leave(work, &change)
     }
 
+    /// Takes someone out of the flight that he is in; where he leads, it is over.
     private mutating func leave(_ work: Work, _ change: inout Change) {
-        guard let key = keys.removeValue(forKey: work), var flight = flights[key] else { return }
-        defer { flights[key] = flight.leader == work ? nil : flight }
-        guard flight.leader == work else {
-            flight.waiters.removeAll { $0.work == work }
-            return
+        guard let key = keys[work] else { return }
+        if flights[key]?.leader == work {
+            change.released += endFlight(key)
+        } else {
+            keys[work] = nil
+            flights[key]?.waiters.removeAll { $0.work == work }
         }
-        // The first of the highest level.
-        guard
-            let next = flight.waiters.indices.max(by: {
-                (flight.waiters[$0].level, $1) < (flight.waiters[$1].level, $0)
-            })
-        else { return }
-        let item = flight.waiters.remove(at: next)
-        flight.leader = item.work
-        flight.level = item.level
-        flight.hasBegun = false
-        change.released.append(item)
     }
-}
 
-extension StorageWaits.Item {
-    fileprivate var level: Int { Level(priority, quality).index }
+    /// Gives those who waited.
+    private mutating func endFlight(_ key: CacheKey) -> [Item] {
+        guard let flight = flights.removeValue(forKey: key) else { return [] }
+        keys[flight.leader] = nil
+        for waiter in flight.waiters { keys[waiter.work] = nil }
+        return flight.waiters
+    }
 }

@@ -1,42 +1,44 @@
 import Dispatch
 import Foundation
 
-/// What comes before a download's operation: its host's permission, and the wait for its next try.
+/// What comes before a download's operation: its turn, its host's permission, and the wait for its next try.
 extension Scheduler {
     // MARK: Places
 
-    /// Whether a download may be put into the queue; if not it waits for its host. Work of other kinds may.
-    func enterHost(_ item: StorageWaits.Item) -> Bool {
+    /// Whether a download may be put into the queue; if not it waits for its turn or its host. Work of other kinds may.
+    func takePlace(_ item: StorageWaits.Item) -> Bool {
         guard case .download(let key, let source) = item.work,
-            let text = board.withLock({ $0.sourceText(key, source) }),
-            let host = HostWaits.host(of: text),
-            !hosts.withLock({ $0.enter(item, host: host, now: Clock.nanoseconds) })
+            let (text, owner) = board.withLock({ board in
+                board.sourceText(key, source).map { ($0, board.owner(of: key)) }
+            })
         else { return true }
-        board.withLock { $0.downloadWaitsForHost(key, source) }
+        let host = DownloadTurns.host(of: text)
+        var served = hosts.withLock { $0.add(item, owner: owner, host: host) }
+        let isServed = served.contains { $0.work == item.work }
+        served.removeAll { $0.work == item.work }
+        start(served)
+        if isServed { return true }
+        board.withLock { $0.downloadWaits(key, source) }
         // If the disk was to be tried with it, that may take longer than anything else.
         endedUndecided(item.work)
         return false
     }
 
-    /// Whether a download whose turn in the queue has come may begin.
-    func hostAllows(_ work: Work) -> Bool {
-        hosts.withLock { $0.mayBegin(work, now: Clock.nanoseconds) }
-    }
+    /// Whether a download that has its place may begin.
+    func hostAllows(_ work: Work) -> Bool { hosts.withLock { $0.mayBegin(work) } }
 
-    /// Gives back the place that a download has at its host, if it has one, to others.
+    /// Gives back the place that a download has, if it has one, to others.
     ///
     /// - Parameter waiting: whether it is not to wait for one any more either.
-    func leaveHost(_ work: Work, waiting: Bool = false) {
-        let now = Clock.nanoseconds
-        start(
-            hosts.withLock { waiting ? $0.remove(work, now: now) : $0.leave(work, now: now) })
+    func leavePlace(_ work: Work, waiting: Bool = false) {
+        start(hosts.withLock { waiting ? $0.remove(work) : $0.leave(work) })
     }
 
-    func setHostLimit(_ limit: Int) {
-        start(hosts.withLock { $0.setLimit(limit, now: Clock.nanoseconds) })
+    func setDownloadLimits(_ limits: DownloadTurns.Limits) {
+        start(hosts.withLock { $0.setLimits(limits) })
     }
 
-    /// Puts those into the queue that have got places of their hosts.
+    /// Puts those into the queue that have got places.
     private func start(_ items: [StorageWaits.Item]) {
         var rest = items
         var next = 0
@@ -46,7 +48,7 @@ extension Scheduler {
             if storageAllows(item.work) {
                 start(item)
             } else {
-                rest += hosts.withLock { $0.leave(item.work, now: Clock.nanoseconds) }
+                rest += hosts.withLock { $0.leave(item.work) }
                 waitForStorage(item.work, item.priority, item.quality)
             }
         }
@@ -63,10 +65,10 @@ extension Scheduler {
         of source: ByteString, for seconds: Double, because failure: Failure, batch: String
     ) {
         guard failure.isTransient, seconds > 0, configuration.downloads.backOff.mayWait(seconds),
-            let host = HostWaits.host(of: source)
+            let host = DownloadTurns.host(of: source)
         else { return }
         let now = Clock.nanoseconds
-        let end = now + UInt64(seconds * 1e9)
+        let end = now.saturatingAdd(UInt64(clamping: seconds * 1e9))
         let isNew = hosts.withLock { $0.pause(host, until: end, now: now, at: Clock.timestamp) }
         if isNew {
             log.hostPaused(
@@ -83,7 +85,7 @@ extension Scheduler {
         let sources = board.withLock { board in
             board.batches.values.map { (id: $0.folders.id, texts: $0.sourcesToBegin) }
         }
-        return sources.filter { $0.texts.contains { HostWaits.host(of: $0) == host } }
+        return sources.filter { $0.texts.contains { DownloadTurns.host(of: $0) == host } }
             .map(\.id).sorted { ByteString($0) < ByteString($1) }
     }
 
@@ -107,7 +109,7 @@ extension Scheduler {
     /// What a batch's status is to say of hosts that have asked to be left alone and that images of it wait for.
     func hostsPause(_ key: BatchKey) -> Status.Waiting? {
         let hosts = board.withLock { board in
-            Set(board.batches[key]?.sourcesWaitingForHosts.compactMap(HostWaits.host) ?? [])
+            Set(board.batches[key]?.sourcesWaitingOutside.compactMap(DownloadTurns.host) ?? [])
         }
         let now = Clock.nanoseconds
         guard !hosts.isEmpty,

@@ -25,7 +25,7 @@ package final class Scheduler: Sendable {
     let cache: CacheStore?
     let flights = Mutex(Flights())
     /// Which downloads may be in the queue.
-    let hosts: Mutex<HostWaits>
+    let hosts: Mutex<DownloadTurns>
     /// Which filters may be in the queue.
     let turns: Mutex<FilterTurns>
     let board: Mutex<Board>
@@ -61,7 +61,7 @@ package final class Scheduler: Sendable {
         self.log = log
         self.engine = engine
         board = Mutex(Board(configuration))
-        hosts = Mutex(HostWaits(limit: configuration.hostLimit))
+        hosts = Mutex(DownloadTurns(limits: configuration.downloadLimits))
         turns = Mutex(FilterTurns(width: configuration.filtersQueued))
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
@@ -105,7 +105,7 @@ package final class Scheduler: Sendable {
             board.backOff = configuration.downloads.backOff
         }
         turns.withLock { $0.width = configuration.filtersQueued }
-        setHostLimit(configuration.hostLimit)
+        setDownloadLimits(configuration.downloadLimits)
     }
 
     // MARK: Batches
@@ -141,7 +141,7 @@ package final class Scheduler: Sendable {
     /// How many operations the queues hold, those that run included, and images that wait to be published.
     var queueLengths: [(name: String, length: Int)] {
         [
-            ("downloads", downloads.operationCount),
+            ("downloads", downloads.operationCount + hosts.withLock(\.waitingForPlaceCount)),
             ("filters", filters.operationCount + turns.withLock(\.waitingCount)),
             ("publisher", publisher.pendingCount),
         ]
@@ -178,8 +178,8 @@ package final class Scheduler: Sendable {
         storage.stop()
     }
 
-    /// Waits for what runs, up to `seconds`, and then has it end at its next step. Returns when all that has
-    /// ended is written down.
+    /// Waits for what runs, up to `seconds`, and then has it end at its next step; transfers that no server has begun to
+    /// answer end at once. Returns when all that has ended is written down.
     ///
     /// - Parameter expired: called where that time was not enough, before anything is broken off.
     package func stop(
@@ -187,9 +187,13 @@ package final class Scheduler: Sendable {
     ) {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
-        statusKeeper.close(finishingUntil: Clock.nanoseconds + UInt64(min(seconds, 10) * 1e9))
+        statusKeeper.close(
+            finishingUntil: Clock.nanoseconds + UInt64(clamping: min(seconds, 10) * 1e9))
+        engine.cancelUnanswered()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
+            // One that was about to begin when the queue was closed.
+            engine.cancelUnanswered()
             if DispatchTime.now() >= deadline {
                 if !gate.isAborting { expired() }
                 abort()
@@ -254,7 +258,7 @@ package final class Scheduler: Sendable {
             // One that has not begun is never heard of again, so it is let go of here.
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
             waits.withLock { $0.remove(work) }
-            leaveHost(work, waiting: true)
+            leavePlace(work, waiting: true)
             turns.withLock { $0.remove(work) }.forEach(start)
             leaveFlight(work)
             endedUndecided(work)
@@ -336,8 +340,8 @@ package final class Scheduler: Sendable {
 
     // MARK: Operations
 
-    /// Puts an operation for the work into its queue. False where it waits outside the queues, for its host or for
-    /// another download of the same URL.
+    /// Puts an operation for the work into its queue. False where it waits outside the queues, for its turn, for its host
+    /// or for another download of the same URL.
     @discardableResult
     func enqueue(
         _ work: Work, _ priority: Priority, _ quality: QualityOfServiceName
@@ -348,7 +352,7 @@ package final class Scheduler: Sendable {
             waitForStorage(work, priority, quality)
             return true
         }
-        guard enterHost(item) else { return false }
+        guard takePlace(item) else { return false }
         if case .filter(let key, let image) = work {
             takeTurn(item, key, image)
         } else {
@@ -358,9 +362,11 @@ package final class Scheduler: Sendable {
     }
 
     private func takeTurn(_ item: FilterTurns.Item, _ key: BatchKey, _ image: Int) {
-        let isGranted = board.withLock { $0.memory.holds($0.ticket(key, image)) }
+        let (isGranted, owner) = board.withLock {
+            ($0.memory.holds($0.ticket(key, image)), $0.owner(of: key))
+        }
         let atOnce = isGranted || !storage.mayWork
-        turns.withLock { $0.add(item, atOnce: atOnce) }.forEach(start)
+        turns.withLock { $0.add(item, owner: owner, atOnce: atOnce) }.forEach(start)
     }
 
     /// Puts an operation into its queue for work that nothing keeps from it.
@@ -373,7 +379,7 @@ package final class Scheduler: Sendable {
             queue = downloads
             guard let text = board.withLock({ $0.sourceText(key, source) }) else {
                 leaveFlight(work)
-                return leaveHost(work)
+                return leavePlace(work)
             }
             operation = downloadOperation(key, source, text)
         case .filter(let key, let image):
@@ -412,7 +418,7 @@ package final class Scheduler: Sendable {
     ) {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
-        leaveHost(work)
+        leavePlace(work)
         turns.withLock { $0.ended(work) }.forEach(start)
         advanceFlight(work, isShared: isShared, change)
         runningOperations.subtract(1, ordering: .relaxed)
@@ -422,7 +428,7 @@ package final class Scheduler: Sendable {
     /// What was not allowed to begin goes back to the board.
     func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
-        leaveHost(work)
+        leavePlace(work)
         turns.withLock { $0.ended(work) }.forEach(start)
         advanceFlight(work, isShared: false, change)
     }

@@ -39,7 +39,7 @@ package enum Clock {
     static func microseconds(from start: String?, to end: String?) -> UInt64? {
         guard let start = start.flatMap(date), let end = end.flatMap(date), start <= end
         else { return nil }
-        return UInt64((end.timeIntervalSince(start) * 1e6).rounded())
+        return UInt64(clamping: (end.timeIntervalSince(start) * 1e6).rounded())
     }
 
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)

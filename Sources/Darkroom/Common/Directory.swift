@@ -317,7 +317,7 @@ extension Descriptor {
         } catch {
             throw FileError("examine", path, error)
         }
-        return Int(information.st_size)
+        return information.length
     }
 
     /// The byte at a place within the file.

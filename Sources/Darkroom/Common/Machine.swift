@@ -27,7 +27,10 @@ enum Machine {
     /// The memory this process could take, in bytes: that of the machine, or what its control group
     /// allows where that is less.
     static var memory: Int {
-        let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
+        let pages = sysconf(Int32(_SC_PHYS_PAGES))
+        // Where the system does not say, nothing is known to limit it.
+        let physical =
+            pages > 0 ? pages.saturatingMultiply(sysconf(Int32(_SC_PAGESIZE))) : .max
         return min(physical, ControlGroup.current.memoryLimit ?? .max)
     }
 }

@@ -96,10 +96,8 @@ extension Configuration {
             headers: downloads.headers)
     }
 
-    /// How many downloads of one host may be in the queue. Where the queue itself has no more places than that,
-    /// as many as like: they begin more quickly from there.
-    var hostLimit: Int {
-        downloads.perHost >= downloadConcurrency ? .max : downloads.perHost
+    var downloadLimits: DownloadTurns.Limits {
+        DownloadTurns.Limits(places: downloadConcurrency, perHost: downloads.perHost)
     }
 
     var localSources: LocalSources {

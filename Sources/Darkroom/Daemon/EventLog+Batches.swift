@@ -12,7 +12,7 @@ extension EventLog {
         if let dropped, let received = Clock.date(status.times.received)?.timeIntervalSince1970,
             received >= dropped
         {
-            let microseconds = UInt64(((received - dropped) * 1e6).rounded())
+            let microseconds = UInt64(clamping: ((received - dropped) * 1e6).rounded())
             fields[.microseconds] = "\(microseconds)"
             words += " \(Words.time(microseconds: microseconds)) before"
         }

@@ -110,7 +110,7 @@ extension EventLog {
                 + "host begins before \(Clock.timestamp(.now + seconds))",
             [
                 .error: failure.code, .host: Self.host(of: source) ?? "",
-                .microseconds: "\(UInt64(seconds * 1e6))",
+                .microseconds: "\(UInt64(clamping: seconds * 1e6))",
             ], batches: batches)
     }
 
@@ -130,7 +130,7 @@ extension EventLog {
     /// The server of a source, `name:port`; nil where it has none, or what stands there may be part of a secret.
     private static func host(of source: ByteString) -> String? {
         // As it may be shown, where another reading of the source would take a password for the host.
-        HostWaits.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
+        DownloadTurns.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
             $0.contains("…") ? nil : $0.string
         }
     }

@@ -68,7 +68,8 @@ package final class Metrics: Sendable {
     /// An image has ended otherwise than by being cancelled before it began.
     func ended(_ image: ImageStatus) {
         if image.attempts > 0 {
-            stage(.waiting).add(nanoseconds: UInt64(image.milliseconds.waited) * 1_000_000)
+            let milliseconds = UInt64(clamping: image.milliseconds.waited)
+            stage(.waiting).add(nanoseconds: milliseconds.saturatingMultiply(1_000_000))
         }
         guard image.state != .cancelled else { return }
         images(image.state).add(1)
@@ -123,7 +124,16 @@ package final class Metrics: Sendable {
 final class Counter: Sendable {
     private let number = Atomic(0)
 
-    func add(_ amount: Int) { number.add(amount, ordering: .relaxed) }
+    /// At the largest number it stays, for sizes of files are among what is counted.
+    func add(_ amount: Int) {
+        var value = number.load(ordering: .relaxed)
+        while true {
+            let (isDone, found) = number.weakCompareExchange(
+                expected: value, desired: value.saturatingAdd(amount), ordering: .relaxed)
+            if isDone { return }
+            value = found
+        }
+    }
 
     var value: Int { number.load(ordering: .relaxed) }
 }

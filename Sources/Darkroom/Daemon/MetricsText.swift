@@ -26,7 +26,7 @@ extension MetricsMoment {
             isPaused: scheduler.gate.isSuspended, summary: scheduler.summary,
             running: scheduler.runningCount, storage: scheduler.storage.report,
             cache: scheduler.cache?.summary ?? (0, 0), queues: scheduler.queueLengths,
-            waitingForHost: scheduler.hosts.withLock { $0.waitingCount })
+            waitingForHost: scheduler.hosts.withLock { $0.waitingForHostCount })
     }
 }
 

@@ -25,7 +25,7 @@ package final class Notifier: Sendable {
 
     /// Asks for more time than the unit's own to stop or start.
     package func extendTimeout(seconds: Double) {
-        send("EXTEND_TIMEOUT_USEC=\(Int(seconds * 1e6))")
+        send("EXTEND_TIMEOUT_USEC=\(Int(clamping: seconds * 1e6))")
     }
 
     package func watchdog() { send("WATCHDOG=1") }
@@ -39,11 +39,12 @@ package final class Notifier: Sendable {
         if isNew { send("STATUS=\(text)") }
     }
 
-    /// Seconds within which the service manager wants to hear of us, or nil where it does not.
+    /// Seconds within which the service manager wants to hear of us, or nil where it does not. A time without end in its
+    /// variable is a year, for timers count nanoseconds.
     package static var watchdogInterval: Double? {
         var microseconds: UInt64 = 0
         guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }
-        return Double(microseconds) / 1e6
+        return min(Double(microseconds) / 1e6, 365 * 86400)
     }
 
     private func send(_ state: String) { _ = sd_notify(0, state) }

@@ -24,7 +24,8 @@ package final class SignalSources {
     private var sources: [any DispatchSourceSignal] = []
 
     /// Keeps the control signals from every thread that is started later. Must be called before there is a
-    /// second thread: a signal that comes before its source is installed would kill the process.
+    /// second thread: a signal that comes before its source is installed would kill the process. In darkroomd they are
+    /// blocked before (CStart), and here what else would end it is ignored.
     package static func block() {
         var set = sigset_t()
         sigemptyset(&set)

@@ -76,7 +76,7 @@ struct StatusLine {
         }
         if !isStopping { details += inbox.details }
         if let still, still.seconds >= Self.notable {
-            details.append("\(still.work.text) has not moved for \(Int(still.seconds)) s")
+            details.append("\(still.work.text) has not moved for \(Int(clamping: still.seconds)) s")
         }
         if isReloadRefused {
             details.append("the changed configuration was refused, the old one holds")

@@ -7,8 +7,8 @@ enum Words {
 
     /// `312 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `9 days`.
     static func time(microseconds: UInt64) -> String {
-        let tenths = (microseconds + 50_000) / 100_000
-        let seconds = (microseconds + 500_000) / 1_000_000
+        let tenths = microseconds.saturatingAdd(50_000) / 100_000
+        let seconds = microseconds.saturatingAdd(500_000) / 1_000_000
         if microseconds < 1_000_000 { return "\(microseconds / 1000) ms" }
         if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
         if seconds < 3600 { return "\(seconds / 60) min \(seconds % 60) s" }

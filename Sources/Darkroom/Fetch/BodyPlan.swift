@@ -32,6 +32,9 @@ enum BodyPlan: Sendable, Equatable {
         isConditional: Bool, limit: Int64
     ) {
         switch head.status.code {
+        case _ where head.status.isChangeOfProtocols:
+            self = .refused(
+                .badResponse, "the server answered \(head.status), which it was not asked for")
         case let code where Self.redirects.contains(code):
             self =
                 location == nil

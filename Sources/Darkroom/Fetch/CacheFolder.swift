@@ -177,21 +177,21 @@ final class CacheFolder: Sendable {
                     let information = try folder.information(of: file),
                     information.st_mode & S_IFMT == S_IFREG
                 else { continue }
-                var used = Int(information.st_mtim.tv_sec)
+                var used = information.st_mtim.tv_sec
                 if used > now {
                     // The clock has gone back; left so, it would count as just used for as long.
                     used = now
                     _ = file.withCString { utimensat(folder.number, $0, nil, 0) }
                 }
                 found.append(
-                    Found(key: key, bytes: Self.room(Int(information.st_size)), used: used))
+                    Found(key: key, bytes: Self.room(information.length), used: used))
             }
         }
         return found
     }
 
     /// The room that a file of so many bytes takes, in blocks of 4096.
-    static func room(_ bytes: Int) -> Int { (bytes + 4095) / 4096 * 4096 }
+    static func room(_ bytes: Int) -> Int { bytes.saturatingAdd(4095) / 4096 * 4096 }
 
     /// Whether so many bytes may be written: 5 % of the file system, or 1 GiB where that is less, stay free for
     /// others.
@@ -200,9 +200,9 @@ final class CacheFolder: Sendable {
         guard fstatvfs(root.number, &information) == 0 else {
             throw FileError("examine", root.path, Errno(rawValue: errno))
         }
-        let block = Int(information.f_frsize)
-        let reserve = min(Int(information.f_blocks) * block / 20, 1 << 30)
-        return Int(information.f_bavail) * block - bytes >= reserve
+        let room = information.room
+        let reserve = min(room.all / 20, 1 << 30)
+        return room.free >= reserve.saturatingAdd(UInt64(clamping: bytes))
     }
 }
 

@@ -26,7 +26,10 @@ struct CacheIndex: Sendable {
     private var free: [Int32] = []
     private var oldest = none
     private var newest = none
-    private(set) var bytes = 0
+    /// Of all entries; wide enough for the sum of any sizes.
+    private var total: Int128 = 0
+
+    var bytes: Int { Int(clamping: total) }
 
     var count: Int { numbers.count }
 
@@ -71,12 +74,12 @@ struct CacheIndex: Sendable {
         } else {
             nodes[Int(node.newer)].older = node.older
         }
-        bytes -= node.bytes
+        total -= Int128(node.bytes)
         free.append(number)
     }
 
     private mutating func take(_ node: Node) -> Int32 {
-        bytes += node.bytes
+        total += Int128(node.bytes)
         let number: Int32
         if let old = free.popLast() {
             number = old
@@ -94,10 +97,10 @@ struct CacheIndex: Sendable {
     /// Lets go of the entries whose use is longest ago, if there is no room for `bytes` more within `limit`, until
     /// there is room and 5 % are free, so that this is not done for each new one.
     mutating func makeRoom(for bytes: Int, limit: Int) -> [Victim] {
-        guard self.bytes + bytes > limit else { return [] }
+        guard total + Int128(bytes) > limit else { return [] }
         let target = min(limit - bytes, Int(Double(limit) * Self.keptShare))
         var victims: [Victim] = []
-        while self.bytes > target, oldest != Self.none {
+        while total > target, oldest != Self.none {
             let node = nodes[Int(oldest)]
             victims.append(Victim(key: node.key, bytes: node.bytes))
             remove(node.key)

@@ -126,7 +126,7 @@ extension CacheRecord.Freshness {
     func lifetime(since received: Int) -> Int? {
         if isAskedAgain { return nil }
         if let lifetime { return lifetime }
-        return expires.map { $0.clampedDifference(date ?? received) }
+        return expires.map { $0.saturatingSubtract(date ?? received) }
     }
 }
 

@@ -55,8 +55,7 @@ package struct CacheRecord: Sendable, Equatable, Codable {
     /// receipt nothing is known of its age, and it is asked for again.
     func isFresh(now: Int) -> Bool {
         guard let lifetime, now >= received else { return false }
-        let (age, isOverflow) = age.addingReportingOverflow(now - received)
-        return !isOverflow && lifetime > age
+        return lifetime > age.saturatingAdd(now.saturatingSubtract(received))
     }
 
     /// The age of an answer when it was received (RFC 9111, section 4.2.3).
@@ -66,16 +65,7 @@ package struct CacheRecord: Sendable, Equatable, Codable {
     ///   - age: its `Age`.
     ///   - delay: from the request to the receipt, in seconds.
     static func initialAge(date: Int?, age: Int?, received: Int, delay: Int) -> Int {
-        let apparent = max(0, date.map { received.clampedDifference($0) } ?? 0)
-        let (corrected, isOverflow) = max(0, age ?? 0).addingReportingOverflow(max(0, delay))
-        return max(apparent, isOverflow ? .max : corrected)
-    }
-}
-
-extension Int {
-    /// The difference, or what comes nearest to it: these numbers are a server's.
-    func clampedDifference(_ other: Int) -> Int {
-        let (difference, isOverflow) = subtractingReportingOverflow(other)
-        return isOverflow ? (self < other ? .min : .max) : difference
+        let apparent = max(0, date.map { received.saturatingSubtract($0) } ?? 0)
+        return max(apparent, max(0, age ?? 0).saturatingAdd(max(0, delay)))
     }
 }

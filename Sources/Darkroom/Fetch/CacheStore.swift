@@ -111,7 +111,7 @@ package final class CacheStore: Sendable {
         }
         do throws(CacheHead.Damage) {
             let head = try CacheHead(
-                decoding: block, key: key, fileLength: Int(information.st_size))
+                decoding: block, key: key, fileLength: information.length)
             return CacheEntry(head: head, file: file, inode: information.st_ino)
         } catch {
             discard(key, because: error.words)
@@ -224,7 +224,7 @@ package final class CacheStore: Sendable {
             state.limit > 0 ? state.index.makeRoom(for: bytes, limit: state.limit) : []
         }
         guard !victims.isEmpty else { return }
-        let sum = victims.reduce(0) { $0 + $1.bytes }
+        let sum = victims.map(\.bytes).saturatingSum()
         log.cacheEvicted(victims.count, bytes: sum)
         cleaning.async { [self] in
             for victim in victims where !state.withLock({ $0.index.contains(victim.key) }) {

@@ -12,6 +12,9 @@ package struct HTTPStatus: Sendable, Equatable, CustomStringConvertible {
     /// Whether the body is the whole of what was asked for. 206 is a part nobody asked for.
     package var isWhole: Bool { (200...299).contains(code) && code != 206 }
 
+    /// Whether the connection speaks another protocol from here on, which we never ask for.
+    package var isChangeOfProtocols: Bool { code == 101 }
+
     /// Whether the server may answer otherwise on another try.
     package var isTransient: Bool { [408, 425, 429, 500, 502, 503, 504].contains(code) }
 
@@ -22,7 +25,8 @@ package struct HTTPStatus: Sendable, Equatable, CustomStringConvertible {
     }
 
     private static let reasons: [Int: String] = [
-        206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently", 302: "Found",
+        101: "Switching Protocols", 206: "Partial Content", 300: "Multiple Choices",
+        301: "Moved Permanently", 302: "Found",
         303: "See Other", 304: "Not Modified", 307: "Temporary Redirect",
         308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized",
         402: "Payment Required", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",

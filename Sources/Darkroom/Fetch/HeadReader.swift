@@ -45,7 +45,8 @@ struct HeadReader {
         }
         guard let status = head?.status else { return .noStatus }
         if line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) {
-            if status.code < 200 {
+            // What comes behind a change of protocols is in the new one, so no other head does.
+            if status.code < 200, !status.isChangeOfProtocols {
                 head = nil
                 return .more
             }

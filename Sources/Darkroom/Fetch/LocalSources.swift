@@ -108,14 +108,14 @@ package struct LocalSources: Sendable, Equatable {
             throw FetchError(
                 .sourceForbidden, "\(shown): a file of the kernel's (/proc, /sys), not a picture")
         }
-        guard status.st_size <= maximumBytes else {
+        guard status.length <= maximumBytes else {
             throw FetchError(
                 .tooLarge,
-                "\(shown): the file has \(Units.bytes(status.st_size)), more than the limit of "
+                "\(shown): the file has \(Units.bytes(status.length)), more than the limit of "
                     + Units.bytes(maximumBytes))
         }
         return OpenedFile(
-            descriptor: descriptor, path: place.fullPath, bytes: Int64(status.st_size))
+            descriptor: descriptor, path: place.fullPath, bytes: Int64(status.length))
     }
 
     /// PROC_SUPER_MAGIC and SYSFS_MAGIC of linux/magic.h: their files have no size, and reading some

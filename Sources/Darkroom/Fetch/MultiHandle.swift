@@ -129,7 +129,8 @@ final class MultiHandle {
     }
 
     fileprivate func noteTimer(milliseconds: Int) {
-        due = milliseconds < 0 ? nil : Clock.nanoseconds + UInt64(milliseconds) * 1_000_000
+        let nanoseconds = UInt64(clamping: milliseconds).saturatingMultiply(1_000_000)
+        due = milliseconds < 0 ? nil : Clock.nanoseconds.saturatingAdd(nanoseconds)
     }
 }
 

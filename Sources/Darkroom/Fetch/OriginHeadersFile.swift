@@ -60,7 +60,7 @@ struct OriginHeadersFile {
         guard fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw FileProblem(words: "is not a file")
         }
-        guard status.st_size <= Self.maximumBytes else {
+        guard status.length <= Self.maximumBytes else {
             throw FileProblem(words: "has more than \(Units.bytes(Self.maximumBytes))")
         }
         isExposed = status.st_mode & S_IROTH != 0

@@ -87,6 +87,7 @@ final class Transfer {
         // A body nobody wants may end as it likes.
         let isAnswered = [
             CURLE_OK, CURLE_WRITE_ERROR, CURLE_PARTIAL_FILE, CURLE_ABORTED_BY_CALLBACK,
+            CURLE_BAD_CONTENT_ENCODING,
         ].contains(result)
         guard failure == nil, isAnswered else { return false }
         switch plan {
@@ -186,11 +187,16 @@ final class Transfer {
 
     /// Takes in a piece of a body.
     func take(_ piece: UnsafeRawBufferPointer) -> Bool {
-        guard plan?.isKept == true else {
+        guard let plan else {
+            failure = FetchError(
+                .badResponse, "\(place): a body comes before the end of the answer's head")
+            return false
+        }
+        guard plan.isKept else {
             // An error's page is read to its end, within reason, so that the connection can be used
             // again; the status decides what becomes of the transfer.
             pageBytes += Int64(piece.count)
-            return plan != nil && pageBytes <= Self.errorPageLimit
+            return pageBytes <= Self.errorPageLimit
         }
         let limit = settings.limits.bytes
         guard body.bytes + Int64(piece.count) <= limit else { return failTooLarge() }

@@ -65,6 +65,12 @@ package final class TransferEngine: Sendable {
         if mailbox.post(.cancel(id)) { wakeup.wake() }
     }
 
+    /// Ends the transfers whose answer has not begun, as `cancel` does: nothing has come of them yet, and their servers
+    /// may never say a word.
+    package func cancelUnanswered() {
+        if mailbox.post(.cancelUnanswered) { wakeup.wake() }
+    }
+
     /// Takes other settings for the transfers that are started from now on.
     package func update(_ settings: TransferSettings) {
         if mailbox.post(.update(settings)) { wakeup.wake() }

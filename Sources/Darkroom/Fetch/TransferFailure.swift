@@ -19,6 +19,12 @@ extension FetchError {
         if let failure = transfer.failure { return failure }
         if let failure = ofStatus(transfer, result: result) { return failure }
         if result == CURLE_OK {
+            // libcurl takes a connection that ends within a head for the end of the answer.
+            if transfer.plan == nil {
+                return FetchError(
+                    .connectionLost,
+                    "\(transfer.place): the server closed before the head of its answer was whole")
+            }
             guard transfer.isOverlong else { return nil }
             return FetchError(
                 .lengthMismatch,
@@ -101,6 +107,10 @@ extension FetchError {
             return (.badResponse, "what the server answers is no HTTP")
         case CURLE_BAD_CONTENT_ENCODING, CURLE_BAD_FUNCTION_ARGUMENT:
             return (.badResponse, "the body's Content-Encoding is damaged")
+        case CURLE_WRITE_ERROR:
+            // Our own callbacks say why they end a transfer. What is left is what libcurl undoes codings with, which
+            // knows no other error for bytes behind the end of what is coded.
+            return (.badResponse, "the body goes on after the end of its Content-Encoding")
         case CURLE_OUT_OF_MEMORY where isWithinHead(transfer, handle):
             // So it says of a line that is longer than it has room for.
             return (.headerTooLarge, "a line of the answer's head is longer than libcurl takes")
@@ -130,6 +140,10 @@ extension FetchError {
         if words.hasPrefix("CONNECT tunnel failed") { return (.connectFailed, nil) }
         // Its own limit, where ours is larger.
         if words.hasPrefix("Too large response headers") { return (.headerTooLarge, nil) }
+        // A body whose chunks are none; the connection is whole.
+        if words.hasSuffix("in chunked-encoding") {
+            return (.badResponse, "the body's chunks (Transfer-Encoding) are damaged")
+        }
         // TLS that ends without saying so may have been cut by anyone.
         if words.contains("unexpected eof"), transfer.plan?.isKept == true {
             return (.truncated, end(of: transfer))

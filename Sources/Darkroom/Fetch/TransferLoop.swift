@@ -126,6 +126,8 @@ final class TransferLoop {
         switch command {
         case .start(let id, let request, let completion): begin(id, request, completion)
         case .cancel(let id): cancel(id)
+        case .cancelUnanswered:
+            for (id, run) in running where run.handle.transfer?.reader.head == nil { cancel(id) }
         case .update(let settings): adopt(settings)
         }
     }

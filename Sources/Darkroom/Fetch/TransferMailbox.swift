@@ -5,6 +5,7 @@ final class TransferMailbox: Sendable {
     enum Command: Sendable {
         case start(TransferID, TransferRequest, TransferEngine.Completion)
         case cancel(TransferID)
+        case cancelUnanswered
         case update(TransferSettings)
     }
 

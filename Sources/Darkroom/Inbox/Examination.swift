@@ -33,7 +33,7 @@ struct FileIdentity: Sendable, Equatable {
     init(_ information: stat) {
         device = UInt64(information.st_dev)
         inode = UInt64(information.st_ino)
-        size = Int(information.st_size)
+        size = information.length
         modifiedSeconds = information.st_mtim.tv_sec
         modifiedNanoseconds = information.st_mtim.tv_nsec
     }

@@ -421,7 +421,7 @@ package final class Intake: @unchecked Sendable {
     func setTimer(_ settle: Double) {
         if !timerIsSet, let first = settling.first {
             timerIsSet = true
-            come(at: first + UInt64(settle * 1e9)) { intake in
+            come(at: first.saturatingAdd(UInt64(clamping: settle * 1e9))) { intake in
                 intake.timerIsSet = false
                 for name in intake.settling.names { intake.arrived(name, isWhole: false) }
             }
@@ -437,8 +437,9 @@ package final class Intake: @unchecked Sendable {
 
     private func come(at due: UInt64, _ body: @escaping @Sendable (Intake) -> Void) {
         let now = Clock.nanoseconds
-        let wait = due > now ? Int(due - now) : 0
-        queue.asyncAfter(deadline: .now() + .nanoseconds(wait + 1_000_000)) { [weak self] in
+        let wait = due > now ? Int(clamping: due - now) : 0
+        queue.asyncAfter(deadline: .now() + .nanoseconds(wait.saturatingAdd(1_000_000))) {
+            [weak self] in
             guard let self, !isStopped else { return }
             body(self)
             drain()

@@ -36,7 +36,7 @@ struct ReportFile {
         if bytes.count > Self.reserve { try keepRoom(for: bytes.count, in: file) }
         try file.write(bytes, path: path)
         // Blocks behind the end go with a truncation, so there is none without need.
-        if let former = try root.information(of: Self.next)?.st_size, former > bytes.count {
+        if let former = try root.information(of: Self.next)?.length, former > bytes.count {
             try file.truncate(to: bytes.count, path: path)
         }
         // It says what can be seen in the folder too, so it is not waited for.

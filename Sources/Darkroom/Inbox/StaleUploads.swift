@@ -30,7 +30,7 @@ struct StaleUploads: Sendable, Equatable {
             guard now.timeIntervalSince1970 - touched >= age else { continue }
             if remove, (try? folder.remove(name)) == nil { continue }
             stale.count += 1
-            stale.bytes += Int(information.st_size)
+            stale.bytes = stale.bytes.saturatingAdd(information.length)
             if touched < earliest {
                 earliest = touched
                 stale.oldest = name.text

@@ -126,7 +126,7 @@ package final class Attempts: Sendable {
     ///
     /// - Parameter seconds: how long it takes until this is called again.
     package static func daemonTurns(every seconds: Double) {
-        darkroom_crash_turn(UInt64(seconds * 1e9))
+        darkroom_crash_turn(UInt64(clamping: seconds * 1e9))
     }
 
     /// The picture moves.

@@ -65,6 +65,8 @@ final class GroupSync: Sendable {
 
     static func dirtyBytes(meminfo: String) -> Int? {
         let line = meminfo.split(separator: "\n").first { $0.hasPrefix("Dirty:") }
-        return line?.split(separator: " ").compactMap { Int($0) }.first.map { $0 << 10 }
+        return line?.split(separator: " ").compactMap { Int($0) }.first.map {
+            $0.saturatingMultiply(1024)
+        }
     }
 }

@@ -33,11 +33,11 @@ extension Status {
     func removed(from folders: BatchFolders) -> Status {
         var status = self
         for index in images.indices where !images[index].state.isFinal {
-            status.counts[images[index].state] -= 1
-            status.counts[.failed] += 1
             status.images[index].state = .failed
             status.images[index].error = .removed(folders)
         }
+        // Counted anew: what is there was read from a file.
+        status.counts = Counts(of: status.images)
         status.state = .completedWithErrors
         status.times.finished = Clock.timestamp
         return status

@@ -67,7 +67,7 @@ struct Retention {
             if limits.bytes > 0, let bytes = size(of: name) { left.append((name, bytes)) }
         }
         // Most of the time all is small enough, and no status need be read to know that.
-        if limits.bytes > 0, left.map(\.bytes).reduce(0, +) > limits.bytes {
+        if limits.bytes > 0, left.map(\.bytes).saturatingSum() > limits.bytes {
             removeTheOldest(of: left.map(\.name), &outcome)
         }
         if outcome.entries > Self.toldSingly {
@@ -101,11 +101,12 @@ struct Retention {
             pace.step()
             if let entry = finishedEntry(name) { entries.append(entry) }
         }
-        var total = entries.map(\.bytes).reduce(0, +)
+        // Wide enough for the sum of any sizes, which is to be exact where some are taken off again.
+        var total = entries.reduce(Int128(0)) { $0 + Int128($1.bytes) }
         entries.sort { $0.finished < $1.finished }
         for entry in entries where total > limits.bytes && !isStopped() {
             pace.step()
-            if remove(entry, &outcome) { total -= entry.bytes }
+            if remove(entry, &outcome) { total -= Int128(entry.bytes) }
         }
     }
 
@@ -126,7 +127,7 @@ struct Retention {
     /// The bytes of all that is in the entry; nil for what is none.
     private func size(of name: FileName) -> Int? {
         guard let folder = try? openEntry(name), let files = try? folder.names() else { return nil }
-        return files.map { (try? folder.information(of: $0))?.bytesOnDisk ?? 0 }.reduce(0, +)
+        return files.map { (try? folder.information(of: $0))?.bytesOnDisk ?? 0 }.saturatingSum()
     }
 
     /// A finished entry that is ours; nil for any other.
@@ -148,7 +149,7 @@ struct Retention {
                 guard information.st_mode & S_IFMT != S_IFDIR else {
                     return keep(name, "it holds a folder, \(file.text)")
                 }
-                bytes += information.bytesOnDisk
+                bytes = bytes.saturatingAdd(information.bytesOnDisk)
             }
             return Entry(name: name, time: time, finished: finished, bytes: bytes)
         } catch {
@@ -200,7 +201,7 @@ struct Retention {
 
     private func count(_ entry: Entry, _ outcome: inout Outcome) {
         outcome.entries += 1
-        outcome.bytes += entry.bytes
+        outcome.bytes = outcome.bytes.saturatingAdd(entry.bytes)
         log.metrics.expiredEntries.add(1)
         log.metrics.expiredBytes.add(entry.bytes)
         if outcome.entries <= Self.toldSingly {
@@ -273,8 +274,7 @@ struct Expired {
 extension stat {
     /// What the file takes on the disk: a file with holes takes less than its length, a small one a whole block.
     var bytesOnDisk: Int {
-        let (bytes, overflow) = Int(st_blocks).multipliedReportingOverflow(by: 512)
-        return overflow ? .max : max(bytes, 0)
+        max(0, Int(st_blocks)).saturatingMultiply(512)
     }
 }
 

@@ -104,6 +104,11 @@ package struct Status: Codable, Sendable, Equatable {
 
         package init() {}
 
+        package init(of images: [ImageStatus]) {
+            total = images.count
+            for image in images { self[image.state] += 1 }
+        }
+
         package init(new total: Int) {
             self.total = total
             new = total

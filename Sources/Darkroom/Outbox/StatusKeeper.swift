@@ -94,7 +94,7 @@ final class StatusKeeper: Sendable {
 
     /// - Parameter seconds: between two writings of one file, from now on.
     func setInterval(_ seconds: Double) {
-        state.withLock { $0.interval = UInt64(seconds * 1e9) }
+        state.withLock { $0.interval = UInt64(clamping: seconds * 1e9) }
     }
 
     /// The batch's status is not what the file says any more.

@@ -240,7 +240,7 @@ struct MountCheck {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let written = try folder.information(of: "now")?.st_mtim.tv_sec ?? 0
-        let apart = abs(now.tv_sec - written)
+        let apart = now.tv_sec.saturatingSubtract(written).magnitude
         // 2024-01-01. A machine without a battery begins in 1970 or at its system's making.
         if now.tv_sec < 1_704_067_200 {
             return .problem(

@@ -162,7 +162,7 @@ struct SpoolCheck {
         guard fstatvfs(root.number, &found) == 0 else {
             throw FileError("examine", root.path, Errno(rawValue: errno))
         }
-        let bytes = UInt64(found.f_bavail) * UInt64(found.f_frsize)
+        let bytes = found.room.free
         // Some file systems count no inodes and say 0 of 0.
         let inodes = found.f_files == 0 ? nil : UInt64(found.f_favail)
         let text =

@@ -367,7 +367,7 @@ import Testing
         var table = try table()
         table.accept("a", images: 1)
         _ = table.board.downloadBegan(1, 0)
-        table.board.downloadWaitsForHost(1, 0)
+        table.board.downloadWaits(1, 0)
         #expect(table.counts(of: "a").downloading == 1)
         #expect(table.board.waitingPlaces.allSatisfy { $0 == 0 })
     }

@@ -198,6 +198,52 @@ import Testing
         #expect(table.board.summary.batchesInWork == 8)
     }
 
+    /// Whatever one owner has in work, another's image is given a place.
+    @Test func leavesPlacesToOtherOwners() throws {
+        var table = try Table(window: 4, placesPerLevel: 16)
+        for index in 0..<10 { table.accept("many\(index)", images: 10) }
+        #expect(table.board.places.reduce(0, +) == 12)
+        table.owners["other"] = 2
+        table.accept("other", images: 1)
+        #expect(table.state(of: "other") == .processing)
+        table.runToTheEnd()
+        #expect(table.finished.count == 11)
+        #expect(table.board.placesOfOwner.allSatisfy { $0.values.allSatisfy { $0 == 0 } })
+    }
+
+    /// Nor do his manifests, many as they are, keep another's from being worked on, be that one of a lower priority.
+    @Test(arguments: [Darkroom.Priority.normal, .veryLow])
+    func leavesRoomToOtherOwners(priority: Darkroom.Priority) throws {
+        var table = try Table(window: 4, imageBudget: 1600, batchesPerLevel: 8)
+        for index in 0..<100 { table.accept("many\(index)", images: 300) }
+        let waiting = table.board.summary.batchesWaiting
+        #expect(waiting > 90)
+        table.owners["other"] = 2
+        table.accept("other", images: 100, priority: priority)
+        #expect(table.state(of: "other") != nil)
+        #expect(table.board.summary.batchesWaiting == waiting)
+        // Room for those who have little is not for whom it makes have much.
+        table.owners["another"] = 2
+        table.accept("another", images: 150, priority: priority)
+        #expect(table.state(of: "another") == nil)
+        table.runToTheEnd()
+        #expect(table.finished.count == 102)
+        #expect(table.board.imagesOfOwner.allSatisfy { $0.value == 0 })
+    }
+
+    /// The owner who has the fewest images in work is next where there is room again.
+    @Test func worksOnOwnersInTurns() throws {
+        var table = try Table(window: 4, imageBudget: 400, batchesPerLevel: 4)
+        for index in 0..<20 { table.accept("a\(index)", images: 100) }
+        for index in 0..<4 {
+            table.owners["b\(index)"] = 2
+            table.accept("b\(index)", images: 100)
+        }
+        table.runToTheEnd()
+        let last = try #require(table.finishedOrder.lastIndex { $0.hasPrefix("b") })
+        #expect(last < 14, "\(table.finishedOrder)")
+    }
+
     @Test func preparesFromTheFolderWhatItHadNoRoomToKeep() throws {
         var table = try Table(window: 4, imageBudget: 10, preparedBudget: 10)
         for index in 0..<8 { table.accept("b\(index)", images: 7) }

@@ -51,14 +51,13 @@ import Testing
         #expect(!flights.hasWaiters(item(2).work))
         #expect(end(item(1), .shared) == Flights.Change(released: [item(2), item(3)]))
         // They pass, although someone new leads meanwhile.
-        #expect(enter(item(4)))
+        #expect(begin(item(4)) == .leads)
         #expect(enter(item(2)))
         #expect(begin(item(2)) == .copies)
         #expect(begin(item(3)) == .copies)
         // What was to be copied may be gone: then one waits for the new leader.
         #expect(begin(item(2)) == .waits)
         #expect(!enter(item(2)))
-        #expect(begin(item(4)) == .leads)
         #expect(end(item(4), .shared) == Flights.Change(released: [item(2)]))
         #expect(begin(item(2)) == .copies)
         #expect(flights.isEmpty)
@@ -81,59 +80,52 @@ import Testing
         #expect(flights.isEmpty)
     }
 
+    /// Who waited goes for a turn, and whose turn comes first leads the others.
     @Test(arguments: [true, false])
     mutating func leadIsHandedOn(byRemoval: Bool) {
         three()
-        #expect(!enter(item(4, .high)))
-        let first = byRemoval ? remove(item(1)) : end(item(1), .gone)
-        #expect(first == Flights.Change(released: [item(4, .high)]))
-        #expect(enter(item(4, .high)))
-        #expect(end(item(4, .high), .gone) == Flights.Change(released: [item(2)]))
-        #expect(remove(item(3)) == Flights.Change())
+        let after = byRemoval ? remove(item(1)) : end(item(1), .gone)
+        #expect(after == Flights.Change(released: [item(2), item(3)]))
         #expect(enter(item(2)))
-        #expect(end(item(2), .gone) == Flights.Change())
+        #expect(enter(item(3)))
+        #expect(begin(item(3)) == .leads)
+        #expect(begin(item(2)) == .waits)
+        #expect(!enter(item(2)))
+        #expect(remove(item(2)) == Flights.Change())
+        #expect(end(item(3), .gone) == Flights.Change())
         #expect(flights.isEmpty)
     }
 
-    @Test mutating func leaderThatIsPutOffKeepsTheLead() {
-        three()
+    /// Nobody waits for a download whose turn may be far off.
+    @Test mutating func whatHasNotBegunIsWaitedForByNobody() {
         #expect(enter(item(1)))
-        #expect(begin(item(1)) == .leads)
-        #expect(end(item(1), .shared).released.count == 2)
-    }
-
-    @Test mutating func urgentOneTakesTheLeadOfWhatHasNotBegun() {
-        #expect(enter(item(1, .low)))
-        #expect(!enter(item(2, .low)))
+        #expect(enter(item(2)))
         #expect(enter(item(3, .high)))
-        // The former leader's operation still stands in the queue.
-        #expect(begin(item(1, .low)) == .waits)
-        #expect(!enter(item(1, .low)))
         #expect(begin(item(3, .high)) == .leads)
-        // What has begun is waited for by everyone.
+        // What has begun is, by everyone.
         #expect(!enter(item(4, .veryHigh)))
+        #expect(begin(item(1)) == .waits)
+        #expect(!enter(item(1)))
         #expect(
             end(item(3, .high), .shared)
-                == Flights.Change(released: [item(2, .low), item(1, .low), item(4, .veryHigh)]))
+                == Flights.Change(released: [item(4, .veryHigh), item(1)]))
+        // All is over when this one's turn comes: it looks into the cache.
+        #expect(begin(item(2)) == .leads)
+        #expect(end(item(2), .shared) == Flights.Change())
     }
 
-    @Test mutating func formerLeaderLeadsAgainWhereAllIsOver() {
-        #expect(enter(item(1, .low)))
-        #expect(enter(item(2, .high)))
-        #expect(begin(item(2, .high)) == .leads)
-        #expect(end(item(2, .high), .shared) == Flights.Change())
-        #expect(begin(item(1, .low)) == .leads)
-        #expect(end(item(1, .low), .shared) == Flights.Change())
-        #expect(flights.isEmpty)
-    }
-
-    /// A leader that waits for a retry has begun, until it goes into the queue again.
-    @Test mutating func waitingForARetryIsNotBypassed() {
+    /// A leader that waits for a next try keeps the lead, until it goes for a turn again.
+    @Test mutating func whoGoesForATurnAgainLeadsNoMore() {
         three()
         #expect(!enter(item(4, .veryHigh)))
-        #expect(enter(item(1)))
+        var change = Flights.Change()
+        let mayGo = flights.enter(item(1), key, &change)
+        #expect(mayGo)
+        #expect(change == Flights.Change(released: [item(2), item(3), item(4, .veryHigh)]))
         #expect(enter(item(4, .veryHigh)))
+        #expect(begin(item(4, .veryHigh)) == .leads)
         #expect(begin(item(1)) == .waits)
+        #expect(!enter(item(1)))
     }
 
     @Test mutating func whoIsReleasedMayBeCancelled() {
@@ -151,15 +143,17 @@ import Testing
         var change = Flights.Change()
         let first = flights.enter(item(1), otherKey, &change)
         #expect(first)
-        #expect(change == Flights.Change(released: [item(2)]))
+        #expect(change == Flights.Change(released: [item(2), item(3)]))
+        #expect(begin(item(2)) == .leads)
+        #expect(!enter(item(3)))
         change = Flights.Change()
-        #expect(flights.begin(item(2).work, otherKey, &change) == .waits)
+        #expect(flights.begin(item(2).work, otherKey, &change) == .leads)
         #expect(change == Flights.Change(released: [item(3)]))
-        #expect(begin(item(3)) == .leads)
     }
 
     @Test mutating func keysDoNotMeet() {
         #expect(enter(item(1)))
+        #expect(begin(item(1)) == .leads)
         #expect(enter(item(2), otherKey))
         #expect(begin(item(2), otherKey) == .leads)
         #expect(end(item(2), .failed) == Flights.Change())

@@ -23,6 +23,8 @@ struct Table {
     var needs: [String: Int] = [:]
     /// Images filtered at once; 0 for each as a step of its own.
     var width = 0
+    /// Who submitted a batch, where that is not user 1000.
+    var owners: [String: UInt32] = [:]
 
     private(set) var finished: [String: BatchState] = [:]
     private(set) var finishedOrder: [String] = []
@@ -116,7 +118,7 @@ struct Table {
         _ crashes: [Int: Crashes] = [:], _ handOvers: Set<Int> = []
     ) -> PreparedBatch {
         let reference = Status.ManifestReference(
-            name: id, file: "manifest.json", sha256: "", bytes: 0, uid: 1000)
+            name: id, file: "manifest.json", sha256: "", bytes: 0, uid: owners[id] ?? 1000)
         var status = Status(
             id: id, manifest: reference, state: .pending,
             times: Status.Times(received: Clock.timestamp),
@@ -308,7 +310,7 @@ struct Table {
 
     /// A download waits for its host until something calls it.
     mutating func waitForHost(_ key: BatchKey, _ source: Int) {
-        board.downloadWaitsForHost(key, source)
+        board.downloadWaits(key, source)
         queue.removeAll {
             if case .enqueue(.download(key, source), _, _) = $0 { true } else { false }
         }

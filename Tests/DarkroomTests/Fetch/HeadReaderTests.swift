@@ -39,6 +39,14 @@ import Testing
         #expect(Self.read(early + early + final, limit: size - 1).last == .tooLarge)
     }
 
+    /// It is the last head: what follows is in another protocol, though it may look like HTTP.
+    @Test func endsAtAChangeOfProtocols() {
+        let lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: x", ""]
+        let (reader, last) = Self.read(lines)
+        #expect(last == .whole && reader.isWhole)
+        #expect(reader.head?.status.code == 101)
+    }
+
     @Test func ignoresTrailers() {
         let (reader, last) = Self.read([
             "HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Content-Length: 5", "",

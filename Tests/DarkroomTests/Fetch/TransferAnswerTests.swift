@@ -19,6 +19,63 @@ import Testing
         return error
     }
 
+    static let chunked = ["Transfer-Encoding: chunked"]
+    static let end = Array("0\r\n\r\n".utf8)
+
+    static func chunk(_ bytes: [UInt8]) -> [UInt8] {
+        Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
+    }
+
+    static func switching(
+        to bytes: [UInt8], ending: ScriptedOrigin.Reply.Ending = .close
+    ) -> ScriptedOrigin.Reply {
+        ScriptedOrigin.Reply(
+            ["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket"],
+            body: bytes, ending: ending)
+    }
+
+    @Test(arguments: [
+        (
+            switching(to: [1, 2, 3]),
+            "the server answered 101 Switching Protocols, which it was not asked for"
+        ),
+        (
+            ok(["Content-Encoding: gzip"], body: gzip([7]) + [0]),
+            "the body goes on after the end of its Content-Encoding"
+        ),
+        (
+            ok(chunked, body: Array("zz\r\n".utf8)),
+            "the body's chunks (Transfer-Encoding) are damaged"
+        ),
+        (
+            ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 200 OK\r\nConte".utf8)),
+            "the server closed before the head of its answer was whole"
+        ),
+    ])
+    func saysWhy(reply: ScriptedOrigin.Reply, words: String) async throws {
+        #expect(try await Self.error(reply)?.message.hasSuffix(": \(words)") == true)
+    }
+
+    /// A redirect leads on, however damaged its own page is.
+    @Test func followsARedirectWithADamagedPage() async throws {
+        let damaged: [(String, [UInt8])] = [
+            ("gzip", [1, 2, 3]), ("gzip", Self.gzip([7]) + [0]), ("deflate", [9]),
+        ]
+        let origin = try ScriptedOrigin { request in
+            guard let number = Int(request.path.dropFirst()) else { return Self.ok([]) }
+            let (coding, body) = damaged[number]
+            return ScriptedOrigin.Reply(
+                ["HTTP/1.1 302 Found", "Location: /there", "Content-Encoding: \(coding)"],
+                body: body)
+        }
+        defer { origin.stop() }
+        let fixture = try EngineFixture(limits: Self.limits)
+        for number in damaged.indices {
+            let report = try await fixture.fetch("\(origin.baseURL)/\(number)").get()
+            #expect(try EngineFixture.content(report) == Data([1, 2, 3]))
+        }
+    }
+
     static func ok(_ fields: [String], body: [UInt8] = [1, 2, 3]) -> ScriptedOrigin.Reply {
         ScriptedOrigin.Reply(["HTTP/1.1 200 OK"] + fields, body: body)
     }
@@ -70,11 +127,54 @@ import Testing
             (ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 2\r\n\r\n".utf8)), .badResponse),
             (ScriptedOrigin.Reply(["HTTP/1.1 206 X", "Content-Range: bytes 0-2/3"]), .httpStatus),
             (ScriptedOrigin.Reply(["HTTP/1.1 304 X"]), .httpStatus),
+            // A change of protocols that nobody asked for, and what is no HTTP behind it.
+            (switching(to: []), .badResponse), (switching(to: [1, 2, 3]), .badResponse),
+            (switching(to: [1, 2, 3], ending: .hold), .badResponse),
+            (switching(to: Array("HTTP/1.1 200 OK\r\n\r\nabc".utf8)), .badResponse),
+            // Bytes behind the end of what is coded, at once and in a piece of their own.
+            (ok(["Content-Encoding: gzip"], body: gzip([7]) + [0]), .badResponse),
+            (ok(["Content-Encoding: gzip"], body: gzip([7]) + gzip([7])), .badResponse),
+            (
+                ok(
+                    ["Content-Encoding: gzip"] + chunked,
+                    body: chunk(gzip([7])) + chunk([1, 2]) + end), .badResponse
+            ),
+            (
+                ok(["Content-Encoding: deflate"], body: [0x78, 1, 3, 0, 0, 0, 0, 1, 9]),
+                .badResponse
+            ),
+            (
+                ok(["Content-Encoding: gzip"], body: gzip([7]).dropLast(2) + [9, 9, 9]),
+                .badResponse
+            ),
+            // Chunks that are none.
+            (ok(chunked, body: Array("zz\r\nabc\r\n0\r\n\r\n".utf8)), .badResponse),
+            (ok(chunked, body: Array("2\r\nabc\r\n0\r\n\r\n".utf8)), .badResponse),
+            (
+                ok(chunked, body: Array("fffffffffffffffffffffff\r\nabc\r\n".utf8)),
+                .badResponse
+            ),
+            // Heads that end early.
+            (ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 200 OK\r\nConte".utf8)), .connectionLost),
+            (ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 200 OK\r\n".utf8)), .connectionLost),
+            (ScriptedOrigin.Reply(["HTTP/1.1 100 Continue"]), .connectionLost),
+            // What becomes of a page's body is nothing to its status.
+            (
+                ScriptedOrigin.Reply(
+                    ["HTTP/1.1 404 X", "Content-Encoding: gzip"], body: gzip([7]) + [0]),
+                .httpStatus
+            ),
+            (
+                ScriptedOrigin.Reply(
+                    ["HTTP/1.1 404 X"] + chunked, body: Array("zz\r\n".utf8)), .httpStatus
+            ),
         ] as [(ScriptedOrigin.Reply, FetchError.Code)])
     func names(reply: ScriptedOrigin.Reply, code: FetchError.Code) async throws {
         let error = try await Self.error(reply)
         #expect(error?.kind == code)
         #expect(error?.fault == nil)
+        // None of it is this machine's disk's doing.
+        #expect(error?.message.contains("writ") != true, "\(error?.message ?? "")")
         #expect(error?.isTransient == (code == .httpStatus ? false : code.isTransient))
     }
 

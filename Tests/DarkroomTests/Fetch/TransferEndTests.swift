@@ -56,6 +56,27 @@ import Testing
         #expect(await outcomes.wait(for: 1).first?.failure == .cancelled(request.url))
     }
 
+    /// What a server has begun to answer goes on, at the same time.
+    @Test func cancelsWhatIsNotAnswered() async throws {
+        let origin = try MisbehavingOrigin()
+        defer { origin.stop() }
+        let listener = try DeafListener()
+        let fixture = try EngineFixture()
+        let answered = Collected<Result<TransferReport, FetchError>>()
+        let unanswered = Collected<Result<TransferReport, FetchError>>()
+        let begun = try fixture.request(origin.url(.stalled))
+        let id = fixture.engine.start(begun) { answered.add($0) }
+        while try fixture.size(of: begun) == 0 { await Task.yield() }
+        for url in [origin.url(.silent), "http://127.0.0.1:\(listener.port)/"] {
+            fixture.engine.start(try fixture.request(url)) { unanswered.add($0) }
+        }
+        fixture.engine.cancelUnanswered()
+        #expect(await unanswered.wait(for: 2).map { $0.failure?.kind } == [.cancelled, .cancelled])
+        #expect(answered.all.isEmpty)
+        fixture.engine.cancel(id)
+        #expect(await answered.wait(for: 1).count == 1)
+    }
+
     @Test func stopsWithTransfersInFlight() async throws {
         let origin = try MisbehavingOrigin()
         defer { origin.stop() }

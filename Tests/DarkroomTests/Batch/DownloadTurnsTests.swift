@@ -1,0 +1,448 @@
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Which downloads get places. Batches are numbers; a batch's owner and level are fixed by its number where nothing else
+/// is said.
+@Suite struct DownloadTurnsTests {
+    /// A `DownloadTurns` whose downloads are told by their sources, of one batch or of several.
+    private final class Desk {
+        private var turns: DownloadTurns
+
+        init(places: Int = 1000, perHost: Int = 1000) {
+            turns = DownloadTurns(limits: .init(places: places, perHost: perHost))
+        }
+
+        var waitingCount: Int { turns.waitingCount }
+        var waitingForHostCount: Int { turns.waitingForHostCount }
+        var hostCount: Int { turns.hostCount }
+
+        /// Those that go into the queue.
+        func add(
+            _ source: Int, batch: Int = 1, owner: UInt32 = 1, _ priority: Priority = .normal,
+            host: ByteString? = "h"
+        ) -> [Int] {
+            let item = DownloadTurns.Item(
+                work: .download(batch, source: source), priority: priority, quality: .default)
+            return sources(turns.add(item, owner: owner, host: host))
+        }
+
+        func enter(
+            _ source: Int, batch: Int = 1, owner: UInt32 = 1, _ priority: Priority = .normal,
+            host: ByteString? = "h"
+        ) -> Bool {
+            !add(source, batch: batch, owner: owner, priority, host: host).isEmpty
+        }
+
+        /// Those of `0..<count` that got a place.
+        func enterAll(_ count: Int) -> [Int] { (0..<count).filter { enter($0) } }
+
+        func mayBegin(_ source: Int, batch: Int = 1) -> Bool {
+            turns.mayBegin(.download(batch, source: source))
+        }
+
+        func leave(_ source: Int, batch: Int = 1) -> [Int] {
+            sources(turns.leave(.download(batch, source: source)))
+        }
+
+        func remove(_ source: Int, batch: Int = 1) -> [Int] {
+            sources(turns.remove(.download(batch, source: source)))
+        }
+
+        func setLimits(places: Int = 1000, perHost: Int = 1000) -> [Int] {
+            sources(turns.setLimits(.init(places: places, perHost: perHost)))
+        }
+
+        func pause(_ host: ByteString, until: UInt64, now: UInt64) -> Bool {
+            turns.pause(host, until: until, now: now)
+        }
+
+        func resume(_ host: ByteString, now: UInt64) -> (items: [Int], again: UInt64?) {
+            let (items, again) = turns.resume(host, now: now)
+            return (sources(items), again)
+        }
+
+        private func sources(_ items: [DownloadTurns.Item]) -> [Int] {
+            items.map {
+                if case .download(_, let source) = $0.work { source } else { -1 }
+            }
+        }
+    }
+
+    // MARK: Hosts
+
+    @Test func letsOnlySoManyOfAHostIn() {
+        let desk = Desk(perHost: 2)
+        #expect(desk.enterAll(5) == [0, 1])
+        #expect(desk.waitingCount == 3 && desk.waitingForHostCount == 3)
+        #expect(desk.leave(1) == [2])
+        // Who has none gives none back.
+        #expect(desk.leave(1).isEmpty)
+        #expect(desk.leave(4).isEmpty)
+        #expect(desk.waitingCount == 2)
+    }
+
+    @Test func countsEachHostForItself() {
+        let desk = Desk(perHost: 1)
+        #expect(desk.enter(0, host: "a:80"))
+        #expect(desk.enter(1, host: "b:80"))
+        #expect(!desk.enter(2, host: "a:80"))
+        #expect(desk.leave(1).isEmpty)
+        #expect(desk.hostCount == 1)
+    }
+
+    /// Files of this machine need places, and have no host.
+    @Test func countsNoHostOfLocalFiles() {
+        let desk = Desk(places: 3, perHost: 1)
+        #expect((0..<3).allSatisfy { desk.enter($0, host: nil) })
+        #expect(!desk.enter(3, host: nil))
+        #expect(desk.waitingForHostCount == 0)
+        #expect(desk.leave(0) == [3])
+    }
+
+    @Test func servesTheHighestLevelFirstAndWhoCameFirst() {
+        let desk = Desk(places: 1)
+        #expect(desk.enter(0, batch: 10))
+        let levels: [Priority] = [.low, .high, .normal, .high, .low]
+        for (index, priority) in levels.enumerated() {
+            #expect(!desk.enter(index + 1, batch: priority.rank, priority))
+        }
+        var order: [Int] = []
+        var (last, batch) = (0, 10)
+        while let next = desk.leave(last, batch: batch).first {
+            (last, batch) = (next, levels[next - 1].rank)
+            order.append(last)
+        }
+        #expect(order == [2, 4, 3, 1, 5])
+        #expect(desk.hostCount == 0)
+    }
+
+    @Test func letsNobodyInWhileTheHostIsPaused() {
+        let desk = Desk(perHost: 2)
+        #expect(desk.enter(0))
+        #expect(desk.pause("h", until: 100, now: 1))
+        // Further answers of the same kind are no news, but they may ask for more, and not for less.
+        #expect(!desk.pause("h", until: 200, now: 2))
+        #expect(!desk.pause("h", until: 50, now: 2))
+        #expect(!desk.enter(1))
+        #expect(desk.enter(2, host: "other"))
+        #expect(!desk.mayBegin(0) && desk.mayBegin(2))
+        #expect(desk.leave(0).isEmpty)
+        let early = desk.resume("h", now: 100)
+        #expect(early.items.isEmpty && early.again == 200)
+        // Who comes when the time is over, but before those who wait have been let in, is behind them.
+        #expect(!desk.enter(3))
+        let (items, again) = desk.resume("h", now: 201)
+        #expect(items == [1, 3] && again == nil)
+        #expect(desk.mayBegin(1))
+        #expect(desk.pause("h", until: 300, now: 250))
+    }
+
+    @Test func aPauseThatIsOverIsNone() {
+        let desk = Desk(perHost: 1)
+        #expect(!desk.pause("h", until: 5, now: 5))
+        #expect(desk.enter(0))
+        let none = desk.resume("nobody", now: 5)
+        #expect(none.items.isEmpty && none.again == nil)
+    }
+
+    @Test func forgetsWhatIsCancelled() {
+        let desk = Desk(perHost: 1)
+        #expect(desk.enterAll(4) == [0])
+        #expect(desk.remove(1).isEmpty)
+        #expect(desk.remove(1).isEmpty)
+        #expect(desk.waitingCount == 2)
+        // It comes again, behind the others.
+        #expect(!desk.enter(1))
+        #expect(desk.remove(0) == [2])
+        #expect(desk.leave(2) == [3])
+        #expect(desk.leave(3) == [1])
+    }
+
+    /// An operation that was cancelled and ends late must not take the wait of its successor.
+    @Test func whoLeavesDoesNotTakeAWaitWithIt() {
+        let desk = Desk(perHost: 1)
+        #expect(desk.enterAll(2) == [0])
+        #expect(desk.leave(1).isEmpty)
+        #expect(desk.waitingCount == 1)
+        // Who is here already is not taken in twice.
+        #expect(desk.enter(0))
+        #expect(!desk.enter(1))
+        #expect(desk.waitingCount == 1)
+    }
+
+    @Test func takesNewLimits() {
+        let desk = Desk(perHost: 1)
+        #expect(desk.enterAll(6) == [0])
+        #expect(desk.setLimits(perHost: 3) == [1, 2])
+        #expect(desk.setLimits(perHost: 1).isEmpty)
+        #expect(desk.leave(0).isEmpty)
+        #expect(desk.leave(1).isEmpty)
+        #expect(desk.leave(2) == [3])
+        #expect(desk.setLimits(places: 2) == [4])
+        #expect(desk.setLimits(places: 3) == [5])
+    }
+
+    // MARK: Shares
+
+    /// Whatever waits behind them, a batch and an owner leave some places to others; with few there is no room for that.
+    @Test(
+        arguments: [
+            (1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 3, 4), (8, 6, 7), (16, 12, 14), (64, 48, 56),
+            (1024, 768, 896),
+        ])
+    func keepsPlacesBack(places: Int, ofBatch: Int, ofOwner: Int) {
+        let desk = Desk(places: places, perHost: 6)
+        // Each download has a host of its own, as if none of them ever answered.
+        let lone = (0..<2 * places).count { desk.enter($0, host: "\($0)" as ByteString) }
+        #expect(lone == ofBatch)
+        var all = lone
+        for batch in 2...6 {
+            all += (0..<places).count { desk.enter($0, batch: batch, host: "\($0)" as ByteString) }
+        }
+        #expect(all == ofOwner)
+        // An urgent batch of the same owner does not take what is kept for others.
+        #expect(!desk.enter(0, batch: 99, .veryHigh) || ofOwner == places)
+        #expect(desk.enter(0, batch: 100, owner: 2, .veryLow) == (ofOwner < places))
+    }
+
+    /// The bound: those who have nothing are served first when something ends, one after the other.
+    @Test(arguments: [1, 2, 3, 4, 16, 64])
+    func servesNewcomersWithTheNextPlaces(places: Int) {
+        let desk = Desk(places: places)
+        var held: [(source: Int, batch: Int)] = []
+        for owner in 1...20 where held.count < places {
+            for source in 0..<2 * places
+            where desk.enter(source, batch: owner, owner: UInt32(owner), host: "\(source)") {
+                held.append((source, owner))
+            }
+        }
+        #expect(held.count == places)
+        let newcomers = Array(1000..<1000 + places)
+        for owner in newcomers {
+            #expect(!desk.enter(owner, batch: owner, owner: UInt32(owner), host: "x\(owner)"))
+        }
+        #expect(held.flatMap { desk.leave($0.source, batch: $0.batch) } == newcomers)
+    }
+
+    @Test func aHigherLevelTakesWhatEndsUpToItsShare() {
+        let desk = Desk(places: 16)
+        let low = (0..<40).filter { desk.enter($0, host: "\($0)" as ByteString) }
+        #expect(low.count == 12)
+        // The four that are kept, then each that ends, as if the lower level were not there.
+        let high = 100..<140
+        #expect(
+            high.count { desk.enter($0, batch: 2, owner: 2, .high, host: "\($0)" as ByteString) }
+                == 4)
+        for source in low.prefix(8) {
+            let served = desk.leave(source)
+            #expect(served.count == 1 && served.allSatisfy { high.contains($0) })
+        }
+        // It has its share. The next place is kept free, and the one after is the lower level's.
+        #expect(desk.leave(low[8]).isEmpty)
+        let served = desk.leave(low[9])
+        #expect(served.count == 1 && served.allSatisfy { !high.contains($0) })
+    }
+
+    /// Of one host that all want, each owner gets as many places, and each of its batches.
+    @Test func sharesAHost() {
+        let desk = Desk(places: 100, perHost: 6)
+        for source in 0..<40 { _ = desk.enter(source, batch: 1) }
+        for source in 40..<80 { _ = desk.enter(source, batch: 2) }
+        for source in 80..<120 { _ = desk.enter(source, batch: 3, owner: 2) }
+        var served = (0..<6).flatMap { desk.leave($0, batch: 1) }
+        #expect(served.count == 6)
+        #expect(served.count { (80..<120).contains($0) } == 3)
+        #expect(served.count { (40..<80).contains($0) } == 2)
+        for _ in 0..<60 {
+            let next = served.removeFirst()
+            served += desk.leave(next, batch: next / 40 + 1)
+            #expect((2...4).contains(served.count { $0 >= 80 }))
+        }
+    }
+
+    /// A batch goes round its hosts, and first to those that have none of anybody's.
+    @Test func takesHostsInTurns() {
+        let desk = Desk(places: 1)
+        #expect(desk.enter(0, host: "dead"))
+        for source in 1..<7 {
+            #expect(!desk.enter(source, host: source < 4 ? "dead" : "\(source)"))
+        }
+        var order: [Int] = []
+        var last = 0
+        while let next = desk.leave(last).first {
+            last = next
+            order.append(next)
+        }
+        #expect(order == [1, 4, 5, 6, 2, 3])
+    }
+
+    // MARK: Many
+
+    /// With 100,000 that wait each call still looks at few of them; were it otherwise, this would take hours.
+    @Test func isQuickWithMany() {
+        let desk = Desk(perHost: 1)
+        let count = 100_000
+        #expect(desk.enterAll(count) == [0])
+        for source in 1..<count where source % 2 == 1 { _ = desk.remove(source) }
+        var served = 0
+        var last = 0
+        while let next = desk.leave(last).first {
+            last = next
+            served += 1
+        }
+        #expect(served == count / 2 - 1)
+        #expect(desk.waitingCount == 0 && desk.hostCount == 0)
+    }
+
+    /// A thousand batches that want the same host.
+    @Test func isQuickWithManyBatches() {
+        let desk = Desk(places: 16, perHost: 6)
+        for source in 0..<50_000 { _ = desk.enter(source, batch: source % 1000) }
+        var held = Array(0..<6)
+        var served = 6
+        while let last = held.popLast() {
+            let next = desk.leave(last, batch: last % 1000)
+            served += next.count
+            held += next
+        }
+        #expect(served == 50_000 && desk.hostCount == 0)
+    }
+
+    /// Random calls, held against the rule after each.
+    @Test(arguments: 0..<12) func keepsTheRuleInAnyOrder(seed: UInt64) {
+        var room = Room(seed: seed)
+        for now in 1..<3000 { room.act(UInt64(now)) }
+        room.drain()
+    }
+
+    @Test(
+        arguments: [
+            ("http://h/a.png", "h:80"), ("HTTPS://H/a.png", "h:443"), ("http://h:8080/", "h:8080"),
+            ("http://h:?x", "h:80"), ("http://ann:pw@h/a@b", "h:80"), ("http://a@b@h", "h:80"),
+            ("http://[::1]/a", "[::1]:80"), ("https://[::1]:8443#a", "[::1]:8443"),
+            ("http:///a", nil), ("http:h", nil), ("ftp://h/a", nil), ("a/b.png", nil), ("", nil),
+            ("file:///a", nil), ("https:", nil),
+        ] as [(ByteString, ByteString?)])
+    func tellsTheHost(source: ByteString, host: ByteString?) {
+        #expect(DownloadTurns.host(of: source) == host)
+    }
+}
+
+/// Downloads of several owners, batches, levels and hosts that come and go, and what must hold of them.
+private struct Room {
+    private struct Download: Hashable {
+        let batch: Int
+        let source: Int
+        let host: String
+
+        /// Each owner has four batches, of several levels.
+        var owner: UInt32 { UInt32(batch / 4) }
+        var priority: Priority { Priority.allCases[batch % 3 + 1] }
+        var level: Int { Level(priority, .default).index }
+        var work: Work { .download(batch, source: source) }
+    }
+
+    private var random: SplitMix64
+    private var turns: DownloadTurns
+    private var limits: DownloadTurns.Limits
+    private var held: [Work: Download] = [:]
+    private var waiting: [Work: Download] = [:]
+    private var paused: [String: UInt64] = [:]
+
+    init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
+        limits = .init(
+            places: [1, 2, 3, 4, 7, 16, 33][Int(seed % 7)], perHost: Int(seed % 4) + 1)
+        turns = DownloadTurns(limits: limits)
+    }
+
+    mutating func act(_ now: UInt64) {
+        let host = "h\(Int.random(in: 0..<9, using: &random))"
+        let download = Download(
+            batch: Int.random(in: 0..<12, using: &random),
+            source: Int.random(in: 0..<40, using: &random), host: host)
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0..<6: add(download)
+        case 6..<9:
+            guard
+                let work = held.keys.sorted(by: { $0.name < $1.name }).randomElement(using: &random)
+            else { return }
+            held[work] = nil
+            take(turns.leave(work))
+        case 9:
+            held[download.work] = nil
+            waiting[download.work] = nil
+            take(turns.remove(download.work))
+        case 10:
+            _ = turns.pause(host, until: now + 30, now: now)
+            paused[host] = max(paused[host] ?? 0, now + 30)
+        default: resume(host, now)
+        }
+        check()
+    }
+
+    private mutating func add(_ download: Download) {
+        let isNew = held[download.work] == nil && waiting[download.work] == nil
+        if isNew { waiting[download.work] = download }
+        let item = DownloadTurns.Item(
+            work: download.work, priority: download.priority, quality: .default)
+        let served = turns.add(item, owner: download.owner, host: download.host)
+        if isNew { take(served) }
+    }
+
+    private mutating func resume(_ host: ByteString, _ now: UInt64) {
+        let (items, again) = turns.resume(host, now: now)
+        if again == nil { paused[host] = nil }
+        take(items)
+    }
+
+    private mutating func take(_ items: [DownloadTurns.Item]) {
+        for item in items {
+            guard let download = waiting.removeValue(forKey: item.work) else {
+                Issue.record("\(item.work.name) did not wait")
+                continue
+            }
+            held[item.work] = download
+        }
+    }
+
+    private func isOpen(_ host: String) -> Bool {
+        paused[host] == nil && held.values.count { $0.host == host } < limits.perHost
+    }
+
+    /// Whether the rule keeps a place that is free from one that waits.
+    private func isOverItsShare(_ download: Download) -> Bool {
+        let free = limits.places - held.values.count { $0.level >= download.level }
+        let own = held.values.filter { $0.owner == download.owner }
+        let ownBelow = own.count { $0.level < download.level }
+        return own.count { $0.batch == download.batch } >= 3 * free
+            || own.count >= 7 * (free - ownBelow)
+    }
+
+    private func check() {
+        #expect(held.count <= limits.places)
+        #expect(turns.waitingCount == waiting.count)
+        #expect(turns.waitingForHostCount == waiting.values.count { !isOpen($0.host) })
+        for host in Set(held.values.map(\.host)) {
+            #expect(held.values.count { $0.host == host } <= limits.perHost)
+        }
+        // No place is free that somebody might have.
+        guard held.count < limits.places else { return }
+        for download in waiting.values where isOpen(download.host) {
+            #expect(isOverItsShare(download))
+        }
+    }
+
+    /// All that wait are served in the end, and nothing is left.
+    mutating func drain() {
+        for host in Array(paused.keys) { resume(host, .max) }
+        while let work = held.keys.first {
+            held[work] = nil
+            take(turns.leave(work))
+            check()
+        }
+        #expect(waiting.isEmpty && turns.waitingCount == 0 && turns.hostCount == 0)
+    }
+}

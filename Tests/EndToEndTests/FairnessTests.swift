@@ -1,0 +1,134 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// One user's hosts that never answer, and another user's picture.
+@Suite(.fewAtATime) struct FairnessTests {
+    /// What is wrong with a host.
+    enum Fault: String, CaseIterable {
+        /// It does not accept connections.
+        case deaf
+        /// It accepts them, and that is all.
+        case silent
+    }
+
+    /// Thirty hosts of one fault.
+    private struct DeadHosts {
+        private let listener: any Sendable
+        private let port: UInt16
+
+        init(_ fault: Fault) throws {
+            switch fault {
+            case .deaf:
+                let listener = try DeafListener()
+                (self.listener, port) = (listener, listener.port)
+            case .silent:
+                let listener = try SilentListener()
+                (self.listener, port) = (listener, listener.port)
+            }
+        }
+
+        func images(_ count: Int) -> [(name: String, source: String)] {
+            (0..<count).map { ("i\($0)", "http://127.0.1.\($0 % 30 + 1):\(port)/\($0).png") }
+        }
+    }
+
+    /// No transfer is ever given up, so that no place that is taken becomes free.
+    private static let settings = Bench.patient.merging([
+        "downloads.connectTimeout": "1h"
+    ]) { $1 }
+
+    private static let both = Fault.allCases.flatMap { [($0, Priority.normal), ($0, .veryHigh)] }
+
+    @Test(arguments: both) func aManifestOfDeadHosts(fault: Fault, priority: Priority) async throws
+    {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run(Self.settings)
+        let hosts = try DeadHosts(fault)
+        try await bench.withstands(daemon) {
+            try bench.drop("attack", images: hosts.images(600), priority: priority)
+            try await Self.begun("attack", 12, bench, daemon)
+        }
+    }
+
+    /// Among what waits behind dead hosts is the very URL that the other user wants, too.
+    @Test func aManifestOfDeadHostsThatNamesTheSameURL() async throws {
+        let bench = try Bench(pictures: 1)
+        let cache = try ScratchDirectory()
+        var settings = Self.settings
+        settings["cache.folder"] = cache.path
+        settings["cache.maxBytes"] = "64MiB"
+        let daemon = try await bench.run(settings)
+        let hosts = try DeadHosts(.silent)
+        try await bench.withstands(daemon) {
+            var images = hosts.images(200)
+            images.insert(("same", bench.url("0.png")), at: 100)
+            try bench.drop("attack", images: images)
+            try await Self.begun("attack", 12, bench, daemon)
+        }
+    }
+
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can submit as another user"),
+        arguments: Fault.allCases)
+    func fiftyManifestsOfDeadHosts(fault: Fault) async throws {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run(Self.settings)
+        let hosts = try DeadHosts(fault)
+        try await bench.withstands(daemon) {
+            for number in 0..<50 {
+                try bench.drop("attack-\(number)", images: hosts.images(600))
+            }
+            // All of them, lest some come to the inbox after the other user's.
+            for number in 0..<50 {
+                _ = try await bench.spool.waitForStatus(of: "attack-\(number)", daemon, "claimed") {
+                    _ in true
+                }
+            }
+            try await Self.begun("attack-0", 12, bench, daemon)
+        }
+    }
+
+    /// With one place for all, the next that is free is the other user's.
+    @Test func takesTurnsAtASinglePlace() async throws {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run([
+            "downloads.concurrency": "1", "downloads.connectTimeout": "1s",
+            "downloads.retries": "0",
+        ])
+        let hosts = try DeadHosts(.deaf)
+        try await bench.withstands(daemon) {
+            try bench.drop("attack", images: hosts.images(600))
+            try await Self.begun("attack", 1, bench, daemon)
+        }
+    }
+
+    /// A host that answers has its turns among those of its manifest that do not.
+    @Test func aHostThatAnswersBesideDeadOnes() async throws {
+        let bench = try Bench(pictures: 10)
+        let daemon = try await bench.run([
+            "downloads.connectTimeout": "500ms", "downloads.retries": "0",
+        ])
+        let hosts = try DeadHosts(.deaf)
+        var images = hosts.images(600)
+        let good = (0..<10).map { (name: "good\($0)", source: bench.url("\($0).png")) }
+        images.insert(contentsOf: good, at: 30)
+        try bench.drop("mixed", images: images)
+        let status = try await bench.spool.waitForStatus(of: "mixed", daemon, "all that answers") {
+            $0.counts.filtered == 10
+        }
+        #expect(!status.state.isFinal)
+        try bench.spool.drop("mixed.cancel", "")
+        #expect(try await bench.spool.finish("mixed", daemon).state == .cancelled)
+    }
+
+    /// Waits until so many downloads of a manifest are under way.
+    private static func begun(
+        _ id: String, _ count: Int, _ bench: Bench, _ daemon: DaemonProcess
+    ) async throws {
+        _ = try await bench.spool.waitForStatus(of: id, daemon, "\(count) downloads at work") {
+            $0.counts.downloading >= count
+        }
+    }
+}

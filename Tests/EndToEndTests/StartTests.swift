@@ -1,0 +1,89 @@
+import Darkroom
+import Foundation
+import TestSupport
+import Testing
+
+/// Signals that come before the daemon listens to them, and too few descriptors.
+@Suite(.fewAtATime) struct StartTests {
+    private static let signals = [SIGUSR1, SIGUSR2, SIGHUP, SIGTERM, SIGINT]
+
+    /// Sent as soon as there is a process, and a little later each time; blocked by who starts it, for before its first
+    /// instruction a process can do nothing for itself.
+    @Test(arguments: [SIGUSR1, SIGUSR2, SIGHUP], 0..<6)
+    func aSignalAtTheStartActsWhenTheDaemonStands(signal: CInt, turn: Int) async throws {
+        let spool = try SpoolFixture()
+        let daemon = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: spool.path), blocked: Self.signals)
+        usleep(UInt32(turn) * 5000)
+        daemon.send(signal)
+        switch signal {
+        case SIGUSR1:
+            try await daemon.waitForStatusText("Paused (SIGUSR1)")
+            try await daemon.waitUntil("the mark of the pause") { _ in spool.exists("paused") }
+        case SIGHUP: try await daemon.says("The configuration has been read again")
+        default: try await daemon.waitForStatusText("Idle")
+        }
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT], 0..<4)
+    func aStopAtTheStartStops(signal: CInt, turn: Int) async throws {
+        let spool = try SpoolFixture()
+        let daemon = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: spool.path), blocked: Self.signals)
+        usleep(UInt32(turn) * 5000)
+        daemon.send(signal)
+        #expect(try await daemon.waitForEnding() == .exited(0))
+    }
+
+    // MARK: Descriptors
+
+    /// With each limit it either works or says why not; from 3 + 48 on it works.
+    @Test(arguments: 3...64) func worksOrSaysThatThereAreTooFewDescriptors(limit: Int) async throws
+    {
+        let spool = try SpoolFixture()
+        let pictures = try ScratchDirectory()
+        try Data(Bench.picture).write(to: pictures.url.appending(path: "a.png"))
+        let cache = try ScratchDirectory()
+        let daemon = try DaemonProcess(
+            arguments: DaemonProcess.arguments(
+                spool: spool.path,
+                settings: [
+                    "sources.roots": "[\(pictures.path)]", "cache.folder": cache.path,
+                    "cache.maxBytes": "64MiB",
+                ]), limit: "-n \(limit)")
+        guard limit >= 51 else {
+            let ending = try await daemon.waitForEnding()
+            // With three the loader does not find the libraries: what it says is its own.
+            if limit == 3, ending == .exited(127) { return }
+            #expect(ending == .exited(71))
+            #expect(
+                daemon.outputText.contains(
+                    "the limit of open files (RLIMIT_NOFILE) is \(limit), of which 3 are open"),
+                "\(daemon.describe())")
+            #expect(spool.list("active") == [])
+            return
+        }
+        try await daemon.waitForStatusText("Idle")
+        try spool.drop(
+            "a.json", Bench.json(["images": (0..<8).map { ["name": "i\($0)", "source": "a.png"] }]))
+        let status = try await spool.finish("a", daemon)
+        #expect(status.state == .completed)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// The limit that may be raised is.
+    @Test func raisesTheLimit() async throws {
+        let spool = try SpoolFixture()
+        let daemon = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: spool.path), limit: "-S -n 20")
+        try await daemon.waitForStatusText("Idle")
+        let limits = try String(
+            contentsOfFile: "/proc/\(daemon.identifier)/limits", encoding: .utf8)
+        let line = try #require(
+            limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
+        let words = line.split(separator: " ")
+        #expect(words[3] == words[4])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+}
