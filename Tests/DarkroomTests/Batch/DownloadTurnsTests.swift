@@ -335,7 +335,7 @@ private struct Room {
     private struct Download: Hashable {
         let batch: Int
         let source: Int
-        let host: String
+        let host: ByteString
 
         /// Each owner has four batches, of several levels.
         var owner: UInt32 { UInt32(batch / 4) }
@@ -349,7 +349,7 @@ private struct Room {
     private var limits: DownloadTurns.Limits
     private var held: [Work: Download] = [:]
     private var waiting: [Work: Download] = [:]
-    private var paused: [String: UInt64] = [:]
+    private var paused: [ByteString: UInt64] = [:]
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
@@ -359,7 +359,7 @@ private struct Room {
     }
 
     mutating func act(_ now: UInt64) {
-        let host = "h\(Int.random(in: 0..<9, using: &random))"
+        let host: ByteString = "h\(Int.random(in: 0..<9, using: &random))"
         let download = Download(
             batch: Int.random(in: 0..<12, using: &random),
             source: Int.random(in: 0..<40, using: &random), host: host)
@@ -408,7 +408,7 @@ private struct Room {
         }
     }
 
-    private func isOpen(_ host: String) -> Bool {
+    private func isOpen(_ host: ByteString) -> Bool {
         paused[host] == nil && held.values.count { $0.host == host } < limits.perHost
     }
 

@@ -20,10 +20,12 @@ import Testing
     static let ownKeys = [
         "Common/ControlGroup.swift": "paths of control groups, from the kernel",
         "Daemon/Bursts.swift": "codes and states",
+        "Daemon/ConfigurationCheck.swift": "keys of settings",
         "Daemon/ConfigurationFile.swift": "keys of the administrator's file",
         "Daemon/ConfigurationLoader.swift": "the environment",
         "Daemon/EventLog+Batches.swift": "error codes",
         "Daemon/Metrics.swift": "error codes",
+        "Daemon/ServiceUnit.swift": "properties of a unit, from systemctl",
         "Daemon/Words.swift": "codes and states",
         "Fetch/CacheOpening.swift": "the environment",
         "Fetch/CacheStore.swift": "error codes",
