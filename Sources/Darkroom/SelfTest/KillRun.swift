@@ -80,6 +80,9 @@ package struct KillRun {
             try dropSome()
             if point == .receiptManifestMoved { try drop(.rejected) }
             if point == .submittedGivenBack { try drop(.tooLarge) }
+            if [.handOverWritten, .handOverMoved, .handOverRemoved].contains(point) {
+                try drop(.marked)
+            }
             // The later passings are tried too, for then there is more under way.
             let passing =
                 point.comesOften && attempt == 1 ? Int.random(in: 1...3, using: &random) : 1

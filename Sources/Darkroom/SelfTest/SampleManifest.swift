@@ -28,6 +28,19 @@ extension SampleManifest {
         kind: "long", format: .yaml,
         text: String(repeating: "# nothing\n", count: limit / 10 + 1), outcome: nil)
 
+    /// Images made of others whose output does not keep their pixels.
+    package static let marked = SampleManifest(
+        kind: "marked", format: .yaml,
+        text: """
+            images:
+              mark: {source: alpha.png, output: {format: jpeg}}
+              a: {source: large.png, filters: [{watermark: {from: mark}}]}
+              b: {from: mark, filters: [flip], output: {format: jpeg}}
+              c: {source: deep.png, filters: [{overlay: {from: b}}]}
+
+            """,
+        outcome: (4, 0))
+
     /// One image, for tests in which every call counts.
     package static let single = SampleManifest(
         kind: "single", format: .json, text: #"{"images": ["small.png"]}"#, outcome: (1, 0))
@@ -86,17 +99,7 @@ extension SampleManifest {
 
                 """,
             outcome: (4, 0)),
-        SampleManifest(
-            kind: "marked", format: .yaml,
-            text: """
-                images:
-                  mark: {source: alpha.png, output: {format: jpeg}}
-                  a: {source: large.png, filters: [{watermark: {from: mark}}]}
-                  b: {from: mark, filters: [flip], output: {format: jpeg}}
-                  c: {source: deep.png, filters: [{overlay: {from: b}}]}
-
-                """,
-            outcome: (4, 0)),
+        marked,
         SampleManifest(
             kind: "снимки", format: .yaml,
             text: """
