@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One user's hosts that never answer, and another user's picture.
+/// What one user has done for long or for ever, and another user's picture.
 @Suite(.fewAtATime) struct FairnessTests {
     /// What is wrong with a host.
     enum Fault: String, CaseIterable {
@@ -121,6 +121,32 @@ import Testing
         #expect(!status.state.isFinal)
         try bench.spool.drop("mixed.cancel", "")
         #expect(try await bench.spool.finish("mixed", daemon).state == .cancelled)
+    }
+
+    /// Many manifests wait for one transfer, each under many names, and are held and released.
+    @Test func manyThatWaitForOneTransfer() async throws {
+        let bench = try Bench(pictures: 1)
+        let cache = try ScratchDirectory()
+        var settings = Self.settings
+        settings["cache.folder"] = cache.path
+        settings["cache.maxBytes"] = "64MiB"
+        let daemon = try await bench.run(settings)
+        let silent = try SilentListener()
+        let ids = (0..<60).map { "attack-\($0)" }
+        try await bench.withstands(daemon) {
+            for id in ids {
+                let images = (0..<400).map {
+                    (name: "i\($0)", source: "http://127.0.1.1:\(silent.port)/a.png#\(id)-\($0)")
+                }
+                try bench.drop(id, images: images)
+            }
+            for id in ids {
+                _ = try await bench.spool.waitForStatus(of: id, daemon, "begun") {
+                    $0.state == .processing
+                }
+            }
+            for id in ids { try bench.spool.drop("\(id).hold", "") }
+        }
     }
 
     /// Waits until so many downloads of a manifest are under way.

@@ -171,14 +171,25 @@ final class Batch {
                 sourceOfImage.append(-1)
                 continue
             }
-            let source = indices[text] ?? sources.count
+            let key = Self.key(of: text)
+            let source = indices[key] ?? sources.count
             if source == sources.count {
-                indices[text] = source
+                indices[key] = source
                 sources.append(Source(text: text))
             }
             if !status.images[index].state.isFinal { sources[source].users += 1 }
             sourceOfImage.append(source)
         }
+    }
+
+    /// What images with the same source have in common. URLs may be the same though written differently, and the
+    /// batch would wait for itself for thousands of them.
+    private static func key(of text: ByteString) -> ByteString {
+        let isAsSent = text.utf8.allSatisfy {
+            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#")
+        }
+        guard !isAsSent, case .remote(let url)? = try? SourceReference(text) else { return text }
+        return url.requested
     }
 
     private func indexDependencies() {

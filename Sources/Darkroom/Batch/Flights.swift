@@ -41,7 +41,8 @@ struct Flights: Sendable {
 
     private struct Flight: Sendable {
         let leader: Work
-        var waiters: [Item] = []
+        /// By their work, for any of thousands may leave; with numbers that grow from one to the next.
+        var waiters: [Work: (number: Int, item: Item)] = [:]
     }
 
     private enum Pass: Sendable { case copies, alone }
@@ -51,6 +52,7 @@ struct Flights: Sendable {
     private var keys: [Work: CacheKey] = [:]
     /// Of those who were released and have not had their turn.
     private var passes: [Work: Pass] = [:]
+    private var lastNumber = 0
 
     /// Those who wait.
     var waitingCount: Int { flights.values.reduce(0) { $0 + $1.waiters.count } }
@@ -67,7 +69,8 @@ struct Flights: Sendable {
         leave(item.work, &change)
         guard flights[key] != nil else { return true }
         keys[item.work] = key
-        flights[key]?.waiters.append(item)
+        lastNumber += 1
+        flights[key]?.waiters[item.work] = (lastNumber, item)
         return false
     }
 
@@ -122,15 +125,15 @@ struct Flights: Sendable {
             change.released += endFlight(key)
         } else {
             keys[work] = nil
-            flights[key]?.waiters.removeAll { $0.work == work }
+            flights[key]?.waiters[work] = nil
         }
     }
 
-    /// Gives those who waited.
+    /// Gives those who waited, in the order in which they came.
     private mutating func endFlight(_ key: CacheKey) -> [Item] {
         guard let flight = flights.removeValue(forKey: key) else { return [] }
         keys[flight.leader] = nil
-        for waiter in flight.waiters { keys[waiter.work] = nil }
-        return flight.waiters
+        for work in flight.waiters.keys { keys[work] = nil }
+        return flight.waiters.values.sorted { $0.number < $1.number }.map(\.item)
     }
 }

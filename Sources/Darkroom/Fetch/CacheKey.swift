@@ -12,7 +12,7 @@ package struct CacheKey: Sendable, Hashable {
     /// - Parameter headers: those that go only to this URL's origin, in their order.
     package init(url: RemoteURL, headers: [(name: String, value: String)] = []) {
         var digest = SHA256Digest()
-        Self.add(url.text.utf8.prefix { $0 != UInt8(ascii: "#") }, to: &digest)
+        Self.add(url.requested.utf8, to: &digest)
         for header in headers {
             Self.add(ByteString(header.name).smallLetters.utf8, to: &digest)
             Self.add(header.value.utf8, to: &digest)

@@ -99,6 +99,9 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
     /// What a source or a redirect may have, in bytes: longer than any server takes.
     package static let maximumBytes = 8192
 
+    /// What a server sees of it: all but the fragment.
+    var requested: ByteString { ByteString(text.utf8.prefix { $0 != UInt8(ascii: "#") }) }
+
     package var description: String { shown.description }
     package var debugDescription: String { shown.description }
 

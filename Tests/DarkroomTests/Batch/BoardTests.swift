@@ -323,6 +323,22 @@ import Testing
         #expect(cancelled == [Array(ids[0].utf8)])
     }
 
+    /// A server sees no fragment, and what a user types is percent-encoded for it.
+    @Test func fetchesAURLOnceHoweverItIsWritten() throws {
+        var table = try Table(window: 4)
+        let sources: [ByteString] = [
+            "http://h/a b.png", "http://h/a%20b.png#1", "http://h/a%20b.png#2", "http://h/c.png",
+            "http://h/c.png#", "http://h/C.png", "c.png", "c.png#1",
+        ]
+        let images = sources.enumerated().map { index, source in
+            Manifest.Image(name: "i\(index)", origin: .source(source))
+        }
+        table.accept("a", Manifest(images: images))
+        table.runToTheEnd()
+        #expect(table.downloads == [0, 3, 5, 6, 7].map { sources[$0] })
+        #expect(table.filtered.count == sources.count)
+    }
+
     @Test func tellsSourcesApartByTheirBytes() throws {
         var table = try Table(window: 4)
         let sources: [ByteString] = ["caf\u{E9}.png", "cafe\u{301}.png", "caf\u{E9}.png"]

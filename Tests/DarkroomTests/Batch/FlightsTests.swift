@@ -160,4 +160,15 @@ import Testing
         #expect(end(item(7), .failed) == Flights.Change())
         #expect(remove(item(7)) == Flights.Change())
     }
+
+    /// Whoever leaves, the others keep their order.
+    @Test mutating func someLeaveInBetween() {
+        three()
+        for number in 4...9 { #expect(!enter(item(number))) }
+        for number in [3, 8, 5] { #expect(remove(item(number)) == Flights.Change()) }
+        #expect(!enter(item(3)))
+        let rest = [2, 4, 6, 7, 9, 3].map { item($0) }
+        #expect(end(item(1), .gone) == Flights.Change(released: rest))
+        #expect(flights.isEmpty)
+    }
 }
