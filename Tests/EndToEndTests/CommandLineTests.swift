@@ -26,7 +26,7 @@ import Testing
     @Test func acceptsAGoodConfiguration() async throws {
         let file = try ConfigurationText(
             """
-            spool: /var/spool/darkroom
+            spool: /tmp/darkroom
             log:
               level: debug
             downloads:
@@ -46,7 +46,10 @@ import Testing
     /// A folder that is not there may come later: no error, but a word about it.
     @Test func warnsOfSourceRootsThatAreNotThere() async throws {
         let (ending, output) = try await DaemonProcess.end(
-            arguments: ["--check-config", "--set", "sources.roots=[/none-a, /usr, /none-b]"])
+            arguments: [
+                "--check-config", "--spool", "/tmp/darkroom", "--set",
+                "sources.roots=[/none-a, /usr, /none-b]",
+            ])
         #expect(ending == .exited(0))
         let warnings = output.split(separator: "\n").filter {
             $0.contains("warning: --set sources.roots: /none-")
@@ -107,7 +110,8 @@ import Testing
         #expect(
             try await check(["spool=/var/spool/darkroom", "sources.roots=\(path)/bound"]) == [])
         // Another file is not the unit's.
-        let file = try ConfigurationText("sources: {roots: \(path)/pictures}")
+        let file = try ConfigurationText(
+            "spool: \(path)/spool\nsources: {roots: \(path)/pictures}")
         let (ending, output) = try await DaemonProcess.end(
             arguments: ["--check-config", "--config", file.path],
             environment: ["PATH": "\(path)/bin:/usr/bin:/bin"])
@@ -127,8 +131,10 @@ import Testing
             ),
         ] as [(String, Int32, String)])
     func looksAtTheMachine(setting: String, status: Int32, words: String) async throws {
+        // A spool that every user may make, where it is not the spool that is looked at.
+        let spool = setting.hasPrefix("spool=") ? [] : ["--spool", "/tmp/darkroom"]
         let (ending, output) = try await DaemonProcess.end(
-            arguments: ["--check-config", "--set", setting])
+            arguments: ["--check-config", "--set", setting] + spool)
         #expect(ending == .exited(status))
         #expect(output.contains("darkroomd: \(words)"), "\(output)")
     }
@@ -152,6 +158,24 @@ import Testing
         ("log: [\n", [":"]),
         ("retention: 1d\n", ["retention: it is a section, of retention.age, retention.bytes"]),
     ]
+
+    /// What the machine lacks is told once the text is right.
+    @Test func looksAtTheMachineWhenTheTextIsRight() async throws {
+        let file = try ConfigurationText(
+            "spool: /proc/x\nlog: {level: loud}\nstop: {timeout: 2m}\n")
+        let check = {
+            try await DaemonProcess.end(arguments: ["--check-config", "--config", file.path])
+        }
+        let (ending, output) = try await check()
+        #expect(ending == .exited(78))
+        #expect(
+            output.contains(":2: log.level") && output.contains(":3: stop.timeout")
+                && !output.contains("/proc"), "\(output)")
+        try file.write("spool: /proc/x\nlog: {level: info}\nstop: {timeout: 2min}\n")
+        let (laterEnding, later) = try await check()
+        #expect(laterEnding == .exited(78))
+        #expect(later.contains(":1: spool: /proc is a file system of the kernel's"), "\(later)")
+    }
 
     @Test(arguments: wrong)
     func refusesAWrongConfiguration(text: String, words: [String]) async throws {

@@ -96,7 +96,10 @@ import Testing
 
     @Test func printsNoPasswordOfTheProxy() async throws {
         let (ending, output) = try await DaemonProcess.end(
-            arguments: ["--check-config", "--set", "downloads.proxy=http://ann:secret@proxy:3128"])
+            arguments: [
+                "--check-config", "--spool", "/tmp/darkroom", "--set",
+                "downloads.proxy=http://ann:secret@proxy:3128",
+            ])
         #expect(ending == .exited(0))
         #expect(output.contains("downloads.proxy: http://proxy:3128"))
         #expect(!output.contains("secret"))

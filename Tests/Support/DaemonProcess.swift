@@ -24,9 +24,10 @@ package final class DaemonProcess: Sendable {
     ///   - withInotify: false for a namespace in which nobody may have an inotify instance.
     ///   - blocked: signals that are blocked from the start, as by a parent that has blocked them.
     ///   - limit: what `ulimit` is told before, `-n 20` say.
+    ///   - user: who it runs as, where that is not the tests' user; for root to say.
     package init(
         arguments: [String], environment: [String: String] = [:], withInotify: Bool = true,
-        blocked: [CInt] = [], limit: String? = nil
+        blocked: [CInt] = [], limit: String? = nil, user: UInt32? = nil
     ) throws {
         scratch = try ScratchDirectory()
         output = scratch.url.appending(path: "output")
@@ -47,6 +48,7 @@ package final class DaemonProcess: Sendable {
         if let limit {
             words = ["/bin/sh", "-c", "ulimit \(limit) && exec \"$0\" \"$@\""] + words
         }
+        if let user { words = Self.asUser(user) + words }
         identifier = try Self.spawn(
             words[0], arguments: Array(words.dropFirst()), environment: variables,
             output: output.path, blocked: blocked)
@@ -170,11 +172,22 @@ package final class DaemonProcess: Sendable {
         """
     }
 
+    /// Begins a command line that runs another user's. The program is opened before: the folders above it may be closed
+    /// to that user.
+    private static func asUser(_ user: UInt32) -> [String] {
+        let script = """
+            exec 9<"$0" && exec setpriv --reuid=\(user) --regid=\(user) --clear-groups \
+                /proc/self/fd/9 "$@"
+            """
+        return ["/bin/sh", "-c", script]
+    }
+
     /// Runs it to its end, for command lines that do not start a daemon.
     package static func end(
-        arguments: [String], environment: [String: String] = [:]
+        arguments: [String], environment: [String: String] = [:], user: UInt32? = nil
     ) async throws -> (ending: Ending, output: String) {
-        let process = try DaemonProcess(arguments: arguments, environment: environment)
+        let process = try DaemonProcess(
+            arguments: arguments, environment: environment, user: user)
         let ending = try await process.waitForEnding()
         return (ending, process.outputText)
     }

@@ -96,7 +96,7 @@ programs() {
     check "it does not say where it was built" \
         without "$built_in|$HOME/" strings --all "$program"
     check "it runs: --check-config takes the configuration of the package" \
-        "$program" --config "$work/root/etc/darkroom/darkroomd.yaml" --check-config
+        "$program" --config "$work/root/etc/darkroom/darkroomd.yaml" --spool "$work/spool" --check-config
 }
 
 has() { # PATTERN COMMAND...

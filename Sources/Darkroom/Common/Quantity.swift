@@ -33,18 +33,32 @@ package enum Quantity {
         }
     }
 
-    /// What is meant by a time whose unit is written as elsewhere: `2min` for `2m`.
+    /// What is meant by a time whose unit is written as elsewhere, or is a longer one: `2min` for `2m`, `7d` for `1w`.
     static func correctedTime(_ text: String) -> String? {
-        corrected(text) { unit in
-            switch unit.lowercased() {
-            case "msec", "msecs", "millisecond", "milliseconds": "ms"
-            case "s", "sec", "secs", "second", "seconds": "s"
-            case "m", "min", "mins", "minute", "minutes": "min"
-            case "h", "hr", "hrs", "hour", "hours": "h"
-            case "d", "day", "days": "d"
-            default: nil
+        inDays(text)
+            ?? corrected(text) { unit in
+                switch unit.lowercased() {
+                case "msec", "msecs", "millisecond", "milliseconds": "ms"
+                case "s", "sec", "secs", "second", "seconds": "s"
+                case "m", "min", "mins", "minute", "minutes": "min"
+                case "h", "hr", "hrs", "hour", "hours": "h"
+                case "d", "day", "days": "d"
+                default: nil
+                }
             }
+    }
+
+    /// Weeks and years, which are no units, as days.
+    private static func inDays(_ text: String) -> String? {
+        guard let (digits, unit) = split(text), let number = Double(digits) else { return nil }
+        let days: Double
+        switch unit.lowercased() {
+        case "w", "wk", "wks", "week", "weeks": days = 7
+        case "y", "yr", "yrs", "year", "years": days = 365
+        default: return nil
         }
+        let sum = number * days
+        return Int(exactly: sum).map { "\($0)d" } ?? "\(sum)d"
     }
 
     private static func value(

@@ -3,7 +3,8 @@ import Glibc
 import SystemPackage
 
 /// What `--check-config` finds beyond the texts of a configuration: what would keep the daemon from starting, or from
-/// doing what it is told, on this machine and under the unit that reads the file.
+/// doing what it is told, on this machine and under the unit that reads the file. Where no unit does, the daemon is
+/// taken to run as the user that asks.
 package struct ConfigurationCheck {
     /// What would keep the daemon from starting.
     package private(set) var problems: [String] = []
@@ -17,10 +18,12 @@ package struct ConfigurationCheck {
         configuration = loaded.configuration
         settings = Dictionary(
             loaded.settings.map { ($0.setting.key, $0) }, uniquingKeysWith: { first, _ in first })
-        let unusable = folders()
+        let unusable = folders(asOwnUser: unit == nil)
         problems = inOrder(unusable)
         var warnings = configuration.warnings.map { ($0.key, $0.words) }
-        if let words = missingMetricsFolder() { warnings.append(("metrics.textfile", words)) }
+        if let words = metricsFolder(asOwnUser: unit == nil) {
+            warnings.append(("metrics.textfile", words))
+        }
         if let unit {
             // Binding it would not help.
             warnings += unseen(by: unit).filter { finding in
@@ -45,16 +48,22 @@ package struct ConfigurationCheck {
 
     // MARK: Folders
 
-    /// A spool and a cache that can never be where they are to be.
-    private func folders() -> [(key: String, words: String)] {
+    /// A spool and a cache that can never be where they are to be, or that this user may not use.
+    private func folders(asOwnUser: Bool) -> [(key: String, words: String)] {
         var findings: [(String, String)] = []
-        if let words = Self.obstacle(to: configuration.spool) { findings.append(("spool", words)) }
+        let spool = configuration.spool
+        if let words = Self.obstacle(to: spool)
+            ?? (asOwnUser ? FolderAccess.ofSpool(spool)?.words : nil)
+        {
+            findings.append(("spool", words))
+        }
         if configuration.cacheBytes > 0, let folder = configuration.cacheFolder {
             let parent = FilePath(folder).removingLastComponent().string
             let words =
                 Self.obstacle(to: folder)
                 ?? (Self.isMissing(parent)
                     ? "there is no folder \(parent); only the last part of the path is made" : nil)
+                ?? (asOwnUser ? FolderAccess.ofCache(folder)?.words : nil)
             if let words { findings.append(("cache.folder", words)) }
         }
         return findings
@@ -65,7 +74,7 @@ package struct ConfigurationCheck {
         var existing = FilePath(path).lexicallyNormalized()
         while isMissing(existing.string), existing.removeLastComponent() {}
         var information = stat()
-        // What cannot be looked at by this user may be fine for the daemon's.
+        // What this user may not look at is told of by FolderAccess, where the daemon is to run as this user.
         guard stat(existing.string, &information) == 0 else { return nil }
         guard information.st_mode & S_IFMT == S_IFDIR else {
             return "\(existing) is not a folder"
@@ -81,11 +90,14 @@ package struct ConfigurationCheck {
         return lstat(path, &information) != 0 && [ENOENT, ENOTDIR].contains(errno)
     }
 
-    private func missingMetricsFolder() -> String? {
+    private func metricsFolder(asOwnUser: Bool) -> String? {
         guard let file = configuration.metricsFile else { return nil }
         let folder = FilePath(file).removingLastComponent().string
-        return Self.isMissing(folder)
-            ? "there is no folder \(folder); the metrics cannot be written" : nil
+        let obstacle =
+            Self.isMissing(folder)
+            ? "there is no folder \(folder)"
+            : asOwnUser ? FolderAccess.toWriteInto(folder) : nil
+        return obstacle.map { "\($0); the metrics cannot be written" }
     }
 
     // MARK: The unit

@@ -1,3 +1,4 @@
+import Foundation
 import Yams
 
 /// The configuration file: YAML, whose nested keys are joined by dots.
@@ -109,9 +110,32 @@ package struct ConfigurationFile: Sendable {
             } else if isSection, key.value.null != nil {
                 // A section whose every key is commented out.
             } else {
-                complain(key.line, "unknown key \(name)\(Setting.suggestion(forKey: name))")
+                let lines = Self.lines(meantBy: name, key.value)
+                complain(
+                    key.line, "unknown key \(name)\(Setting.suggestion(forKey: name))\(lines)")
             }
         }
+    }
+
+    /// The end of a sentence that says that there is no such key: the lines to write instead, `; write log: {level: info}`,
+    /// or nothing.
+    private static func lines(meantBy name: String, _ value: Node) -> String {
+        if value.mapping != nil || value.null != nil { return "" }
+        let lines = Setting.meant(byKey: name, text: text(of: value)).compactMap { setting in
+            line(setting.key.split(separator: ".").map(String.init)[...], value)
+        }
+        return lines.isEmpty ? "" : "; write \(lines.joined(separator: " or "))"
+    }
+
+    /// A key with its section and its value in one line; nil where that would be long.
+    private static func line(_ parts: ArraySlice<String>, _ value: Node) -> String? {
+        let node = parts.reversed().reduce(inOneLine(value)) { node, part in
+            .mapping(Node.Mapping([(Node(part), node)], Tag(.map), .flow))
+        }
+        guard let text = try? Yams.serialize(node: node, width: -1) else { return nil }
+        // Without the braces of the outermost map.
+        let line = text.trimmingCharacters(in: .whitespacesAndNewlines).dropFirst().dropLast()
+        return line.count <= 80 && !line.contains("\n") ? String(line) : nil
     }
 
     private static func text(of node: Node) -> String {

@@ -33,7 +33,10 @@ extension Configuration {
             do {
                 _ = try Directory(path: root)
             } catch {
-                let remedy = view?.remedy(for: root, wanting: .reading)
+                let folders = Setting.several(in: root, separators: ",;:") { $0.hasPrefix("/") }
+                let remedy =
+                    folders.map { "for several folders write \($0)" }
+                    ?? view?.remedy(for: root, wanting: .reading)
                 warnings.append(
                     ConfigurationWarning(
                         kind: .rootMissing, key: "sources.roots", path: root,

@@ -149,7 +149,7 @@ extension Event {
         case .metricsFailed, .reportFailed: EventForm(.warning, [.error])
 
         case .cacheOpened: EventForm(.info, [.bytes])
-        case .cacheUnused: EventForm(.notice)
+        case .cacheUnused: EventForm(.debug, or: .notice)
         case .cacheDiscarded: EventForm(.notice, many: "answers of the cache discarded")
         case .cacheTroubled:
             EventForm(.warning, [.error], many: "troubles with the cache", by: .error)

@@ -7,9 +7,11 @@ extension EventLog {
     }
 
     /// There is none, which costs time only.
-    func cacheUnused(_ path: String, because reason: String) {
+    ///
+    /// - Parameter isMissed: whether there should have been one.
+    func cacheUnused(_ path: String, because reason: String, isMissed: Bool) {
         say(
-            .cacheUnused,
+            .cacheUnused, worse: isMissed,
             "\(path) is not used as a cache: \(reason); each source is fetched anew, and by each manifest for itself"
         )
     }

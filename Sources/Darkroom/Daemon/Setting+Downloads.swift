@@ -17,7 +17,9 @@ extension Setting {
                     problems.append(error.message)
                 }
             }
-            try refuse("a list of networks such as [10.0.0.0/8, \"fd00::/8\"]", problems)
+            try refuse(
+                "a list of networks such as [10.0.0.0/8, \"fd00::/8\"]", problems,
+                correction: several(in: text, separators: ",;") { (try? IPNetwork($0)) != nil })
             configuration[keyPath: path] = networks
         }
     }
@@ -37,15 +39,20 @@ extension Setting {
                     problems.append(error.message)
                 }
             }
-            try refuse("a list of hosts such as [example.org, \"*.example.org\"]", problems)
+            try refuse(
+                "a list of hosts such as [example.org, \"*.example.org\"]", problems,
+                correction: several(in: text, separators: ",;") { (try? HostPattern($0)) != nil })
             configuration[keyPath: path] = hosts
         }
     }
 
     /// Throws if there is any problem, and names each.
-    static func refuse(_ expected: String, _ problems: [String]) throws(SettingError) {
+    static func refuse(
+        _ expected: String, _ problems: [String], correction: String? = nil
+    ) throws(SettingError) {
         guard !problems.isEmpty else { return }
-        throw SettingError(expected: "\(expected) (\(problems.joined(separator: "; ")))")
+        throw SettingError(
+            expected: "\(expected) (\(problems.joined(separator: "; ")))", correction: correction)
     }
 
     /// A text that stands for itself may begin with what means something else in YAML: `*.example.org`,

@@ -76,4 +76,19 @@ extension Setting {
             throw SettingError(expected: "a list of texts such as [/srv/a, /srv/b]")
         }
     }
+
+    /// The list that is meant by one text that has several entries, as in `/srv/a,/srv/b`; nil for any other text.
+    static func several(
+        in text: String, separators: String, isEntry: (String) -> Bool
+    ) -> String? {
+        let entries = text.split { separators.contains($0) || $0.isWhitespace }.map(String.init)
+        guard entries.count > 1, entries.allSatisfy(isEntry) else { return nil }
+        let texts = entries.map { entry in
+            let isPlain =
+                entry.first.map { $0.isLetter || $0.isNumber || $0 == "/" } == true
+                && !entry.contains { ":#[]{}\"'".contains($0) }
+            return isPlain ? entry : "\"\(entry)\""
+        }
+        return "[\(texts.joined(separator: ", "))]"
+    }
 }

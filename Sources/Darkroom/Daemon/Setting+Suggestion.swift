@@ -26,6 +26,21 @@ extension Setting {
         return names.map { "; did you mean \($0.joined(separator: " or "))?" } ?? ""
     }
 
+    /// The settings that a value was probably meant for whose key is a section or lacks one: of those that the key may
+    /// stand for the ones that take the value. Nothing where they are many.
+    static func meant(byKey key: String, text: String) -> [Setting] {
+        let within = all.filter { $0.key.hasPrefix(key + ".") }
+        let last = lastPart(of: key)
+        let candidates = within.isEmpty ? all.filter { lastPart(of: $0.key) == last } : within
+        let meant = candidates.filter { setting in
+            var configuration = Configuration()
+            // A part of the text may be a secret there.
+            return setting.shown(text) == text
+                && (try? setting.apply(text, &configuration)) != nil
+        }
+        return meant.count <= 3 ? meant.filter { section(of: $0.key) != nil } : []
+    }
+
     /// The same for a variable of the environment. `others` are variables that are not of settings.
     static func suggestion(forVariable name: String, others: [String]) -> String {
         let rest = name.dropFirst("DARKROOM".count)

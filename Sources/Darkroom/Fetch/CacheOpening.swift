@@ -10,10 +10,12 @@ extension CacheStore {
     /// - Throws: what keeps a folder that is named in the configuration from being used.
     static func open(
         _ configuration: Darkroom.Configuration,
-        environment: [String: String] = ProcessInfo.processInfo.environment, log: EventLog
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        standardPath: String = standardPath, log: EventLog
     ) throws(ConfigurationError) -> CacheStore? {
         guard configuration.cacheBytes > 0 else { return nil }
-        let path = configuration.cacheFolder ?? givenPath(environment) ?? standardPath
+        let wanted = configuration.cacheFolder ?? givenPath(environment)
+        let path = wanted ?? standardPath
         let isNamed = configuration.cacheFolder != nil
         do throws(CacheFolderError) {
             let folder = try CacheFolder(path: path, makes: isNamed)
@@ -26,7 +28,14 @@ extension CacheStore {
                     "cache.folder: \(error.message)\(remedy.map { "; \($0)" } ?? "")"
                 ])
             }
-            log.cacheUnused(path, because: error.message)
+            // Who has named no folder and has none there, in a terminal say, misses nothing.
+            let isMissed: Bool
+            if wanted == nil, case .file(let error) = error {
+                isMissed = error.errno != .noSuchFileOrDirectory
+            } else {
+                isMissed = true
+            }
+            log.cacheUnused(path, because: error.message, isMissed: isMissed)
             return nil
         }
     }

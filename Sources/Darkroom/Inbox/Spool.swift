@@ -70,18 +70,20 @@ package final class Spool: Sendable {
     /// Opens the submitters' folder as it is now, putting it back if it is missing.
     func openTmp() throws(FileError) -> Directory { try Self.folder("tmp", in: root) }
 
-    /// Makes the root and the folders above it that are missing.
+    /// Makes the root and the folders above it that are missing. An error names the root, which is what was asked for.
     private static func createRoot(_ path: String) throws(FileError) {
         var prefix = FilePath(path).lexicallyNormalized()
-        var missing: [FilePath.Component] = []
-        while access(prefix.string, F_OK) != 0, let last = prefix.lastComponent {
-            missing.append(last)
+        var missing: [FilePath] = []
+        while access(prefix.string, F_OK) != 0, prefix.lastComponent != nil {
+            missing.append(prefix)
             prefix.removeLastComponent()
         }
-        for component in missing.reversed() {
-            prefix.append(component)
-            guard mkdir(prefix.string, 0o777) == 0 || errno == EEXIST else {
-                throw FileError("make folder", prefix.string, Errno(rawValue: errno))
+        for folder in missing.reversed() {
+            guard mkdir(folder.string, 0o777) == 0 || errno == EEXIST else {
+                let error = Errno(rawValue: errno)
+                let isRoot = folder == missing.first
+                throw FileError(
+                    isRoot ? "make folder" : "make the folder \(folder) above it", path, error)
             }
         }
     }
@@ -177,13 +179,13 @@ package enum SpoolError: CodedError, Equatable {
     /// Another daemon works on it.
     case locked(spool: String, holder: String)
     case file(FileError)
-    /// The service cannot get at the folder; `remedy` says what an administrator has to do.
-    case unseen(FileError, remedy: String)
+    /// The daemon cannot get at the folder; `remedy` says what an administrator has to do.
+    case barred(FileError, remedy: String)
 
     package var code: String {
         switch self {
         case .locked: "spool-locked"
-        case .file(let error), .unseen(let error, _): error.code
+        case .file(let error), .barred(let error, _): error.code
         }
     }
 
@@ -191,23 +193,27 @@ package enum SpoolError: CodedError, Equatable {
         switch self {
         case .locked(let spool, let holder): "\(spool) is in use by \(holder)"
         case .file(let error): error.message
-        case .unseen(let error, let remedy): "\(error.message); \(remedy)"
+        case .barred(let error, let remedy): "\(error.message); \(remedy)"
         }
     }
 
     package var isTransient: Bool {
         switch self {
         case .locked: true
-        case .file(let error), .unseen(let error, _): error.isTransient
+        case .file(let error), .barred(let error, _): error.isTransient
         }
     }
 
-    /// The same, with what helps where the service cannot get at the spool.
+    /// The same, with what helps where the service cannot get at the spool, or the user that runs it may not.
     func explained(_ spool: String, by view: ServiceView?) -> SpoolError {
-        guard case .file(let error) = self,
-            let remedy = view?.remedy(for: spool, wanting: .writing)
+        guard case .file(let error) = self else { return self }
+        if let remedy = view?.remedy(for: spool, wanting: .writing) {
+            return .barred(error, remedy: remedy)
+        }
+        guard error.code == FileError.Code.permissionDenied.rawValue,
+            let remedy = FolderAccess.ofSpool(spool)?.remedy
         else { return self }
-        return .unseen(error, remedy: remedy)
+        return .barred(error, remedy: remedy)
     }
 }
 

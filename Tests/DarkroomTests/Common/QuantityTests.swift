@@ -27,7 +27,8 @@ import Testing
     @Test(
         arguments: [
             ("2m", "2min"), ("30 sec", "30s"), ("1.5hours", "1.5h"), ("3 Days", "3d"),
-            ("20msec", "20ms"), ("1w", nil), ("m", nil), ("", nil), ("2..5m", nil),
+            ("20msec", "20ms"), ("1w", "7d"), ("2 weeks", "14d"), ("1.5w", "10.5d"),
+            ("1y", "365d"), ("1q", nil), ("w", nil), ("m", nil), ("", nil), ("2..5m", nil),
         ] as [(String, String?)])
     func correctsTimes(text: String, corrected: String?) {
         #expect(Quantity.correctedTime(text) == corrected)

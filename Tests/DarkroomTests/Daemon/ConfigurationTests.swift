@@ -56,11 +56,28 @@ import Testing
         (
             "concurrency: 8",
             "darkroomd.yaml:1: unknown key concurrency: it belongs into a section, as "
-                + "downloads.concurrency or filters.concurrency"
+                + "downloads.concurrency or filters.concurrency; write downloads: {concurrency: 8} or "
+                + "filters: {concurrency: 8}"
         ),
         (
             "downloads:\n  settle: 2s",
-            "darkroomd.yaml:2: unknown key downloads.settle: it belongs into a section, as inbox.settle"
+            "darkroomd.yaml:2: unknown key downloads.settle: it belongs into a section, as inbox.settle; "
+                + "write inbox: {settle: 2s}"
+        ),
+        (
+            "age: 30d",
+            "darkroomd.yaml:1: unknown key age: it belongs into a section, as retention.age; "
+                + "write retention: {age: 30d}"
+        ),
+        (
+            "retention: 30d",
+            "darkroomd.yaml:1: unknown key retention: it is a section, of retention.age, retention.bytes, "
+                + "retention.tmp; write retention: {age: 30d} or retention: {tmp: 30d}"
+        ),
+        (
+            "sources:\n  - /srv/a\n  - '/srv/b: c'",
+            "darkroomd.yaml:1: unknown key sources: it is a section, of sources.roots; "
+                + "write sources: {roots: [/srv/a, '/srv/b: c']}"
         ),
         (
             "concurency: 8",
@@ -122,6 +139,15 @@ import Testing
                 + "from 0 to 3650d, not \"11y\""
         ),
         (
+            "retention: {age: 1w}",
+            "darkroomd.yaml:1: retention.age: must be a time such as 500ms, 30s, 5min, 1h or 30d, "
+                + "from 0 to 3650d, not \"1w\"; write 7d"
+        ),
+        (
+            "downloads: {denyHosts: 'a.example, *.b.example'}",
+            "darkroomd.yaml:1: downloads.denyHosts: must be a list of hosts such as"
+        ),
+        (
             "downloads: {maxBytes: 2TB}",
             "darkroomd.yaml:1: downloads.maxBytes: must be a number of bytes such as 4096, 512KiB, "
                 + "64MiB or 1GiB, from 1B to 1TiB, not \"2TB\""
@@ -154,6 +180,48 @@ import Testing
                 "spool:", "nokey:", "durability:",
             ])
         #expect(found[8].contains("DARKROOM_B"))
+    }
+
+    /// A section's line that is too long, or would show a password, is not written out.
+    @Test(arguments: [
+        "proxy: http://ann:secret@proxy.example",
+        "roots: /srv/\(String(repeating: "a", count: 90))",
+        "downloads: 3", "retention: {years: 1}", "log:\n  retention: ",
+    ])
+    func writesOutNoOtherLines(file: String) throws {
+        let found = problems(try loader(file: file))
+        #expect(!found.contains { $0.contains("; write") || $0.contains("secret") }, "\(found)")
+    }
+
+    /// One text that stands for several entries.
+    @Test(
+        arguments: [
+            ("downloads.denyHosts", "a.example,*.b.example", "[a.example, \"*.b.example\"]"),
+            ("downloads.allowNetworks", "10.0.0.0/8, fd00::/8", "[10.0.0.0/8, \"fd00::/8\"]"),
+            ("sources.roots", "/no-a,/no-b", "[/no-a, /no-b]"),
+            ("sources.roots", "/no-a:/no-b", "[/no-a, /no-b]"),
+            ("sources.roots", "/no-a /no b", nil), ("sources.roots", "/no,a", nil),
+        ] as [(String, String, String?)])
+    func tellsHowSeveralAreWritten(key: String, text: String, list: String?) throws {
+        let loader = try loader(set: [(key, text)])
+        var found = problems(loader)
+        if found.isEmpty { found = try loader.load().warnings(view: nil).map(\.message) }
+        #expect(found.count == 1)
+        #expect(found.first?.contains("write ") == (list != nil), "\(found)")
+        if let list {
+            #expect(found.first?.hasSuffix("write \(list)") == true, "\(found)")
+            let corrected = try self.loader(set: [(key, list)]).load()
+            #expect(corrected.sourceRoots.count == (key == "sources.roots" ? 2 : 0))
+        }
+    }
+
+    /// What the manual says of a key in one line.
+    @Test func takesAKeyWithItsSectionInOneLine() throws {
+        let configuration = try loader(file: "retention.age: 30d\nlog: {level: debug}").load()
+        #expect(configuration.retention.age == 30 * 86400)
+        #expect(
+            problems(try loader(file: "log.level: info\nlog: {level: debug}")).first?
+                .hasPrefix("darkroomd.yaml:2: log.level comes twice") == true)
     }
 
     @Test func tellsWhatIsSetBeforeWhatIsNot() throws {

@@ -285,6 +285,25 @@ import Testing
         #expect(try open([:]) == nil)
         #expect(fixture.troubles == [.cacheUnused, .cacheOpened, .cacheUnused])
     }
+
+    /// A daemon in a terminal need not hear of a folder that only a service has.
+    @Test func missesNoFolderThatNobodyHasNamed() throws {
+        var configuration = Configuration()
+        configuration.cacheBytes = 1 << 20
+        let journal = RecordedJournal()
+        let open = { (environment: [String: String]) throws in
+            try CacheStore.open(
+                configuration, environment: environment, standardPath: fixture.path,
+                log: journal.log())
+        }
+        #expect(try open([:]) == nil)
+        #expect(try open(["CACHE_DIRECTORY": fixture.path]) == nil)
+        // One that is there and cannot be used is missed.
+        #expect(mkdir(fixture.path, 0o700) == 0)
+        #expect(chmod(fixture.path, 0o777) == 0)
+        #expect(try open([:]) == nil)
+        #expect(journal.all(.cacheUnused).map(\.level) == [.debug, .notice, .notice])
+    }
 }
 
 @Suite(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
