@@ -57,13 +57,18 @@ enum EarlySignals {
         return "ok \(what)"
     }
 
-    /// Starts a child with no signal blocked, as the service manager does; this process has blocked some.
+    /// Starts a child with no signal blocked or ignored, as the service manager does; this process has blocked some, and
+    /// a shell that started it behind its back may have had it ignore SIGINT.
     private static func unblocked<Value>(_ body: () throws -> Value) rethrows -> Value {
         var none = sigset_t()
         var former = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, &former)
-        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        let interrupt = signal(SIGINT, SIG_DFL)
+        defer {
+            signal(SIGINT, interrupt)
+            pthread_sigmask(SIG_SETMASK, &former, nil)
+        }
         return try body()
     }
 }

@@ -43,8 +43,16 @@ final class Housekeeper: @unchecked Sendable {
     func start(after seconds: Double) {
         queue.async { [self] in
             clearLeftovers()
-            trust = ClockNote(folder: spool.root).read() ?? trust
+            readNote()
             come(in: seconds)
+        }
+    }
+
+    private func readNote() {
+        do {
+            trust = try ClockNote(folder: spool.root).read() ?? trust
+        } catch {
+            log.storageFailed(error)
         }
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `clock` in the spool: what is known of the machine's clock, for the next daemon. Where it cannot be read, nothing is.
+/// `clock` in the spool: what is known of the machine's clock, for the next daemon.
 struct ClockNote {
     static let fileName: FileName = "clock"
     /// Far more than it has.
@@ -8,11 +8,14 @@ struct ClockNote {
 
     let folder: Directory
 
-    func read() -> ClockTrust? {
-        guard let bytes = try? folder.read(Self.fileName, upTo: Self.maximumBytes) else {
+    /// nil where there is none, or none of ours.
+    func read() throws(FileError) -> ClockTrust? {
+        do {
+            let bytes = try folder.read(Self.fileName, upTo: Self.maximumBytes)
+            return try? JSONDecoder().decode(ClockTrust.self, from: Data(bytes))
+        } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }
-        return try? JSONDecoder().decode(ClockTrust.self, from: Data(bytes))
     }
 
     /// Replaces it whole.
