@@ -81,7 +81,9 @@ package struct ConfigurationFile: Sendable {
         case .scanner(let context, let problem, let mark, _),
             .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
-            return (mark.line, (context.map { "\($0.text), " } ?? "") + problem)
+            let hint = YAMLEvents.hint(
+                to: problem, line: mark.line, begin: context?.mark.line, first: 1)
+            return (mark.line, (context.map { "\($0.text), " } ?? "") + problem + hint)
         case .reader(let problem, _, _, _): return (0, problem)
         default: return (0, "\(error)")
         }

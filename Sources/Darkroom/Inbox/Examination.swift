@@ -91,9 +91,11 @@ struct Examination: Sendable {
     func examine(
         _ name: FileName, in inbox: Directory, isWhole: Bool, largest: Int = .max
     ) -> Verdict {
+        var seen: stat?
         do {
             // First of all, for an event may give a file without a name (O_TMPFILE) a name that nothing has.
             guard let information = try inbox.information(of: name) else { return .gone }
+            seen = information
             if let reason = Self.reasonToIgnore(name) { return .ignored(reason) }
             guard information.isRegularFile else { return .ignored(.notAFile) }
             if let file = ControlFile(name) {
@@ -125,8 +127,20 @@ struct Examination: Sendable {
         } catch  where error.errno == .canceled {
             return .interrupted
         } catch {
-            return .unreadable(error)
+            return .unreadable(Self.explained(error, seen, in: inbox))
         }
+    }
+
+    /// A file that was moved here from another folder has kept its group, and then no permission of its group helps.
+    static func explained(
+        _ error: FileError, _ file: stat?, in inbox: Directory
+    ) -> FileError {
+        guard error.errno == .permissionDenied, let group = file?.st_gid,
+            let expected = try? inbox.information().st_gid, group != expected
+        else { return error }
+        var error = error
+        error.step += " (its group is \(group) and has to be \(expected))"
+        return error
     }
 
     /// Reads and checks the manifest `name` in `folder`. Of one above the size limit nothing is read: what is not
@@ -188,7 +202,8 @@ struct Examination: Sendable {
         let problem = ManifestProblem(
             code: ProblemCode.tooLarge.rawValue,
             message: "the manifest has \(Units.bytes(length)); manifests.maxBytes allows "
-                + "\(Units.bytes(limits.bytes)); it is not kept here, but put back into tmp")
+                + "\(Units.bytes(limits.bytes)); it is not kept here, but put back into tmp; split it, or raise "
+                + "manifests.maxBytes")
         return ManifestReading(
             bytes: nil, byteCount: length, sha256: nil,
             outcome: .failure(ManifestRejection(problems: [problem])))

@@ -30,8 +30,9 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
     package var help: String {
         switch self {
         case .unreadable:
-            "Let darkroomd read it, by its group: chmod g+r, with the spool's group; and let it move the file out of "
-                + "the inbox. It is looked at again every 10 seconds."
+            "Let darkroomd read it, by its group, which has to be the inbox's: chgrp GROUP FILE, then chmod g+r FILE. "
+                + "Or copy it into tmp and rename the copy into the inbox. The inbox has to let darkroomd move the "
+                + "file out of it. It is looked at again every 10 seconds."
         case .notAFile: "Put a regular file in its place."
         case .picture:
             "Name the picture in a manifest, and put that into the inbox: by its URL, or by its path once it has been "
@@ -48,8 +49,8 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
                 + "inbox is taken at once."
         case .beingWritten: "It is looked at when its writer closes it."
         case .ignoredName:
-            "Rename it when it is complete: to a name that ends in .json, .yaml, .yml or .plist and does "
-                + "not begin with a dot."
+            "If it is a manifest, rename it when it is complete: to a name that ends in .json, .yaml, .yml or .plist "
+                + "and does not begin with a dot. If it is a folder, move the manifests in it into the inbox."
         case .queued: "It is looked at in its turn."
         }
     }

@@ -13,7 +13,8 @@ package struct Dependencies: Sendable {
     /// Resolves the names. Adds a problem for each that no image has, and for each image that would
     /// wait for itself, by way of others or not.
     package init(
-        of drafts: [ImageDraft], names: inout NameTable, problems: inout ProblemList
+        of drafts: [ImageDraft], in format: ManifestFormat, names: inout NameTable,
+        problems: inout ProblemList
     ) {
         edges = []
         edges.reserveCapacity(drafts.count)
@@ -32,15 +33,37 @@ package struct Dependencies: Sendable {
                     {
                         continue
                     }
+                    guard problems.listsMore else {
+                        problems.add(.unknownImage, "", at: .root, reference.place)
+                        continue
+                    }
+                    let suggestion = names.nearest(to: reference.name)
                     problems.add(
-                        .unknownImage, "no image has the name ‘\(reference.name.shortened)’",
-                        at: draft.path(of: reference), reference.place,
-                        suggestion: names.nearest(to: reference.name))
+                        .unknownImage,
+                        "no image has the name ‘\(reference.name.shortened)’"
+                            + (suggestion == nil ? Self.advice(reference, of: draft, format) : ""),
+                        at: draft.path(of: reference), reference.place, suggestion: suggestion)
                 }
             }
             edges.append(own)
         }
         addCycles(of: drafts, &problems)
+    }
+
+    /// What to write where a source stands for the name of an image.
+    private static func advice(
+        _ reference: ImageDraft.Reference, of draft: ImageDraft, _ format: ManifestFormat
+    ) -> String {
+        guard OverlaySource.isSource(reference.name) else { return "" }
+        switch reference.role {
+        case .filter:
+            let isListed = if case .index = draft.path { true } else { false }
+            return OverlaySource.advice(reference.name, format, isListed: isListed)
+        case .from:
+            let form = WrittenForm.value(of: Document.Node(.text(reference.name), at: .none))
+            return form.map { "; write ‘\($0.written(in: format, key: "source"))’" } ?? ""
+        case .after: return ""
+        }
     }
 
     /// The image that this one is made from.

@@ -1,129 +1,136 @@
-/// How filters are written, made of what somebody has written in their place.
+/// How filters are written, made of what somebody has written in their place. It keeps the values; for one that
+/// cannot be kept it has a placeholder.
 enum FilterForm {
     /// Stands for any filter.
-    static let example: WrittenForm = .text("mono")
+    static let example: WrittenForm = .placeholder(.text("FILTER"))
+    /// What is longer, or has more entries, is not taken apart.
+    private static let longest = 400
+    private static let mostEntries = 64
 
-    /// A filter of a list, where something else than a list or a filter is: `mono`, or `{sepia: {intensity: 0.8}}`.
-    static func filter(meantBy node: Document.Node) -> WrittenForm {
-        if let name = node.text { return named(name) ?? example }
-        guard case .map(let map) = node.value, let first = map.entries.first,
-            let specification = FilterCatalog.specification(named: first.key)
-        else { return example }
-        // Parameters indented no further than the name are the usual reason for several keys.
-        var parameters: [WrittenForm.Entry] = []
-        for entry in map.entries.dropFirst() {
-            guard let parameter = specification.parameter(named: entry.key) else { break }
-            parameters.append(
-                WrittenForm.Entry(key: parameter.name, value: value(for: parameter, entry.value)))
-        }
-        if !parameters.isEmpty { return .map(specification.name, .map(parameters)) }
-        if first.value.isNull { return named(first.key) ?? example }
-        return .map(specification.name, Self.parameters(of: specification, from: first.value))
+    /// The filters of a list, where something else than a list is: `mono, sepia`, or a map of several; nil if it is
+    /// not known which are meant.
+    static func filters(meantBy node: Document.Node) -> [WrittenForm]? {
+        if let text = node.text { return filters(in: text) }
+        guard case .map(let map) = node.value else { return nil }
+        return filters(in: map)
     }
 
-    private static func named(_ name: ByteString) -> WrittenForm? {
-        let meant = Suggestion.nearest(
-            to: name, among: FilterCatalog.all.lazy.map { ByteString($0.name) })
-        guard let meant, let specification = FilterCatalog.specification(named: ByteString(meant))
-        else { return nil }
-        let entries = complete(
-            specification.parameters.filter(\.isRequired).map {
-                WrittenForm.Entry(key: $0.name, value: example(of: $0))
-            }, of: specification)
-        return entries.isEmpty ? .text(ByteString(meant)) : .map(meant, .map(entries))
-    }
-
-    /// The parameters and, where they make no filter, the first further one with which they do: `resize` needs a
-    /// width or a height, though none of them is required.
-    private static func complete(
-        _ entries: [WrittenForm.Entry], of specification: FilterSpecification
-    ) -> [WrittenForm.Entry] {
-        func makesFilter(_ entries: [WrittenForm.Entry]) -> Bool {
-            var arguments: [String: FilterArgument] = [:]
-            for entry in entries {
-                guard case .value(let value) = entry.value else { return false }
-                arguments[entry.key] = value
+    /// `sepia, mono`, `sepia mono` or `sepia 0.8`.
+    private static func filters(in text: ByteString) -> [WrittenForm]? {
+        guard text.utf8.count <= longest else { return nil }
+        var forms: [WrittenForm] = []
+        for piece in text.utf8.split(whereSeparator: { ",;|+>\n".utf8.contains($0) }) {
+            let isGap: (UInt8) -> Bool = { " :=()".utf8.contains($0) }
+            let words = piece.split(whereSeparator: isGap)
+            guard let first = words.first,
+                let specification = specification(meantBy: ByteString(decoding: first))
+            else { return nil }
+            let others = words.dropFirst().map {
+                Self.specification(meantBy: ByteString(decoding: $0))
             }
-            let given = FilterArguments(arguments, for: specification)
-            return (try? specification.make(given)) != nil
+            if others.contains(where: { $0 == nil }) {
+                let rest = words.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+                let value = Document.Node(
+                    .plain(ByteString(rest.joined(separator: " "))), at: .none)
+                forms.append(form(of: specification, from: value))
+            } else {
+                forms.append(form(of: specification))
+                forms += others.compactMap { $0 }.map { form(of: $0) }
+            }
         }
-        if makesFilter(entries) { return entries }
-        let further = specification.parameters.lazy.map {
-            entries + [WrittenForm.Entry(key: $0.name, value: example(of: $0))]
-        }
-        return further.first(where: makesFilter) ?? entries
+        return forms.isEmpty ? nil : forms
     }
 
-    /// The parameters of a filter of which only one value was given: `resize: 800` means its width.
-    static func parameters(
+    /// A filter, and what was given for it.
+    private struct Part {
+        let specification: FilterSpecification
+        let value: Document.Node
+        /// Parameters that stand beside the name.
+        var beside: [Document.Entry] = []
+    }
+
+    private static func filters(in map: Document.Map) -> [WrittenForm]? {
+        guard map.entries.count <= mostEntries else { return nil }
+        if let form = named(map) { return [form] }
+        var parts: [Part] = []
+        for entry in map.entries {
+            // Parameters indented no further than the name are the usual reason for several keys.
+            let last = parts.indices.last
+            let isBeside = last.map {
+                parts[$0].value.isNull
+                    && parts[$0].specification.parameter(named: entry.key) != nil
+            }
+            if let last, isBeside == true {
+                parts[last].beside.append(entry)
+            } else if let specification = FilterCatalog.specification(named: entry.key) {
+                parts.append(Part(specification: specification, value: entry.value))
+            } else if let last, parts[last].specification.parameter(meantBy: entry.key) != nil {
+                parts[last].beside.append(entry)
+            } else if let specification = specification(meantBy: entry.key) {
+                parts.append(Part(specification: specification, value: entry.value))
+            } else {
+                return nil
+            }
+        }
+        if parts.isEmpty { return nil }
+        return parts.map { part in
+            if part.beside.isEmpty { return form(of: part.specification, from: part.value) }
+            var entries = part.beside
+            if case .map(let map) = part.value.value { entries = map.entries + entries }
+            return form(of: part.specification, entries)
+        }
+    }
+
+    /// `{name: sepia, intensity: 0.8}`, as other programs have it.
+    static func named(_ map: Document.Map) -> WrittenForm? {
+        guard map.entries.count <= mostEntries,
+            let name = map.entries.first(where: { nameKeys.contains($0.key) }),
+            let text = name.value.text, let specification = specification(meantBy: text)
+        else { return nil }
+        var entries: [Document.Entry] = []
+        for entry in map.entries where entry.key != name.key {
+            if specification.parameter(named: entry.key) == nil,
+                case .map(let inner) = entry.value.value
+            {
+                entries += inner.entries
+            } else {
+                entries.append(entry)
+            }
+        }
+        return form(of: specification, entries)
+    }
+
+    private static let nameKeys: [ByteString] = [
+        "name", "filter", "type", "kind", "effect", "operation",
+    ]
+
+    private static func specification(meantBy name: ByteString) -> FilterSpecification? {
+        if let exact = FilterCatalog.specification(named: name) { return exact }
+        return Suggestion.meant(by: name, among: FilterCatalog.all.lazy.map { ByteString($0.name) })
+            .flatMap { FilterCatalog.specification(named: ByteString($0)) }
+    }
+
+    /// The name, or a map of it to parameters.
+    private static func form(
+        of specification: FilterSpecification, _ entries: [Document.Entry] = []
+    ) -> WrittenForm {
+        filter(specification, parameters(of: specification, entries))
+    }
+
+    private static func form(
         of specification: FilterSpecification, from node: Document.Node
     ) -> WrittenForm {
-        if case .map(let map) = node.value {
-            return .map(
-                map.entries.compactMap { entry in
-                    specification.parameter(named: entry.key).map {
-                        WrittenForm.Entry(key: $0.name, value: value(for: $0, entry.value))
-                    }
-                })
-        }
-        let meant = specification.parameters.first { takes(node, $0) }
-        let shown = specification.parameters.filter { $0.isRequired || $0.name == meant?.name }
-        let entries = shown.map {
-            WrittenForm.Entry(key: $0.name, value: value(for: $0, node))
-        }
-        return .map(complete(entries, of: specification))
+        node.isNull
+            ? form(of: specification)
+            : filter(specification, parameters(of: specification, from: node))
     }
 
-    /// The value, if the parameter could have it, or else an example.
-    private static func value(
-        for parameter: FilterParameter, _ node: Document.Node
+    private static func filter(
+        _ specification: FilterSpecification, _ parameters: WrittenForm
     ) -> WrittenForm {
-        guard takes(node, parameter), let value = WrittenForm.value(of: node) else {
-            return example(of: parameter)
+        if case .map(let entries) = parameters, entries.isEmpty {
+            return .text(ByteString(specification.name))
         }
-        return value
-    }
-
-    private static func takes(_ node: Document.Node, _ parameter: FilterParameter) -> Bool {
-        let number: Double? =
-            switch node.number {
-            case .integer(let value)?: Double(value)
-            case .number(let value)?: value
-            default: nil
-            }
-        switch parameter.kind {
-        case .number(let range): return number.map(range.contains) ?? false
-        case .integer(let range):
-            return number.flatMap { Int(exactly: $0) }.map(range.contains) ?? false
-        case .oneOf(let numbers):
-            return number.flatMap { Int(exactly: $0) }.map(numbers.contains) ?? false
-        case .choice(let words): return words.contains { ByteString($0) == node.text }
-        case .boolean: return node.boolean != nil
-        case .colour: return node.text.flatMap { Colour($0) } != nil
-        case .image: return number == nil && node.boolean == nil && node.text != nil
-        }
-    }
-
-    private static func example(of parameter: FilterParameter) -> WrittenForm {
-        if let standard = parameter.standard { return .value(standard) }
-        switch parameter.kind {
-        case .number(let range): return .value(.number(max(1, range.lowerBound)))
-        case .integer: return .value(.integer(100))
-        case .oneOf(let numbers): return .value(.integer(numbers[0]))
-        case .choice(let words): return .text(ByteString(words[0]))
-        case .boolean: return .value(.boolean(true))
-        case .colour: return .text("white")
-        case .image: return .text("logo")
-        }
-    }
-
-    /// The number that somebody has written as text.
-    static func number(meantBy node: Document.Node) -> Double? {
-        guard let text = node.text, let number = PlainScalar.number(text) else { return nil }
-        switch number {
-        case .integer(let value): return Double(value)
-        case .number(let value) where value.isFinite: return value
-        default: return nil
-        }
+        return .map(specification.name, parameters)
     }
 }

@@ -30,6 +30,8 @@ package enum ManifestReader {
         var priority = Priority.normal
         var qualityOfService = QualityOfServiceName.default
         var problems: ProblemList
+        /// How it is written.
+        let format: ManifestFormat
     }
 
     /// The document ends here, before names are resolved: it takes several times the file's memory.
@@ -70,15 +72,16 @@ package enum ManifestReader {
             var images = ImageListReader(
                 limits: limits, standard: ImageSettings(filters: FilterDrafts(defaultFilters)))
             images.read(root, at: .root, sorted: true, with: &reader)
-            return Draft(images: images.drafts, problems: reader.problems)
+            return Draft(images: images.drafts, problems: reader.problems, format: format)
         }
         guard
             let map = reader.map(
                 root, keys: keys, of: "a manifest", at: .root,
                 write: .map("images", .list([.source])))
         else {
-            return Draft(problems: reader.problems)
+            return Draft(problems: reader.problems, format: format)
         }
+        if case .list? = map["images"]?.value { reader.listsImages = true }
         let settings = settings(in: map, &reader, limits, defaultFilters: defaultFilters)
         let priority: Priority? = map["priority"].flatMap {
             reader.word($0, "‘priority’", at: .key(.root, "priority"))
@@ -96,7 +99,8 @@ package enum ManifestReader {
         }
         return Draft(
             images: images.drafts, priority: priority ?? .normal,
-            qualityOfService: qualityOfService ?? .default, problems: reader.problems)
+            qualityOfService: qualityOfService ?? .default, problems: reader.problems,
+            format: format)
     }
 
     /// What the manifest says for all its images.
@@ -141,7 +145,8 @@ extension ManifestReader.Draft {
         try goOn()
         var names = NameTable(naming: &images, problems: &problems)
         try goOn()
-        let dependencies = Dependencies(of: images, names: &names, problems: &problems)
+        let dependencies = Dependencies(
+            of: images, in: format, names: &names, problems: &problems)
         try problems.throwIfAny()
         try goOn()
         let resolved = images.enumerated().map { index, draft in

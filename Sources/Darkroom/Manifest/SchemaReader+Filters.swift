@@ -3,10 +3,16 @@ extension SchemaReader {
     package mutating func filters(
         _ node: Document.Node, limit: Int, at path: DocumentPath
     ) -> FilterDrafts {
-        guard
-            let list = list(
-                node, "‘filters’", at: path, write: .list([FilterForm.filter(meantBy: node)]))
-        else { return FilterDrafts([]) }
+        guard case .list(let list) = node.value else {
+            let advice = filterAdvice(at: path) {
+                .list(FilterForm.filters(meantBy: node) ?? [FilterForm.example])
+            }
+            problems.add(
+                .wrongType,
+                "‘filters’ must be a list, found \(node.words)\(advice(node))", at: path, node.place
+            )
+            return FilterDrafts([])
+        }
         guard list.items.count <= limit else {
             problems.add(
                 .tooManyFilters, "\(list.items.count) filters; the limit is \(limit)", at: path,
@@ -37,6 +43,10 @@ extension SchemaReader {
             refuseKeys(of: map, node, at: path)
             return nil
         }
+        if FilterCatalog.specification(named: entry.key) == nil, FilterForm.named(map) != nil {
+            refuseKeys(of: map, node, at: path)
+            return nil
+        }
         let inner = DocumentPath.key(path, entry.key)
         if entry.value.isNull {
             return filter(named: entry.key, at: entry.place, [], path: inner, in: inner)
@@ -45,9 +55,14 @@ extension SchemaReader {
             guard let specification = FilterCatalog.specification(named: entry.key) else {
                 return filter(named: entry.key, at: entry.place, [], path: inner, in: inner)
             }
-            wrongType(
-                entry.value, "the parameters of ‘\(entry.key.shortened)’ must be a map", at: inner,
-                write: FilterForm.parameters(of: specification, from: entry.value))
+            let advice = filterAdvice(at: inner) {
+                FilterForm.parameters(of: specification, from: entry.value)
+            }
+            problems.add(
+                .wrongType,
+                "the parameters of ‘\(entry.key.shortened)’ must be a map, "
+                    + "found \(entry.value.words)\(advice(entry.value))",
+                at: inner, entry.value.place)
             return nil
         }
         checkRepeatedKeys(parameters, at: inner)
@@ -55,16 +70,41 @@ extension SchemaReader {
             named: entry.key, at: entry.place, parameters.entries, path: inner, in: inner)
     }
 
-    /// A filter that is a map of no key or of several.
+    /// What to write for a node, and for an image that it names by its source.
+    private func filterAdvice(
+        at path: DocumentPath, _ form: @escaping () -> WrittenForm
+    ) -> (Document.Node) -> String {
+        { [notation, listsImages] node in
+            Self.advice(form(), notation, at: path)
+                + (OverlaySource.first(in: node).map {
+                    OverlaySource.advice($0, notation, isListed: listsImages)
+                } ?? "")
+        }
+    }
+
+    /// A filter that is a map of no key or of several, or of one that says that its value is the name.
     private mutating func refuseKeys(
         of map: Document.Map, _ node: Document.Node, at path: DocumentPath
     ) {
-        let notation = notation
+        let (notation, listsImages) = (notation, listsImages)
+        func advice() -> String {
+            let forms = FilterForm.filters(meantBy: node) ?? [FilterForm.example]
+            let source = OverlaySource.first(in: node).map {
+                OverlaySource.advice($0, notation, isListed: listsImages)
+            }
+            if forms.count == 1 {
+                return Self.advice(forms[0], notation, at: path) + (source ?? "")
+            }
+            let items = forms.map { "‘\($0.written(in: notation))’" }
+            return "; write an item for each: " + items.joined(separator: ", ") + (source ?? "")
+        }
+        let count = map.entries.count
+        let found =
+            count == 1
+            ? "the key ‘\(map.entries[0].key.shortened)’" : "\(count) keys"
         problems.add(
             .wrongType,
-            "a filter must be a map of one name to its parameters, "
-                + "found \(map.entries.count) keys"
-                + Self.advice(FilterForm.filter(meantBy: node), notation, at: path),
+            "a filter must be a map of one name to its parameters, found \(found)\(advice())",
             at: path, node.place)
     }
 
@@ -73,10 +113,22 @@ extension SchemaReader {
         path: DocumentPath, in inner: DocumentPath
     ) -> Filter? {
         guard let specification = FilterCatalog.specification(named: name) else {
+            let notation = notation
+            func meant() -> String? {
+                Suggestion.meant(
+                    by: name, among: FilterCatalog.all.lazy.map { ByteString($0.name) })
+            }
+            // ‘sepia 0.8’
+            func advice() -> String {
+                guard meant() == nil,
+                    let forms = FilterForm.filters(meantBy: Document.Node(.text(name), at: place))
+                else { return "" }
+                return "; write "
+                    + forms.map { "‘\($0.written(in: notation))’" }.joined(separator: ", ")
+            }
             problems.add(
-                .unknownFilter, "unknown filter ‘\(name.shortened)’", at: path, place,
-                suggestion: Suggestion.nearest(
-                    to: name, among: FilterCatalog.all.lazy.map { ByteString($0.name) }))
+                .unknownFilter, "unknown filter ‘\(name.shortened)’\(advice())", at: path, place,
+                suggestion: meant())
             return nil
         }
         guard
@@ -112,8 +164,8 @@ extension SchemaReader {
                     .unknownParameter,
                     "‘\(specification.name)’ has no parameter ‘\(entry.key.shortened)’", at: inner,
                     entry.place,
-                    suggestion: Suggestion.nearest(
-                        to: entry.key,
+                    suggestion: Suggestion.meant(
+                        by: entry.key,
                         among: specification.parameters.lazy.map { ByteString($0.name) }))
                 isWhole = false
                 continue
@@ -139,11 +191,17 @@ extension SchemaReader {
     ) -> FilterArgument? {
         let what = "‘\(parameter.name)’"
         switch parameter.kind {
-        case .number(let range): return number(node, range, what, at: path)
-        case .integer(let range): return integer(node, range, what, at: path)
-        case .oneOf(let numbers): return integer(node, among: numbers, what, at: path)
+        case .number(let range): return number(node, range, parameter, at: path)
+        case .integer(let range):
+            return integer(node, range, parameter, at: path).map { .integer($0) }
+        case .oneOf(let numbers): return integer(node, among: numbers, parameter, at: path)
         case .image:
-            guard let name = text(node, what, at: path, write: .text("logo")) else { return nil }
+            guard
+                let name = text(
+                    node, what, at: path,
+                    write: FilterForm.value(for: .image, node)
+                        ?? FilterForm.placeholder(for: parameter))
+            else { return nil }
             // Which image that is shows when all are known.
             mentions.append(
                 ImageDraft.Reference(
@@ -155,77 +213,29 @@ extension SchemaReader {
         case .boolean:
             return boolean(node, what, at: path).map { .boolean($0) }
         case .colour:
-            guard let text = text(node, what, at: path, write: .text("white")) else { return nil }
-            if Colour(text) != nil { return .text(text) }
-            problems.add(
-                .unknownValue,
-                "\(what) must be transparent, black, white, #rgb, #rrggbb or #rrggbbaa, "
-                    + "found ‘\(text.shortened)’",
-                at: path, node.place)
-            return nil
+            return colour(node, parameter, at: path)
         }
     }
 
-    private mutating func number(
-        _ node: Document.Node, _ range: ClosedRange<Double>, _ what: String, at path: DocumentPath
+    private mutating func colour(
+        _ node: Document.Node, _ parameter: FilterParameter, at path: DocumentPath
     ) -> FilterArgument? {
-        let value: Double
-        switch node.number {
-        case .integer(let integer): value = Double(integer)
-        case .number(let number): value = number
-        default:
-            let example = FilterForm.number(meantBy: node) ?? range.lowerBound
+        let what = "‘\(parameter.name)’"
+        func form() -> WrittenForm? { FilterForm.value(for: .colour, node) }
+        guard let text = node.text else {
             wrongType(
-                node, "\(what) must be a number", at: path,
-                write: .value(.number(range.contains(example) ? example : range.lowerBound)))
+                node, "\(what) must be text", at: path, isRequired: false,
+                write: form() ?? FilterForm.placeholder(for: parameter))
             return nil
         }
-        if range.contains(value) { return .number(value) }
-        let rule = "\(range.lowerBound.briefly) to \(range.upperBound.briefly)"
+        if Colour(text) != nil { return .text(text) }
+        let notation = notation
         problems.add(
-            .outOfRange, "\(what) must be \(rule), found \(value.briefly)", at: path, node.place)
-        return nil
-    }
-
-    private mutating func integer(
-        _ node: Document.Node, among numbers: [Int], _ what: String, at path: DocumentPath
-    ) -> FilterArgument? {
-        let rule = "\(what) must be \(numbers.map(String.init).joined(or: "or"))"
-        switch node.number {
-        case .integer(let value):
-            if numbers.contains(value) { return .integer(value) }
-            problems.add(.outOfRange, "\(rule), found \(value)", at: path, node.place)
-        case .number(let value):
-            if let whole = Int(exactly: value), numbers.contains(whole) { return .integer(whole) }
-            problems.add(.outOfRange, "\(rule), found \(value.briefly)", at: path, node.place)
-        default:
-            let meant = FilterForm.number(meantBy: node).flatMap { Int(exactly: $0) }
-            let example = numbers.first { $0 == meant } ?? numbers[0]
-            wrongType(node, rule, at: path, write: .value(.integer(example)))
-        }
-        return nil
-    }
-
-    /// - Parameter example: what is shown where nobody can say which number was meant.
-    mutating func integer(
-        _ node: Document.Node, _ range: ClosedRange<Int>, _ what: String, at path: DocumentPath,
-        example: Int? = nil
-    ) -> FilterArgument? {
-        let rule = "\(what) must be an integer of \(range.lowerBound) to \(range.upperBound)"
-        switch node.number {
-        case .integer(let value):
-            if range.contains(value) { return .integer(value) }
-            problems.add(.outOfRange, "\(rule), found \(value)", at: path, node.place)
-        case .number(let value):
-            // 800.0 is how some programs write 800.
-            if let whole = Int(exactly: value), range.contains(whole) { return .integer(whole) }
-            problems.add(.outOfRange, "\(rule), found \(value.briefly)", at: path, node.place)
-        default:
-            let meant = FilterForm.number(meantBy: node).flatMap { Int(exactly: $0) }
-            let shown = meant.flatMap { range.contains($0) ? $0 : nil } ?? example
-            wrongType(
-                node, rule, at: path, write: .value(.integer(shown ?? max(1, range.lowerBound))))
-        }
+            .unknownValue,
+            "\(what) must be transparent, black, white, #rgb, #rrggbb or #rrggbbaa, "
+                + "found ‘\(text.shortened)’"
+                + (form().map { Self.advice($0, notation, at: path) } ?? ""),
+            at: path, node.place)
         return nil
     }
 }

@@ -3,6 +3,9 @@ extension SchemaReader {
         "format", "quality", "progressive", "compression", "exif",
     ]
 
+    private static let quality = FilterParameter.integer(
+        "quality", OutputOptions.qualities, required: false)
+
     /// `output: jpeg` means a format.
     private static func outputForm(_ node: Document.Node) -> WrittenForm {
         let format = node.text.flatMap { text in
@@ -45,9 +48,8 @@ extension SchemaReader {
             return node
         }
         if let quality = option("quality", of: .jpeg, &self),
-            case .integer(let value)? = integer(
-                quality, OutputOptions.qualities, "‘quality’", at: .key(path, "quality"),
-                example: options.quality)
+            let value = integer(
+                quality, OutputOptions.qualities, Self.quality, at: .key(path, "quality"))
         {
             options.quality = value
         }

@@ -9,6 +9,8 @@ package struct SchemaReader: Sendable {
     var mentions: [ImageDraft.Reference] = []
     /// How many there were in all lists.
     var mentionCount = 0
+    /// Whether the manifest's images are a list, and not a map of names: how one more is shown.
+    var listsImages = false
     /// Asked between images; once it is set the rest of them is left out, and nobody wants the result.
     let stop: CancellationFlag?
 
@@ -30,7 +32,7 @@ package struct SchemaReader: Sendable {
         for entry in map.entries where !keys.contains(entry.key) {
             problems.add(
                 .unknownKey, "unknown key ‘\(entry.key.shortened)’", at: .key(path, entry.key),
-                entry.place, suggestion: Suggestion.nearest(to: entry.key, among: keys))
+                entry.place, suggestion: Suggestion.meant(by: entry.key, among: keys))
         }
         return map
     }
@@ -64,18 +66,8 @@ package struct SchemaReader: Sendable {
         if let value = node.boolean { return value }
         wrongType(
             node, "\(what) must be true or false", at: path,
-            write: .value(.boolean(Self.meantBoolean(node))))
+            write: FilterForm.value(for: .boolean, node))
         return nil
-    }
-
-    /// What other notations write for false; true for anything else.
-    private static func meantBoolean(_ node: Document.Node) -> Bool {
-        switch node.number {
-        case .integer(0): return false
-        default: break
-        }
-        guard let text = node.text, text.utf8.count <= 5 else { return true }
-        return !["no", "off", "false", "n", "0"].contains(text.smallLetters)
     }
 
     package mutating func list(
@@ -100,13 +92,13 @@ package struct SchemaReader: Sendable {
     ) -> String? {
         let rule = "\(what) must be \(words.joined(or: "or"))"
         guard let text = node.text else {
-            wrongType(node, rule, at: path, write: .text(ByteString(words[0])))
+            wrongType(node, rule, at: path, write: FilterForm.value(for: .choice(words), node))
             return nil
         }
         if let word = words.first(where: { ByteString($0) == text }) { return word }
         let notation = notation
         func meant() -> String? {
-            Suggestion.nearest(to: text, among: words.lazy.map { ByteString($0) })
+            Suggestion.meant(by: text, among: words.lazy.map { ByteString($0) })
         }
         func advice() -> String {
             meant().map { Self.advice(.text(ByteString($0)), notation, at: path) } ?? ""
@@ -117,26 +109,31 @@ package struct SchemaReader: Sendable {
         return nil
     }
 
-    /// - Parameter form: what might stand there instead.
+    /// - Parameter form: what might stand there instead; nil if nobody knows.
     package mutating func wrongType(
         _ node: Document.Node, _ rule: @autoclosure () -> String, at path: DocumentPath,
-        write form: @autoclosure () -> WrittenForm
+        isRequired: Bool = true, write form: @autoclosure () -> WrittenForm?
     ) {
         let notation = notation
+        func advice() -> String {
+            guard let form = form() else { return "" }
+            return Self.advice(form, notation, at: path, isRequired: isRequired)
+        }
         problems.add(
-            .wrongType,
-            "\(rule()), found \(node.words)\(Self.advice(form(), notation, at: path))", at: path,
-            node.place)
+            .wrongType, "\(rule()), found \(node.words)\(advice())", at: path, node.place)
     }
 
     /// The end of a message that shows what to write: `; write ‘filters: [mono]’`. A value of a map is shown with
-    /// its key, if that need not be quoted.
+    /// its key, if that need not be quoted. What need not be there may be left out where its value is not known.
     static func advice(
-        _ form: WrittenForm, _ notation: ManifestFormat, at path: DocumentPath
+        _ form: WrittenForm, _ notation: ManifestFormat, at path: DocumentPath,
+        isRequired: Bool = true
     ) -> String {
+        var begin = "; write"
+        if case .placeholder = form, !isRequired { begin = "; leave it out, or write" }
         var key: String?
         if case .key(_, let name) = path, DocumentPath.isWord(name) { key = name.string }
-        return "; write ‘\(form.written(in: notation, key: key))’"
+        return "\(begin) ‘\(form.written(in: notation, key: key))’"
     }
 }
 

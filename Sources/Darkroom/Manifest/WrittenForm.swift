@@ -3,6 +3,14 @@ package indirect enum WrittenForm: Sendable, Equatable {
     case value(FilterArgument)
     case list([WrittenForm])
     case map([Entry])
+    /// A word in capital letters for a value that nobody can guess.
+    case placeholder(Placeholder)
+
+    package enum Placeholder: Sendable, Equatable {
+        case integer(String)
+        case number(String)
+        case text(String)
+    }
 
     package struct Entry: Sendable, Equatable {
         let key: String
@@ -31,6 +39,8 @@ package indirect enum WrittenForm: Sendable, Equatable {
         switch self {
         case .value(.text(let text)): "\"\(text)\""
         case .value(let value): value.words
+        case .placeholder(.text(let word)): "\"\(word)\""
+        case .placeholder(.integer(let word)), .placeholder(.number(let word)): word
         case .list(let items): "[" + items.map(\.json).joined(separator: ", ") + "]"
         case .map(let entries):
             "{" + entries.map { "\"\($0.key)\": \($0.value.json)" }.joined(separator: ", ") + "}"
@@ -41,6 +51,9 @@ package indirect enum WrittenForm: Sendable, Equatable {
         switch self {
         case .value(.text(let text)): Self.isPlain(text) ? "\(text)" : "\"\(text)\""
         case .value(let value): value.words
+        case .placeholder(.text(let word)), .placeholder(.integer(let word)),
+            .placeholder(.number(let word)):
+            word
         case .list(let items): "[" + items.map(\.yaml).joined(separator: ", ") + "]"
         case .map(let entries):
             "{" + entries.map { "\($0.key): \($0.value.yaml)" }.joined(separator: ", ") + "}"
@@ -53,6 +66,9 @@ package indirect enum WrittenForm: Sendable, Equatable {
         case .value(.integer(let value)): "<integer>\(value)</integer>"
         case .value(.number(let value)): "<real>\(value.briefly)</real>"
         case .value(.boolean(let value)): "<\(value)/>"
+        case .placeholder(.text(let word)): "<string>\(word)</string>"
+        case .placeholder(.integer(let word)): "<integer>\(word)</integer>"
+        case .placeholder(.number(let word)): "<real>\(word)</real>"
         case .list(let items): "<array>" + items.map(\.plist).joined() + "</array>"
         case .map(let entries):
             "<dict>"

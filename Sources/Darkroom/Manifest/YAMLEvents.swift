@@ -137,8 +137,26 @@ struct YAMLEvents: ~Copyable {
             return .tooDeep(at: Self.place(of: error.problem_mark))
         }
         let context = error.context.map { " " + String(cString: $0) } ?? ""
+        let hint = Self.hint(
+            to: what.string, line: error.problem_mark.line,
+            begin: error.context == nil ? nil : error.context_mark.line, first: 0)
         return ManifestProblem(
-            .syntax, "YAML: \(what)\(context)", place: Self.place(of: error.problem_mark))
+            .syntax, "YAML: \(what)\(context)\(hint)", place: Self.place(of: error.problem_mark))
+    }
+
+    /// Where to look for a mistake: libyaml often finds it only in a later line.
+    ///
+    /// - Parameters:
+    ///   - begin: the line where what is being read begins, if there is such.
+    ///   - first: the number of the first line.
+    static func hint<Line: BinaryInteger>(
+        to problem: String, line: Line, begin: Line?, first: Line
+    ) -> String {
+        if let begin, begin < line { return ", in what begins at line \(begin - first + 1)" }
+        let isIndentation =
+            problem.hasPrefix("mapping values are not allowed")
+            || problem.hasPrefix("did not find expected key")
+        return isIndentation ? "; look at the indentation of this line" : ""
     }
 
     private func place(ofByte offset: Int) -> Document.Place {

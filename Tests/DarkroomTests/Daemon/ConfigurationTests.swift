@@ -127,6 +127,11 @@ import Testing
             "log: {level: info}\nlog: {level: loud}",
             "darkroomd.yaml:2: log.level comes twice; it is in line 1 already"
         ),
+        (
+            "stop: {timeout: 2s}\nlog\ninbox: {}",
+            "darkroomd.yaml:3: this is not YAML: while scanning a simple key, could not find expected ':', "
+                + "in what begins at line 2"
+        ),
         ("log: [", "darkroomd.yaml:2: this is not YAML: while parsing a flow node, did not find"),
         (
             "stop: {timeout: 2m}",

@@ -23,7 +23,7 @@ import Testing
         (.yaml, "images: [a]\noutput: []", "found a list; write ‘output: {format: jpeg}’"),
         (.yaml, "images: [a]\npriority: hi", "high or veryHigh, found ‘hi’"),
         (.yaml, "images: [a]\npriority: hgih", "found ‘hgih’; write ‘priority: high’"),
-        (.yaml, "images: [a]\npriority: [high]", "found a list; write ‘priority: veryLow’"),
+        (.yaml, "images: [a]\npriority: [high]", "found a list; write ‘priority: high’"),
 
         (
             .yaml, "images: [a]\nfilters: mono",
@@ -38,9 +38,9 @@ import Testing
             "; write ‘<key>filters</key> <array><string>mono</string></array>’"
         ),
         (.yaml, "images: [a]\nfilters: momo", "found text; write ‘filters: [mono]’"),
-        (.yaml, "images: [a]\nfilters: resize", "; write ‘filters: [{resize: {width: 100}}]’"),
-        (.yaml, "images: [a]\nfilters: blur", "; write ‘filters: [{blur: {sigma: 1}}]’"),
-        (.yaml, "images: [a]\nfilters: 3", "found a number; write ‘filters: [mono]’"),
+        (.yaml, "images: [a]\nfilters: resize", "; write ‘filters: [{resize: {width: PIXELS}}]’"),
+        (.yaml, "images: [a]\nfilters: blur", "; write ‘filters: [{blur: {sigma: NUMBER}}]’"),
+        (.yaml, "images: [a]\nfilters: 3", "found a number; write ‘filters: [FILTER]’"),
         (.yaml, "images: [a]\nfilters: {mono: }", "found a map; write ‘filters: [mono]’"),
         (
             .yaml, "images: [a]\nfilters: {resize: {width: 800}}",
@@ -50,7 +50,7 @@ import Testing
             .yaml, "images: [a]\nfilters: {resize: 800}",
             "found a map; write ‘filters: [{resize: {width: 800}}]’"
         ),
-        (.yaml, "images: [a]\nfilters: [[]]", "found a list; write ‘mono’"),
+        (.yaml, "images: [a]\nfilters: [[]]", "found a list; write ‘FILTER’"),
         (
             .yaml, "images: [a]\nfilters:\n- sepia:\n  intensity: 0.5",
             "found 2 keys; write ‘{sepia: {intensity: 0.5}}’"
@@ -64,7 +64,10 @@ import Testing
             .json, #"{"images": ["a"], "filters": [{"resize": 800}]}"#,
             #"; write ‘"resize": {"width": 800}’"#
         ),
-        (.yaml, "images: [a]\nfilters: [{resize: 800x600}]", "; write ‘resize: {width: 100}’"),
+        (
+            .yaml, "images: [a]\nfilters: [{resize: 800x600}]",
+            "; write ‘resize: {width: 800, height: 600}’"
+        ),
         (.yaml, "images: [a]\nfilters: [{thumbnail: 200}]", "; write ‘thumbnail: {size: 200}’"),
         (.yaml, "images: [a]\nfilters: [{sepia: 0.8}]", "; write ‘sepia: {intensity: 0.8}’"),
         (.yaml, "images: [a]\nfilters: [{rotate: 90}]", "; write ‘rotate: {angle: 90}’"),
@@ -104,9 +107,134 @@ import Testing
         ),
         (
             .json, #"{"images": ["a"], "output": {"format": "jpeg", "quality": "best"}}"#,
-            #"found text; write ‘"quality": 85’"#
+            #"found text; leave it out, or write ‘"quality": NUMBER’"#
         ),
     ]
+
+    /// What was written for the filters of a manifest, and the end of what is said of it.
+    static let filters: [(written: String, end: String)] = [
+        ("[{resize: {width: \"800px\"}}]", "found text; write ‘width: 800’"),
+        ("[{resize: {width: 800 px}}]", "found text; write ‘width: 800’"),
+        ("[{resize: {width: wide}}]", "found text; leave it out, or write ‘width: PIXELS’"),
+        (
+            "[{resize: {width: 8, height: auto}}]",
+            "found text; leave it out, or write ‘height: PIXELS’"
+        ),
+        (
+            "[{resize: {width: 8, height: }}]",
+            "found nothing; leave it out, or write ‘height: PIXELS’"
+        ),
+        (
+            "[{crop: {width: \"0\", height: 1, gravity: center}}]",
+            "found text; write ‘width: PIXELS’"
+        ),
+        ("[{sepia: {intensity: 80%}}]", "found text; write ‘intensity: 0.8’"),
+        (
+            "[{sepia: {intensity: strong}}]",
+            "found text; leave it out, or write ‘intensity: NUMBER’"
+        ),
+        ("[{resize: {width: 50%}}]", "found text; leave it out, or write ‘width: PIXELS’"),
+        ("[{rotate: {angle: 90°}}]", "found text; write ‘angle: 90’"),
+        ("[{rotate: {angle: left}}]", "found text; write ‘angle: DEGREES’"),
+        ("[{resize: {width: 8, linear: maybe}}]", "must be true or false, found text"),
+        ("[{resize: \"800\"}]", "found text; write ‘resize: {width: 800}’"),
+        ("[{resize: 800 x 600 px}]", "; write ‘resize: {width: 800, height: 600}’"),
+        ("[{resize: [800, 600]}]", "found a list; write ‘resize: {width: 800, height: 600}’"),
+        ("[{resize: large}]", "; write ‘resize: {width: PIXELS}’"),
+        ("[{thumbnail: 200x100}]", "; write ‘thumbnail: {width: 200, height: 100}’"),
+        ("[{crop: 200x100}]", "; write ‘crop: {width: 200, height: 100, gravity: center}’"),
+        ("[{blur: \"2\"}]", "; write ‘blur: {sigma: 2}’"),
+        ("[{sepia: \"0.8\"}]", "; write ‘sepia: {intensity: 0.8}’"),
+        ("[{sepia: 80%}]", "; write ‘sepia: {intensity: 0.8}’"),
+        ("[{flatten: transparent}]", "; write ‘flatten: {background: COLOUR}’"),
+        ("mono, sepia", "; write ‘filters: [mono, sepia]’"),
+        ("sepia, mono", "; write ‘filters: [sepia, mono]’"),
+        ("sepia 0.8", "; write ‘filters: [{sepia: {intensity: 0.8}}]’"),
+        ("fancy", "; write ‘filters: [FILTER]’"),
+        (
+            "{resize: {width: \"800\"}, sepia: 0.8}",
+            "; write ‘filters: [{resize: {width: 800}}, {sepia: {intensity: 0.8}}]’"
+        ),
+        ("{sepia: , intensity: 0.8}", "; write ‘filters: [{sepia: {intensity: 0.8}}]’"),
+        (
+            "[{resize: {width: 8}, sepia: 0.8}]",
+            "; write an item for each: ‘{resize: {width: 8}}’, ‘{sepia: {intensity: 0.8}}’"
+        ),
+        (
+            "[{name: sepia, intensity: 0.8}]",
+            "found 2 keys; write ‘{sepia: {intensity: 0.8}}’"
+        ),
+        ("[{filter: sepia, intensity: 0.8}]", "; write ‘{sepia: {intensity: 0.8}}’"),
+        ("[{name: resize, width: 800}]", "; write ‘{resize: {width: 800}}’"),
+        ("[{name: resize, params: {width: 800}}]", "; write ‘{resize: {width: 800}}’"),
+        ("[{name: sepia}]", "found the key ‘name’; write ‘sepia’"),
+        (
+            "[{overlay: logo.png}]",
+            "found text; write ‘overlay: {from: logo}’; ‘from’ takes the name of another image of this "
+                + "manifest: add ‘{name: logo, source: logo.png, filters: []}’ to ‘images’ and write "
+                + "‘from: logo’"
+        ),
+        (
+            "[{watermark: {from: logo.png}}]",
+            "no image has the name ‘logo.png’; ‘from’ takes the name of another image of this "
+                + "manifest: add ‘{name: logo, source: logo.png, filters: []}’ to ‘images’ and write "
+                + "‘from: logo’"
+        ),
+        ("[sepia 0.8]", "unknown filter ‘sepia 0.8’; write ‘{sepia: {intensity: 0.8}}’"),
+        ("[{resize: {width: 8, fit: max}}]", "found ‘max’; write ‘fit: inside’"),
+        (
+            "[{pad: {top: 8, background: red}}]", "found ‘red’; write ‘background: \"#ff0000\"’"
+        ),
+    ]
+
+    @Test(arguments: filters.indices)
+    func keepsWhatIsWritten(row: Int) {
+        let (written, end) = Self.filters[row]
+        let found = problems("images: [a]\nfilters: \(written)", .yaml)
+        #expect(found.count == 1, "\(written): \(found)")
+        #expect(found.first?.message.hasSuffix(end) == true, "\(found.first?.message ?? "")")
+    }
+
+    /// A map of images takes one more by its name.
+    @Test func showsAnOverlaysImageAsTheImagesAre() {
+        for filter in ["overlay: a/logo.png", "overlay: {from: a/logo.png}"] {
+            let found = problems("images: {a: {source: a, filters: [{\(filter)}]}}", .yaml)
+            let end =
+                "add ‘logo: {source: a/logo.png, filters: []}’ to ‘images’ and write ‘from: logo’"
+            #expect(found.first?.message.hasSuffix(end) == true, "\(found)")
+        }
+    }
+
+    /// A mistake that shows only in a later line.
+    @Test(arguments: [
+        ("images:\n- a\ncomet\nfilters: []\n", ", in what begins at line 3"),
+        ("images:\n- a: b: c\n", "; look at the indentation of this line"),
+    ])
+    func saysWhereToLook(text: String, end: String) {
+        let found = problems(text, .yaml)
+        #expect(found.first?.message.hasSuffix(end) == true, "\(found)")
+    }
+
+    @Test(arguments: [
+        ("images: [{url: a}]", "source"),
+        ("images: [a]\nfilters: [{pad: {top: 1, color: red}}]", "background"),
+        ("images: [a]\nfilters: [{resize: {width: 8, max: 8}}]", "width"),
+        ("images: [a]\nfilters: [{watermark: {from: a, source: b}}]", "from"),
+        ("images: [a]\nfilters: [bw]", "mono"),
+    ])
+    func suggestsWhatMeansTheSame(text: String, suggestion: String) {
+        let found = problems(text, .yaml)
+        #expect(found.contains { $0.suggestion == suggestion }, "\(found)")
+    }
+
+    /// A form with values in place of its placeholders.
+    private static func filled(_ form: String) -> String {
+        let values = [
+            ("PIXELS", "100"), ("NUMBER", "1"), ("DEGREES", "90"), ("COLOUR", "white"),
+            ("NAME", "logo"), ("FILTER", "mono"),
+        ]
+        return values.reduce(form) { $0.replacing($1.0, with: $1.1) }
+    }
 
     @Test(arguments: manifests.indices)
     func showsWhatToWrite(row: Int) {
@@ -119,11 +247,15 @@ import Testing
     /// Whatever stands in place of a filter's parameters, what is shown makes a filter.
     @Test(
         arguments: FilterCatalog.all.map(\.name),
-        ["3", "0.5", "800", "90", "-7", "true", "white", "southeast", "[1]", "\"\"", "logo"])
+        [
+            "3", "0.5", "800", "90", "-7", "true", "white", "southeast", "[1]", "\"\"", "logo",
+            "8x6", "80%",
+        ])
     func whatIsShownMakesAFilter(name: String, value: String) throws {
         let found = problems("images: [a]\nfilters: [{\(name): \(value)}]", .yaml)
         let message = try #require(found.first).message
-        let form = try #require(message.split(separator: "write ‘").last).dropLast()
+        let form = Self.filled(
+            String(try #require(message.split(separator: "write ‘").last).dropLast()))
         let logo = "images: {logo: {source: a, filters: []}, "
         let shown = problems(logo + "b: {source: b, filters: [{\(form)}]}}", .yaml)
         let mayBeMissing = shown.allSatisfy { $0.code == "unknown-image" }
@@ -134,7 +266,8 @@ import Testing
     func aNameAloneIsShownAsAFilter(name: String) throws {
         let found = problems("images: [a]\nfilters: \(name)", .yaml)
         let message = try #require(found.first).message
-        let form = try #require(message.split(separator: "write ‘").last).dropLast()
+        let form = Self.filled(
+            String(try #require(message.split(separator: "write ‘").last).dropLast()))
         let shown = problems(
             "images: {logo: {source: a, filters: []}, b: {source: b, \(form)}}", .yaml)
         #expect(shown == [], "\(form)")
