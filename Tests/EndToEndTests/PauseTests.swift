@@ -110,7 +110,7 @@ import Testing
             try await daemon.killAtOnce()
             #expect(try bench.spool.status(of: "work")?.state == .processing)
         }
-        let journaled = try bench.spool.list("outbox/work").count { $0.hasSuffix(".png") }
+        let journaled = bench.spool.list("outbox/work").count { $0.hasSuffix(".png") }
         #expect(try bench.spool.status(of: "held")?.waiting == nil)
 
         let second = try await bench.run()
