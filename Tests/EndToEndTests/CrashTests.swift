@@ -87,6 +87,9 @@ import Testing
             #expect(ending == .killed(signal: SIGKILL))
         }
         let fifth = try await bench.run()
+        try await fifth.says(
+            "7 was being filtered when darkroomd died (killed, killed, killed, killed); it is tried again by itself, "
+                + "after the others; a kill counts only the fifth time")
         try bench.checkCompleted(try await bench.spool.finish("trip", fifth))
         #expect(try await fifth.stop() == .exited(0))
 

@@ -125,6 +125,9 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
         let (third, reason) = try await place.shellThatWaits("sh darkroom-retry nightly 1")
         #expect(third == 75 && reason == "nightly: no new answer yet\n")
+        let (fourth, unknown) = try await place.shellThatWaits("sh darkroom-retry nightyl 1")
+        #expect(fourth == 1 && unknown == "nightyl: no answer of this ID\n")
+        #expect(!place.bench.spool.exists("inbox/nightyl.retry"))
     }
 
     @Test func waitsForTheNewAnswerOfARetry() async throws {

@@ -110,13 +110,18 @@ import Testing
             try await daemon.killAtOnce()
             #expect(try bench.spool.status(of: "work")?.state == .processing)
         }
+        let journaled = bench.spool.list("outbox/work").count { $0.hasSuffix(".png") }
         #expect(try bench.spool.status(of: "held")?.waiting == nil)
 
         let second = try await bench.run()
-        let waiting = try await bench.spool.waitForStatus(of: "work", second, "pending") {
-            $0.state == .pending
+        let waiting = try await bench.spool.waitForStatus(of: "work", second, "paused again") {
+            $0.state == .pending && $0.waiting?.code == "paused"
         }
-        #expect(waiting.waiting == nil && waiting.times.started == resumed.times.started)
+        #expect(waiting.times.started == resumed.times.started)
+        // What the journal has is done, and nothing else is under way.
+        #expect(waiting.counts == Status.Counts(of: waiting.images))
+        #expect(waiting.counts.filtered >= journaled && journaled >= 2)
+        #expect(waiting.counts.filtered + waiting.counts.new == waiting.counts.total)
         #expect(try bench.spool.status(of: "held")?.state == .held)
         _ = try await bench.waitForReport(second, "the pause") { $0.paused && $0.claiming }
         second.send(SIGUSR2)
@@ -165,6 +170,28 @@ import Testing
         try await daemon.waitForStatusText("Idle")
         try bench.drop("after", images: [("a", bench.url("0.png"))])
         try bench.checkCompleted(try await bench.spool.finish("after", daemon))
+    }
+
+    /// A stop may take as long as a picture does; nothing says meanwhile that the daemon has stopped.
+    @Test func tellsAStopFromItsEnd() async throws {
+        let bench = try Bench(pictures: 1)
+        // Minutes, in pieces of 4 KiB.
+        try Data(count: 8 << 20).write(to: bench.documents.url.appending(path: "long.png"))
+        let daemon = try await bench.run(["stop.timeout": "3600s"])
+        try bench.drop(
+            "work", images: [("long", bench.slowURL("long.png")), ("0", bench.slowURL("0.png"))])
+        _ = try await bench.spool.waitForStatus(of: "work", daemon, "under way") {
+            $0.counts.filtered == 1 && $0.counts.downloading == 1
+        }
+        daemon.send(SIGTERM)
+        let stopping = try await bench.waitForReport(daemon, "the stop") { !$0.claiming }
+        #expect(stopping.why?.code == "stopping")
+        #expect(try bench.spool.status(of: "work")?.waiting == nil)
+        // The second one breaks the picture off.
+        #expect(try await daemon.stop() == .exited(0))
+        let stopped = try #require(try bench.report())
+        #expect(stopped.why?.code == "stopped" && stopped.written >= stopping.written)
+        #expect(try bench.spool.status(of: "work")?.waiting?.code == "stopped")
     }
 
     @Test func stopsWhilePaused() async throws {

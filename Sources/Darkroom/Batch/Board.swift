@@ -22,6 +22,13 @@ struct Board {
         var steering: [Steering] = []
         /// Whether its turn has come and its folder is being read.
         var isInPreparation = false
+
+        /// What is known of it where it had begun under a former daemon, with the controls that came since.
+        var continued: PreparedBatch? {
+            guard !isHeld, var prepared, prepared.status.times.started != nil else { return nil }
+            steer(&prepared)
+            return prepared
+        }
     }
 
     /// Admitted images of one batch at once.
@@ -96,8 +103,11 @@ struct Board {
         nextKey += 1
         let images = prepared.manifest.images.count
         let isHeld = prepared.isHeld && !prepared.isCancelled
+        // One that had begun is kept, for its status has to be written anew; what was in work at once is bounded.
+        let isContinued = prepared.status.times.started != nil
         let isKept =
-            !isHeld && (imagesPrepared + images <= preparedBudget || waitingBatches.isEmpty)
+            !isHeld
+            && (isContinued || imagesPrepared + images <= preparedBudget || waitingBatches.isEmpty)
         if isKept { imagesPrepared += images }
         let batch = Waiting(
             folders: prepared.folders,
@@ -114,6 +124,8 @@ struct Board {
             heldKeys.insert(key)
         } else {
             waiting[batch.level.index].insert(key, of: batch.uid)
+            // The file shows its images as the former daemon had them.
+            if isContinued { effects.append(.statusChanged(key)) }
         }
         return effects
     }
@@ -272,9 +284,13 @@ struct Board {
         batchesEnded += 1
     }
 
-    /// The batches in work of which an image has been given a place, and that have not ended.
-    var begun: [BatchKey: Batch] {
-        batches.filter { $0.value.startedAt != nil && !$0.value.isFinishing }
+    /// The manifests' images of the batches that have begun under this daemon or a former one, and could go on.
+    var imagesOfBegun: [BatchKey: Int] {
+        let inWork = batches.filter { _, batch in
+            batch.status.times.started != nil && !batch.isFinishing
+        }.mapValues(\.manifest.images.count)
+        let waiting = waitingBatches.filter { $0.value.continued != nil }.mapValues(\.images)
+        return inWork.merging(waiting) { first, _ in first }
     }
 
     /// The batches that wait for their turn; those held wait for something else.

@@ -2,24 +2,29 @@ import Foundation
 
 extension Scheduler: StatusSource {
     func snapshot(of key: BatchKey) -> StatusSnapshot? {
-        board.withLock { board in
-            board.batches[key].map { batch in
-                StatusSnapshot(
+        board.withLock { board -> StatusSnapshot? in
+            if let batch = board.batches[key] {
+                return StatusSnapshot(
                     folders: batch.folders, status: batch.shownStatus, startedAt: batch.startedAt,
                     isContinued: batch.isContinued)
+            }
+            return board.waitingBatches[key]?.continued.map { batch in
+                StatusSnapshot(
+                    folders: batch.folders, status: batch.status, startedAt: nil, isContinued: true)
             }
         }.map { snapshot in
             guard !snapshot.status.state.isFinal else { return snapshot }
             var snapshot = snapshot
-            snapshot.status.waiting = waiting(key, snapshot.status.state)
+            snapshot.status.waiting = waiting(key, snapshot.status)
             return snapshot
         }
     }
 
-    /// What keeps a batch from moving, first what keeps all of them. What is held, or waits for its turn, says so by
-    /// its state, and would not begin anyway.
-    private func waiting(_ key: BatchKey, _ state: BatchState) -> Status.Waiting? {
-        let gate = state == .processing ? gate.waiting : nil
+    /// What keeps a batch from moving, first what keeps all of them. What is held, or has not begun and waits for its
+    /// turn, says so by its state, and would not begin anyway.
+    private func waiting(_ key: BatchKey, _ status: Status) -> Status.Waiting? {
+        let hasBegun = status.state != .held && status.times.started != nil
+        let gate = hasBegun ? gate.waiting : nil
         if gate?.code == Status.Waiting.Code.stopped.rawValue { return gate }
         if let report = storage.report {
             return Status.Waiting(code: report.code, message: report.message, since: report.since)
@@ -29,13 +34,13 @@ extension Scheduler: StatusSource {
 
     /// What the batches wait for has changed that have begun.
     func suspensionChanged() {
-        for key in board.withLock({ Array($0.begun.keys) }) { statusChanged(key) }
+        for key in board.withLock({ Array($0.imagesOfBegun.keys) }) { statusChanged(key) }
     }
 
     /// Has the statuses of the batches that have begun say that the daemon has stopped, as far as there is time: those
     /// with the fewest images first, which cost the least.
     func leaveStatuses() {
-        let images = board.withLock { $0.begun.mapValues(\.manifest.images.count) }
+        let images = board.withLock { $0.imagesOfBegun }
         let keys = images.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
         let seconds: UInt64 = gate.isAborting ? 1 : 5
         statusKeeper.leave(keys, self, before: Clock.nanoseconds + seconds * 1_000_000_000)

@@ -218,6 +218,7 @@ package final class Daemon: @unchecked Sendable {
             } expired: {
                 log.stopTimedOut(after: timeout, running: scheduler.runningCount)
             }
+            intake?.end()
             metricsFile.stop()
             engine.stop()
             cache?.stop()

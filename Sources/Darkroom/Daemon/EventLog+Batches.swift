@@ -1,6 +1,6 @@
 /// The story of a manifest, from its drop to its end.
 extension EventLog {
-    /// - Parameter dropped: when it came into the inbox, in seconds since 1970; nil where that is not known.
+    /// - Parameter dropped: when its file was changed last, by the rename into the inbox say, in seconds since 1970; nil where that is not known.
     package func claimed(_ status: Status, dropped: Double? = nil) {
         metrics.accepted.add(1)
         let manifest = status.manifest
@@ -14,7 +14,8 @@ extension EventLog {
         {
             let microseconds = UInt64(clamping: ((received - dropped) * 1e6).rounded())
             fields[.microseconds] = "\(microseconds)"
-            words += " \(Words.time(microseconds: microseconds)) before"
+            // A rename into the inbox changes the file, and so do chmod and chgrp after it.
+            words += ", last changed \(Words.time(microseconds: microseconds)) before"
         }
         if status.priority != .normal { words += ", priority \(status.priority.rawValue)" }
         fields[.count] = "\(status.counts.total)"
@@ -48,18 +49,20 @@ extension EventLog {
             ])
     }
 
-    /// Images of a resumed batch that a process died with, and that have not ended since.
+    /// Images of a resumed batch that a process died with since the last start, and that have not ended.
     package func suspected(_ batch: PreparedBatch) {
         for (index, crashes) in batch.crashes.sorted(by: { $0.key < $1.key })
-        where batch.status.images.indices.contains(index)
+        where batch.suspects.contains(index) && batch.status.images.indices.contains(index)
             && !batch.status.images[index].state.isFinal && !crashes.isConviction
         {
             let name = batch.status.images[index].name
             let causes = crashes.all.map(\.rawValue).joined(separator: ", ")
             say(
                 .imageSuspected,
-                "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)), the last"
-                    + " time or earlier; it is tried again, alone",
+                "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)); it is"
+                    + " tried again by itself, after the others"
+                    + (crashes.all.contains(where: \.isEvidence)
+                        ? "" : "; a kill counts only the fifth time"),
                 [
                     .batch: batch.status.id, .image: name, .step: Step.filter.rawValue,
                     .error: crashes.all.last?.rawValue ?? "",

@@ -84,7 +84,7 @@ package struct InboxReport: Codable, Sendable, Equatable {
 
     /// What keeps every manifest from being taken.
     package struct Obstacle: Codable, Sendable, Equatable {
-        /// `disk`, `over-limit` or `stopped`.
+        /// `disk`, `over-limit`, `stopping` or `stopped`.
         package var code: String
         package var message: String
     }

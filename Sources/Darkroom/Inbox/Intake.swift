@@ -60,6 +60,8 @@ package final class Intake: @unchecked Sendable {
     var controlTimerIsSet = false
     /// What `inbox.json` tells; see IntakeReport.swift.
     var reporter = InboxReporter()
+    /// Whether nothing runs any more, after a stop.
+    private(set) var hasEnded = false
 
     package init(
         spool: Spool, scheduler: Scheduler, log: EventLog,
@@ -150,6 +152,17 @@ package final class Intake: @unchecked Sendable {
                 watch = nil
                 ended.signal()
             }
+        }
+        _ = ended.wait(timeout: .now() + Self.lastStep)
+    }
+
+    /// Has the report say that the daemon has stopped: nothing runs any more.
+    package func end() {
+        let ended = DispatchSemaphore(value: 0)
+        queue.async { [self] in
+            hasEnded = true
+            report()
+            ended.signal()
         }
         _ = ended.wait(timeout: .now() + Self.lastStep)
     }

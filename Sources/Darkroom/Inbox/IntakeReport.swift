@@ -108,7 +108,12 @@ extension Intake {
 
     /// What keeps every manifest from being taken now.
     private var obstacle: InboxReport.Obstacle? {
-        if isStopped { return .init(code: "stopped", message: "darkroomd has stopped") }
+        if hasEnded { return .init(code: "stopped", message: "darkroomd has stopped") }
+        if isStopped {
+            return .init(
+                code: "stopping",
+                message: "darkroomd is stopping: it ends with what runs, or after stop.timeout")
+        }
         if isBlocked {
             return .init(
                 code: InboxReason.disk.rawValue,

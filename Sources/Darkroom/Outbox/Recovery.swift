@@ -165,7 +165,7 @@ package struct Recovery: Sendable {
         // It has its answer, and the daemon its own copy.
         try SubmittedFile(in: active)?.remove(from: active)
         fresh.times.started = status?.times.started
-        try journalCrashes(of: folders, active)
+        let suspects = try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
         let standing = try applyJournal(to: &fresh, &crashes, folders, active)
         let handOvers = try clearScrap(of: fresh, active)
@@ -176,11 +176,11 @@ package struct Recovery: Sendable {
             PreparedBatch(
                 folders: folders, manifest: manifest, status: fresh,
                 isCancelled: standing == .cancelled, isHeld: isHeld, crashes: crashes,
-                handOvers: handOvers))
+                suspects: suspects, handOvers: handOvers))
     }
 
-    /// Has the status in the outbox say what is so from now on. It is written whole when the batch goes on, which may
-    /// be long after.
+    /// Has the status in the outbox say what is so from now on. It is written whole soon after where the batch had
+    /// begun (`Board.accept`), and otherwise when it begins, which may be long after.
     private func correct(
         _ status: Status, to fresh: Status, _ folders: BatchFolders
     ) throws(FileError) {
@@ -266,12 +266,12 @@ package struct Recovery: Sendable {
         return nil
     }
 
-    /// Writes down in the batch's journal which of its pictures the former process died of, or with.
+    /// Writes down in the batch's journal which of its pictures the former process died of, or with, and gives them.
     private func journalCrashes(
         of folders: BatchFolders, _ active: Directory
-    ) throws(FileError) {
+    ) throws(FileError) -> Set<Int> {
         let left = spool.attempts.left(of: folders.id)
-        guard !left.isEmpty else { return }
+        guard !left.isEmpty else { return [] }
         try ItemJournal.mend(in: active)
         let records = left.map {
             JournalRecord.crashed(index: $0.image, number: $0.number, $0.cause)
@@ -279,6 +279,7 @@ package struct Recovery: Sendable {
         try ItemJournal.append(records, in: active, durably: durably)
         FaultPoint.recoveryCrashJournaled.pass()
         spool.attempts.settle(folders.id)
+        return Set(left.map(\.image))
     }
 
     /// Takes over what the journal says, and finishes the renames it decided. Gives what the controls have made of

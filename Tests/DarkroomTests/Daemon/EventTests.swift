@@ -40,7 +40,8 @@ import Testing
         crashes.add(.watchdog, number: 1)
         return PreparedBatch(
             folders: BatchFolders(spool: try Spool(path: scratch.path), id: "holiday"),
-            manifest: Manifest(images: []), status: status, crashes: [1: crashes])
+            manifest: Manifest(images: []), status: status, crashes: [1: crashes],
+            suspects: [1])
     }
 
     private static func filterJob() throws -> FilterJob {
@@ -256,7 +257,7 @@ import Testing
         let record = try #require(journal.records.first)
         #expect(
             record.message
-                == "holiday.json claimed as holiday: 2 images, 9 bytes, dropped by user 1000 2.5 s before, "
+                == "holiday.json claimed as holiday: 2 images, 9 bytes, dropped by user 1000, last changed 2.5 s before, "
                 + "priority high")
         #expect(record[.microseconds] == "2500000")
         // A clock that was set back.
