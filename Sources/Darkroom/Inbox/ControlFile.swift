@@ -194,7 +194,7 @@ extension Spool {
             try? active.removeDirectory(Self.controls)
             throw error
         }
-        try active.removeDirectory(Self.controls)
+        try dropControls()
     }
 
     /// Puts back the control files that a daemon which was killed had in hand. They act again, which changes
@@ -204,17 +204,35 @@ extension Spool {
         let folder = try Directory(Self.controls, in: active)
         for name in try folder.names() { try putBack(name, from: folder, to: inbox) }
         FaultPoint.recoveryControlReturned.pass()
-        try active.removeDirectory(Self.controls)
+        try dropControls()
     }
 
-    /// Whoever has taken the name since has replaced it.
+    /// Removes the folder, unless something is in it that cannot be put back: a later start tries that again.
+    private func dropControls() throws(FileError) {
+        do {
+            try active.removeDirectory(Self.controls)
+        } catch  where error.errno == .directoryNotEmpty {
+            // None of the names in it is that of a control file.
+        }
+    }
+
+    /// Whoever has taken the name since has replaced it. Not a folder that was put in the control's place, for what is
+    /// in it is not ours to remove: that goes back under another name.
     private func putBack(
         _ name: FileName, from folder: Directory, to inbox: Directory
     ) throws(FileError) {
         do {
-            try folder.rename(name, to: inbox, as: name)
+            return try folder.rename(name, to: inbox, as: name)
         } catch  where error.errno == .fileExists {
-            try folder.remove(name)
+            if try folder.information(of: name)?.isFolder != true { return try folder.remove(name) }
+        } catch  where error.errno == .permissionDenied {
+            // A folder that its owner does not let be moved.
+        }
+        do {
+            _ = try SubmittedFile(name: name, folder: folder).giveBack(to: inbox)
+        } catch  where error.errno == .permissionDenied {
+            // Here it must not keep the name from others.
+            try folder.rename(name, to: folder, as: name.another())
         }
     }
 }

@@ -22,6 +22,9 @@ package final class Intake: @unchecked Sendable {
 
     /// Bytes of manifests held between reading and claiming, above which a group is cut short.
     private static let groupBytes = 4 << 20
+    /// Nanoseconds after which neither a further control file nor a further manifest is begun with before the others
+    /// have had their turn.
+    static let turn: UInt64 = 100_000_000
 
     let spool: Spool
     let scheduler: Scheduler
@@ -250,17 +253,19 @@ package final class Intake: @unchecked Sendable {
             refused = refused.filter { present.contains($0.key) }
             countMissed(names)
             reporter.scanned(present)
-            var found: [(FileName, FileIdentity)] = []
+            var found: [(FileName, FileIdentity, owner: UInt32)] = []
             for name in names where !arrivals.contains(name) {
                 if let reason = Examination.reasonToIgnore(name) {
                     refuse(name, reason)
                 } else if let information = try inbox.information(of: name) {
                     let identity = FileIdentity(information)
-                    if !isBeingWritten(name, identity) { found.append((name, identity)) }
+                    if !isBeingWritten(name, identity) {
+                        found.append((name, identity, information.st_uid))
+                    }
                 }
             }
             found.sort { $0.1.isOlder(than: $1.1, $0.0.bytes, $1.0.bytes) }
-            for (name, _) in found { arrived(name, isWhole: false) }
+            for (name, _, owner) in found { arrived(name, isWhole: false, owner: owner) }
         } catch  where error.fault != nil {
             scheduler.storage.troubled(error)
         } catch {
@@ -270,9 +275,16 @@ package final class Intake: @unchecked Sendable {
     }
 
     func arrived(_ name: FileName, isWhole: Bool) {
+        // One that cannot be looked at has its turn too, in which that is told.
+        arrived(name, isWhole: isWhole, owner: (try? inbox?.information(of: name))?.st_uid)
+    }
+
+    private func arrived(_ name: FileName, isWhole: Bool, owner: UInt32?) {
         if let file = ControlFile(name) {
             controls.add(file, isUrgent: scheduler.knows(file.ids))
-        } else if !largeInHand.contains(name), !arrivals.add(name, isWhole: isWhole) {
+        } else if !largeInHand.contains(name),
+            !arrivals.add(name, isWhole: isWhole, owner: owner)
+        {
             mustScan = true
         }
     }
@@ -294,7 +306,7 @@ package final class Intake: @unchecked Sendable {
         reportSoon()
         let examination = Examination(scheduler.configuration, stop: stopped)
         steer(examination, inbox)
-        if canTake { take(arrivals.takeGroup(), examination, inbox) }
+        if canTake { takeGroup(examination, inbox) }
         // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. A try
         // whether the spool takes writes again is one group.
         if controls.hasNext || canTake && !refusals.isTrying { return drainSoon() }
@@ -324,11 +336,18 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    private func take(_ group: [Arrivals.Arrival], _ examination: Examination, _ inbox: Directory) {
+    /// Takes as many as share the waits for the disk, or fewer where reading them takes long: who comes meanwhile has
+    /// the next turn.
+    private func takeGroup(_ examination: Examination, _ inbox: Directory) {
         reportIfDue()
+        let begin = Clock.nanoseconds
         var candidates: [Candidate] = []
         var bytes = 0
-        for arrival in group {
+        var count = 0
+        while count < Arrivals.groupSize, Clock.nanoseconds - begin < Self.turn,
+            let arrival = arrivals.next()
+        {
+            count += 1
             let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
             let verdict = examination.examine(
                 arrival.name, in: inbox, isWhole: isWhole, largest: largestAtOnce)

@@ -30,8 +30,12 @@ extension Intake {
     /// Deals with the control files that have arrived, some of them if there are many.
     func steer(_ examination: Examination, _ inbox: Directory) {
         // In slices, so that one that has something to act on does not wait for thousands that have not.
+        // The first of many may have manifests beside them that take long to read.
+        let begin = Clock.nanoseconds
         var count = 0
-        while !isStopped, count < Self.controlsAtOnce, let name = controls.next() {
+        while !isStopped, count < Self.controlsAtOnce, Clock.nanoseconds - begin < Self.turn,
+            let name = controls.next()
+        {
             examine(name, examination, inbox)
             count += 1
         }
@@ -148,12 +152,12 @@ extension Intake {
         of request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) -> Bool {
         for name in request.file.manifestNames {
-            guard let information = try inbox.information(of: name) else { continue }
-            if isBeingWritten(name, FileIdentity(information)) {
-                wait(request, .writer(name))
+            guard let information = try inbox.information(of: name), information.isRegularFile
+            else { continue }
+            let isWhole = arrivals.isWhole(name) || hasSettled(name, examination.settle)
+            if dealsUnread(with: request, name, FileIdentity(information), isWhole, examination) {
                 return true
             }
-            let isWhole = arrivals.isWhole(name) || hasSettled(name, examination.settle)
             switch examination.examine(
                 name, in: inbox, isWhole: isWhole, largest: largestAtOnce)
             {
@@ -164,11 +168,6 @@ extension Intake {
                 wait(request, .settling(name))
             case .unreadable(let error):
                 wait(request, .unreadable(error))
-            case .ready where request.file.action == .retry,
-                .large where request.file.action == .retry:
-                dismiss(request, "its manifest has not been taken yet")
-            case .ready where isBlocked, .large where isBlocked:
-                wait(request, .spool)
             case .large:
                 wait(request, .taking(name))
                 takeLarge(name, isWhole: isWhole, examination, inbox)
@@ -180,6 +179,30 @@ extension Intake {
             return true
         }
         return false
+    }
+
+    /// Deals with a control for which the content of the manifest beside it does not matter yet. There may be hundreds
+    /// for one manifest, for letters of either case end their names, and reading it for each would take minutes.
+    private func dealsUnread(
+        with request: ControlRequest, _ name: FileName, _ identity: FileIdentity, _ isWhole: Bool,
+        _ examination: Examination
+    ) -> Bool {
+        if isBeingWritten(name, identity) {
+            wait(request, .writer(name))
+        } else if request.file.action == .retry {
+            dismiss(request, "its manifest has not been taken yet")
+        } else if isBlocked {
+            wait(request, .spool)
+        } else if settling.contains(name), !isWhole,
+            identity.age(at: Clock.steady) < examination.settle
+        {
+            // It was read, and is read again when its own turn comes.
+            setTimer(examination.settle)
+            wait(request, .settling(name))
+        } else {
+            return false
+        }
+        return true
     }
 
     private func reopen(_ request: ControlRequest, _ id: String) {

@@ -4,8 +4,8 @@
 ///
 /// A name in `largeInHand` is nobody else's: no event or scan has it examined, and a control that means it waits.
 extension Intake {
-    /// Some ten thousand images.
-    private static let largeBytes = 1 << 20
+    /// Some three thousand images. One step of the intake takes as long as the largest that is not large.
+    private static let largeBytes = 256 << 10
     /// What is above stays in the folder until one is done, for each counts as a batch only then.
     private static let largeAtOnce = 4
 

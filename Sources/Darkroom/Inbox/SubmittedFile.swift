@@ -60,7 +60,7 @@ struct SubmittedFile {
 
 extension FileName {
     /// A name made of this one that nobody can foresee, and that the intake leaves alone: `a.json.1f3a9c02~`.
-    fileprivate func another() -> FileName {
+    func another() -> FileName {
         let digits = String(UInt32.random(in: .min ... .max), radix: 16)
         let ending = Array(".\(String(repeating: "0", count: 8 - digits.count))\(digits)~".utf8)
         return FileName(bytes: bytes.prefix(Int(NAME_MAX) - ending.count) + ending)
@@ -69,4 +69,5 @@ extension FileName {
 
 extension stat {
     var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
+    var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
 }

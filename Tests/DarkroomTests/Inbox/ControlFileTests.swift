@@ -168,4 +168,35 @@ import Testing
             }
         }
     }
+
+    /// Whoever exchanges a control for a folder in the moment of its removal, and takes the name again.
+    @Test func aFolderInPlaceOfAControlKeepsItsNameFromNobody() throws {
+        let scratch = try ScratchDirectory()
+        let spool = try Spool(path: scratch.path)
+        let inbox = try spool.openInbox()
+        try spool.active.makeDirectory(".controls")
+        let folder = try Directory(".controls", in: spool.active)
+        try folder.makeDirectory("a.hold")
+        try Directory("a.hold", in: folder).write([1], to: "full", durably: false)
+        try inbox.write([2], to: "a.hold", durably: false)
+        try spool.putBackControls(to: inbox)
+        #expect(try spool.active.names().isEmpty)
+        let other = try #require(try inbox.names().first { $0 != "a.hold" })
+        #expect(other.hasSuffix("~") && Examination.reasonToIgnore(other) != nil)
+        #expect(try Directory(other, in: inbox).read("full") == [1])
+        try spool.removeControl("a.hold", identity("a.hold", in: inbox), from: inbox)
+        #expect(try inbox.names() == [other])
+    }
+
+    /// What a removal cannot put back stands in no later one's way.
+    @Test func controlsAreRemovedBesideWhatIsLeftThere() throws {
+        let scratch = try ScratchDirectory()
+        let spool = try Spool(path: scratch.path)
+        let inbox = try spool.openInbox()
+        try spool.active.makeDirectory(".controls")
+        try Directory(".controls", in: spool.active).makeDirectory("a.hold.01234567~")
+        try inbox.write([1], to: "a.hold", durably: false)
+        try spool.removeControl("a.hold", identity("a.hold", in: inbox), from: inbox)
+        #expect(try inbox.names().isEmpty)
+    }
 }

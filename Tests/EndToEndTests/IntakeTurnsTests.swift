@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Owners take turns in the intake: whoever has it busy keeps nobody else waiting.
+@Suite(.fewAtATime, .enabled(if: geteuid() == 0, "only root can give a file to another user"))
+struct IntakeTurnsTests {
+    /// Legal for its size, and long to read.
+    private static let long =
+        "{" + repeatElement(#""a": 1"#, count: 30_000).joined(separator: ",") + "}"
+
+    /// Many that are answered at once, and fewer that take long to read.
+    @Test(arguments: [(6000, "{}"), (240, long)])
+    func manyManifestsOfOneHoldUpNobody(count: Int, text: String) async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run()
+        try await bench.withstands(daemon) {
+            for number in 0..<count { try bench.spool.drop("flood\(number).json", text) }
+        }
+    }
+
+    /// Controls beside a manifest that may not be complete do not have it read again and again.
+    @Test func manyControlsOfOneManifestHoldUpNobody() async throws {
+        let bench = try Bench()
+        let daemon = try await bench.run(["inbox.settle": "10min"])
+        let names = ["cancel", "hold", "release", "retry"].flatMap(Self.spellings)
+        try await bench.withstands(daemon) {
+            try await bench.spool.writeInPlace("job.json", parts: [Self.long], pause: .zero)
+            for name in names { try bench.spool.drop("job.\(name)", "") }
+        }
+        // Those that came to nothing are gone; the others wait for the manifest.
+        #expect(bench.spool.exists("inbox/job.json"))
+        #expect(bench.spool.exists("inbox/job.hold"))
+    }
+
+    /// A word with each of its letters in either case.
+    private static func spellings(of word: String) -> [String] {
+        word.reduce([""]) { beginnings, letter in
+            beginnings.flatMap { ["\($0)\(letter)", "\($0)\(letter.uppercased())"] }
+        }
+    }
+}
