@@ -15,7 +15,7 @@ extension Suggestion {
         let meanings: [(ByteString, words: [ByteString])] = [
             // Keys of an image.
             ("source", ["url", "uri", "src", "path", "file", "href", "image", "input"]),
-            ("from", ["source", "src", "url", "path", "file", "image", "name", "logo"]),
+            ("from", ["source", "src", "url", "path", "file", "image", "logo"]),
             ("after", ["needs", "depends", "dependson", "waitsfor"]),
             ("filters", ["effects", "steps", "operations"]),
             ("images", ["files", "pictures", "photos", "sources", "urls"]),

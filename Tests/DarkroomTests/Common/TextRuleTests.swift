@@ -30,7 +30,7 @@ import Testing
         "Fetch/CacheOpening.swift": "the environment",
         "Fetch/CacheStore.swift": "error codes",
         "Inbox/InboxReport.swift": "reasons",
-        "Manifest/FilterForm.swift": "parameters of the catalogue",
+        "Manifest/FilterForm+Parameters.swift": "parameters of the catalogue",
         "Manifest/SchemaReader+Filters.swift": "parameters of the catalogue",
         "Outbox/AttemptRecord.swift": "paths of control groups, from the kernel",
         "Outbox/Attempts.swift": "paths of control groups, from the kernel",

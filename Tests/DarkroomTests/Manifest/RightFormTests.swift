@@ -230,8 +230,8 @@ import Testing
     /// A form with values in place of its placeholders.
     private static func filled(_ form: String) -> String {
         let values = [
-            ("PIXELS", "100"), ("NUMBER", "1"), ("DEGREES", "90"), ("COLOUR", "white"),
-            ("NAME", "logo"), ("FILTER", "mono"),
+            ("levels: NUMBER", "levels: 2"), ("PIXELS", "100"), ("NUMBER", "1"),
+            ("DEGREES", "90"), ("COLOUR", "white"), ("NAME", "logo"), ("FILTER", "mono"),
         ]
         return values.reduce(form) { $0.replacing($1.0, with: $1.1) }
     }
