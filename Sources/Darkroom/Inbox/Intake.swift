@@ -276,7 +276,7 @@ package final class Intake: @unchecked Sendable {
 
     func arrived(_ name: FileName, isWhole: Bool) {
         // One that cannot be looked at has its turn too, in which that is told.
-        arrived(name, isWhole: isWhole, owner: (try? inbox?.information(of: name))?.st_uid)
+        arrived(name, isWhole: isWhole, owner: look(at: name)?.st_uid)
     }
 
     private func arrived(_ name: FileName, isWhole: Bool, owner: UInt32?) {
