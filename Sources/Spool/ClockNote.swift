@@ -1,0 +1,31 @@
+import DarkroomCore
+import Foundation
+
+/// `clock` in the spool: what is known of the machine's clock, for the next daemon. Where it cannot be read, nothing is.
+package struct ClockNote {
+    static let fileName: FileName = "clock"
+    /// Far more than it has.
+    private static let maximumBytes = 4096
+
+    let folder: Directory
+
+    package init(folder: Directory) {
+        self.folder = folder
+    }
+
+    package func read() -> ClockTrust? {
+        guard let bytes = try? folder.read(Self.fileName, upTo: Self.maximumBytes) else {
+            return nil
+        }
+        return try? JSONDecoder().decode(ClockTrust.self, from: Data(bytes))
+    }
+
+    /// Replaces it whole.
+    package func write(_ trust: ClockTrust, durably: Bool) throws(FileError) {
+        guard let data = try? JSONEncoder().encode(trust) else { return }
+        let new: FileName = "clock.new"
+        try folder.write(
+            Array(data) + [UInt8(ascii: "\n")], to: new, replacing: true, durably: durably)
+        try folder.rename(new, to: folder, as: Self.fileName, replacing: true)
+    }
+}
