@@ -123,6 +123,29 @@ import Testing
         #expect(try await bench.spool.finish("mixed", daemon).state == .cancelled)
     }
 
+    /// Pictures whose filters take minutes: nobody waits for their end.
+    @Test(.enabled(if: geteuid() == 0, "only root can submit as another user"))
+    func aManifestOfSlowFilters() async throws {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run(["stop.timeout": "1s", "filters.concurrency": "1"])
+        let picture = PNGMaker.black(width: 4000, height: 4000, colourType: .rgb, depth: 8)
+        try Data(picture).write(to: bench.documents.url.appending(path: "large.png"))
+        let blur = [[String: [String: Int]]](repeating: ["blur": ["sigma": 20]], count: 50)
+        try await bench.withstands(daemon) {
+            for id in ["attack-0", "attack-1"] {
+                let images = (0..<20).map {
+                    ["name": "i\($0)", "source": bench.url("large.png?\($0)")]
+                }
+                try bench.drop(id, ["images": images, "filters": blur])
+            }
+            for id in ["attack-0", "attack-1"] {
+                _ = try await bench.spool.waitForStatus(of: id, daemon, "its pictures") {
+                    $0.counts.downloaded + $0.counts.filtering == 20
+                }
+            }
+        }
+    }
+
     /// Many manifests wait for one transfer, each under many names, and are held and released.
     @Test func manyThatWaitForOneTransfer() async throws {
         let bench = try Bench(pictures: 1)

@@ -129,13 +129,17 @@ struct FairOrder: Sendable {
     /// - Parameter places: how many pieces may be at work. Then some are kept back for whoever comes next: with n places
     ///   free, a batch that has 3·n pieces at work gets no further one, nor does an owner that has 7·n. What lower levels
     ///   have counts as free here, so that a level fares as if they were not there, but for the owner's own.
-    mutating func next(of places: Int? = nil) -> BatchKey? {
+    /// - Parameter newcomersOnly: whether it is the turn of owners alone who have nothing at work.
+    mutating func next(of places: Int? = nil, newcomersOnly: Bool = false) -> BatchKey? {
         var atWork = 0
         for level in lines.indices.reversed() {
             atWork += self.atWork[level]
             if lines[level].isEmpty { continue }
             let free = places.map { $0 - atWork }
-            let owners = lines[level].keys.filter { mayHaveMore($0, at: level, free: free) }
+            let owners = lines[level].keys.filter {
+                mayHaveMore($0, at: level, free: free)
+                    && !(newcomersOnly && (parties[$0]?.standing.atWork ?? 0) > 0)
+            }
             for owner in owners.sorted(by: isBefore) {
                 if let batch = first(of: owner, at: level, below: free.map { 3 * $0 }) {
                     return batch

@@ -4,7 +4,10 @@
 /// for all images that others have ready. It is therefore handed a few at a time, and what is ready waits here:
 /// the highest level first, and within a level in turns of owners and of their batches, an image each (`FairOrder`).
 /// So the next image of an owner who has none at work is begun as soon as one that is ends, however many manifests
-/// others have; no processor is kept back for it.
+/// others have.
+///
+/// That may be long, for nothing bounds the time that filters take. So `kept` more are handed over of owners who have
+/// none at work, one each: the processors are shared with what is filtered already.
 ///
 /// A value without threads; the scheduler holds it under a lock.
 struct FilterTurns {
@@ -17,16 +20,19 @@ struct FilterTurns {
         var items: [Item] = []
     }
 
-    /// How many the queue is to hold: enough that no thread of it finds it empty.
+    /// How many are filtered at once. No more are handed over, or those who come next would wait for these.
     var width: Int
+    /// How many more are handed over of owners who have none in the queue.
+    var kept: Int
     private var inQueue: Set<Work> = []
     /// None is empty.
     private var waiting: [BatchKey: Line] = [:]
     private var order = FairOrder()
     private(set) var waitingCount = 0
 
-    init(width: Int) {
+    init(width: Int, kept: Int) {
         self.width = width
+        self.kept = kept
     }
 
     /// Takes in a filter that is ready, and gives those that go into the queue now. One that comes `atOnce` waits
@@ -61,15 +67,18 @@ struct FilterTurns {
         return []
     }
 
-    private mutating func leave(_ work: Work) -> Bool {
+    /// A filter has left the queue, if it was there. `take` is to be called then.
+    mutating func leave(_ work: Work) -> Bool {
         guard case .filter(let batch, _) = work, inQueue.remove(work) != nil else { return false }
         order.ended(batch)
         return true
     }
 
-    private mutating func take() -> [Item] {
+    /// Gives those that go into the queue now.
+    mutating func take() -> [Item] {
         var taken: [Item] = []
-        while inQueue.count < width, let batch = order.next(),
+        while inQueue.count < width + kept,
+            let batch = order.next(newcomersOnly: inQueue.count >= width),
             let item = waiting[batch]?.items.removeFirst()
         {
             inQueue.insert(item.work)
@@ -87,5 +96,11 @@ struct FilterTurns {
         guard let line = waiting[batch], line.items.isEmpty else { return }
         order.setReady(batch, false, owner: line.owner, level: line.level)
         waiting[batch] = nil
+    }
+}
+
+extension FilterTurns {
+    init(_ configuration: Configuration) {
+        self.init(width: configuration.filterWidth, kept: configuration.filtersKept)
     }
 }

@@ -6,7 +6,10 @@
 /// never wait for each other.
 ///
 /// Large ones wait and small ones pass, but not for ever: when one has been passed by `patience` others,
-/// nobody but it is given anything until it has what it needs.
+/// nobody but it is given anything until it has what it needs, unless there is enough for both.
+///
+/// No more than `width` have memory at once, and `kept` more of owners who have none: one each, so that nobody waits
+/// for the end of what others filter, which may be long.
 struct MemoryLedger {
     struct Ticket: Hashable, Sendable {
         let batch: BatchKey
@@ -27,6 +30,7 @@ struct MemoryLedger {
 
     private struct Waiting {
         let ticket: Ticket
+        let owner: FairOrder.Owner
         let need: Need
         /// The batch's standing; higher is served first.
         let level: Int
@@ -39,9 +43,12 @@ struct MemoryLedger {
     /// How many may have memory at once: no more than can be filtered at once, for what is granted to
     /// those that only wait in a queue is kept from others.
     private(set) var width = Int.max
+    /// How many more owners may have memory for one who have none.
+    private(set) var kept = 0
     /// In bytes.
     private(set) var held = 0
-    private var granted: [Ticket: Int] = [:]
+    private var granted: [Ticket: (bytes: Int, owner: FairOrder.Owner)] = [:]
+    private var grantsOfOwner: [FairOrder.Owner: Int] = [:]
     /// The highest level first, and in each who came first.
     private var waiting: [Waiting] = []
     private var grants = 0
@@ -55,10 +62,16 @@ struct MemoryLedger {
 
     /// Takes what is needed, which includes what the ticket has already; false where that is not to be
     /// had now.
-    mutating func take(_ need: Need, for ticket: Ticket) -> Bool {
-        if let has = granted[ticket], amount(need) <= has { return true }
-        if let first = impatient, first.ticket != ticket { return false }
-        guard grant(need, to: ticket) else { return false }
+    mutating func take(_ need: Need, for ticket: Ticket, owner: FairOrder.Owner) -> Bool {
+        let has = granted[ticket]?.bytes ?? 0
+        if has > 0, amount(need) <= has { return true }
+        if let first = impatient, first.ticket != ticket,
+            limit - held - amount(first.need) < amount(need) - has
+                || !(granted[ticket] != nil || isKept(for: owner))
+        {
+            return false
+        }
+        guard grant(need, to: ticket, owner) else { return false }
         if !waiting.isEmpty { waiting.removeAll { $0.ticket == ticket } }
         return true
     }
@@ -70,33 +83,50 @@ struct MemoryLedger {
         }
     }
 
+    /// Whether the next place is one that is kept for owners like this one.
+    private func isKept(for owner: FairOrder.Owner) -> Bool {
+        grantsOfOwner[owner] == nil && granted.count >= width && granted.count - width < kept
+    }
+
     /// The same without regard to who else waits.
-    private mutating func grant(_ need: Need, to ticket: Ticket) -> Bool {
+    private mutating func grant(
+        _ need: Need, to ticket: Ticket, _ owner: FairOrder.Owner
+    ) -> Bool {
         let amount = amount(need)
-        let has = granted[ticket]
-        guard amount - (has ?? 0) <= limit - held, has != nil || granted.count < width else {
-            return false
-        }
-        granted[ticket] = amount
+        let has = granted[ticket]?.bytes
+        guard amount - (has ?? 0) <= limit - held,
+            has != nil || granted.count < width || isKept(for: owner)
+        else { return false }
+        granted[ticket] = (amount, owner)
         held += amount - (has ?? 0)
-        if has == nil { grants += 1 }
+        if has == nil {
+            grants += 1
+            grantsOfOwner[owner, default: 0] += 1
+        }
         return true
     }
 
+    private mutating func countEnd(of owner: FairOrder.Owner) {
+        let count = (grantsOfOwner[owner] ?? 1) - 1
+        grantsOfOwner[owner] = count > 0 ? count : nil
+    }
+
     /// Puts the ticket at the end of its level's line; what it had is free.
-    mutating func wait(_ ticket: Ticket, for need: Need, level: Int) {
+    mutating func wait(_ ticket: Ticket, for need: Need, level: Int, owner: FairOrder.Owner) {
         forget(ticket)
         let place = waiting.firstIndex { $0.level < level } ?? waiting.count
         waiting.insert(
-            Waiting(ticket: ticket, need: need, level: level, since: grants), at: place)
+            Waiting(ticket: ticket, owner: owner, need: need, level: level, since: grants),
+            at: place)
     }
 
     /// Frees what the ticket has, and takes it out of the line. Whether there was anything to do, and so
     /// someone else may go on.
     @discardableResult
     mutating func forget(_ ticket: Ticket) -> Bool {
-        if let bytes = granted.removeValue(forKey: ticket) {
-            held -= bytes
+        if let grant = granted.removeValue(forKey: ticket) {
+            held -= grant.bytes
+            countEnd(of: grant.owner)
             return true
         }
         guard let place = waiting.firstIndex(where: { $0.ticket == ticket }) else { return false }
@@ -112,11 +142,10 @@ struct MemoryLedger {
     /// Gives those that wait what there is; names who has got what it needs and is not in line any more.
     mutating func serve() -> [Ticket] {
         var served: [Ticket] = []
-        while granted.count < width, held < limit {
+        while granted.count - width < kept, held < limit {
             let candidates = impatient.map { [$0] } ?? waiting
-            guard let next = candidates.first(where: { grant($0.need, to: $0.ticket) }) else {
-                break
-            }
+            guard let next = candidates.first(where: { grant($0.need, to: $0.ticket, $0.owner) })
+            else { break }
             waiting.removeAll { $0.ticket == next.ticket }
             served.append(next.ticket)
         }
@@ -125,9 +154,10 @@ struct MemoryLedger {
 
     /// Changes how much there is. Names who goes on: with what it needs, or to hear that it needs too
     /// much.
-    mutating func setLimits(bytes: Int, width: Int) -> [Ticket] {
+    mutating func setLimits(bytes: Int, width: Int, kept: Int) -> [Ticket] {
         limit = bytes
         self.width = width
+        self.kept = kept
         let tooLarge = waiting.filter { $0.need.exceeds(bytes) }.map(\.ticket)
         waiting.removeAll { $0.need.exceeds(bytes) }
         return tooLarge + serve()

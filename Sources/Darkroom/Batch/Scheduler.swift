@@ -62,7 +62,7 @@ package final class Scheduler: Sendable {
         self.engine = engine
         board = Mutex(Board(configuration))
         hosts = Mutex(DownloadTurns(limits: configuration.downloadLimits))
-        turns = Mutex(FilterTurns(width: configuration.filtersQueued))
+        turns = Mutex(FilterTurns(configuration))
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: configuration.isDurable, storage: storage, log: log)
@@ -92,19 +92,22 @@ package final class Scheduler: Sendable {
         settings.withLock { $0 = configuration }
         cache?.setLimit(configuration.cacheBytes)
         setWidths(configuration)
-        advance { $0.setMemory(limit: configuration.memory, width: configuration.filterWidth) }
+        advance { $0.setMemory(configuration) }
         statusKeeper.setInterval(configuration.statusInterval)
     }
 
     private func setWidths(_ configuration: Darkroom.Configuration) {
         downloads.maxConcurrentOperationCount = configuration.downloadConcurrency
-        filters.maxConcurrentOperationCount = configuration.filterWidth
+        filters.maxConcurrentOperationCount = configuration.filterWidth + configuration.filtersKept
         board.withLock { board in
             board.saturation = configuration.saturation
             board.window = configuration.window
             board.backOff = configuration.downloads.backOff
         }
-        turns.withLock { $0.width = configuration.filtersQueued }
+        turns.withLock {
+            $0.width = configuration.filterWidth
+            $0.kept = configuration.filtersKept
+        }
         setDownloadLimits(configuration.downloadLimits)
     }
 
@@ -419,8 +422,11 @@ package final class Scheduler: Sendable {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
         leavePlace(work)
-        turns.withLock { $0.ended(work) }.forEach(start)
+        // Before the board hears of it, for it may have the same work done again at once.
+        turns.withLock { _ = $0.leave(work) }
         advanceFlight(work, isShared: isShared, change)
+        // After it, for what has ended had memory that the next one needs.
+        if case .filter = work { turns.withLock { $0.take() }.forEach(start) }
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
     }

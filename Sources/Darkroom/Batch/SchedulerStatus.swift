@@ -69,8 +69,8 @@ extension Darkroom.Configuration {
         filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
     }
 
-    /// Filters in their queue at once, so that no thread of it finds it empty.
-    var filtersQueued: Int { filterWidth * 2 }
+    /// Pictures filtered besides, of submitters who have none at work.
+    var filtersKept: Int { max(1, filterWidth / 4) }
 
     var saturation: Int { downloadConcurrency + filterWidth }
 }

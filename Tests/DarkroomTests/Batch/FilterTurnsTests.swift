@@ -25,7 +25,7 @@ import Testing
 
     /// Adds all, then ends one after the other; the order in which they came into the queue.
     private func order(_ added: [(String, Priority)], width: Int) -> [String] {
-        var turns = FilterTurns(width: width)
+        var turns = FilterTurns(width: width, kept: 0)
         var queue = added.flatMap { turns.add(item($0.0, $0.1), owner: owner($0.0), atOnce: false) }
         var order: [String] = []
         while !queue.isEmpty {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func handsOutNoMoreThanItsWidth() {
-        var turns = FilterTurns(width: 2)
+        var turns = FilterTurns(width: 2, kept: 0)
         #expect(names(turns.add(item("a0"), owner: 1, atOnce: false)) == ["a0"])
         #expect(names(turns.add(item("a1"), owner: 1, atOnce: false)) == ["a1"])
         #expect(turns.add(item("a2"), owner: 1, atOnce: false).isEmpty)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func whatIsNotWantedLeavesItsPlace() {
-        var turns = FilterTurns(width: 1)
+        var turns = FilterTurns(width: 1, kept: 0)
         #expect(names(turns.add(item("a0"), owner: 1, atOnce: false)) == ["a0"])
         for name in ["a1", "a2", "b0"] {
             #expect(turns.add(item(name), owner: 1, atOnce: false).isEmpty)
@@ -90,9 +90,38 @@ import Testing
     }
 
     @Test func aWiderQueueIsFilledWithTheNext() {
-        var turns = FilterTurns(width: 1)
+        var turns = FilterTurns(width: 1, kept: 0)
         for name in ["a0", "a1", "a2", "a3"] { _ = turns.add(item(name), owner: 1, atOnce: false) }
         turns.width = 3
         #expect(names(turns.ended(item("a0").work)) == ["a1", "a2", "a3"])
+    }
+
+    /// Nothing bounds the time that filters take, so an owner who has none at work does not wait for others' ends.
+    @Test func whoHasNoneAtWorkHasAPlaceKept() {
+        var turns = FilterTurns(width: 2, kept: 1)
+        for name in ["a0", "a1", "a2", "b0", "b1"] {
+            _ = turns.add(item(name), owner: 1, atOnce: false)
+        }
+        #expect(turns.waitingCount == 3)
+        #expect(names(turns.add(item("c0"), owner: 2, atOnce: false)) == ["c0"])
+        // One, and not one more.
+        #expect(turns.add(item("c1"), owner: 2, atOnce: false).isEmpty)
+        #expect(turns.ended(item("a0").work).isEmpty)
+        #expect(names(turns.ended(item("c0").work)) == ["c1"])
+        #expect(names(turns.ended(item("a1").work)) == ["b0"])
+        // It is nobody's while all have some at work.
+        #expect(turns.add(item("c2"), owner: 2, atOnce: false).isEmpty)
+    }
+
+    /// The memory that a filter had is given back between the two.
+    @Test func leavesFirstAndHasTheNextBeginThen() {
+        var turns = FilterTurns(width: 1, kept: 0)
+        _ = turns.add(item("a0"), owner: 1, atOnce: false)
+        _ = turns.add(item("a1"), owner: 1, atOnce: false)
+        #expect(turns.leave(item("a0").work))
+        // Put off, it has been granted what it waits for, and comes again before.
+        #expect(names(turns.add(item("a0"), owner: 1, atOnce: true)) == ["a0"])
+        #expect(turns.take().isEmpty)
+        #expect(names(turns.ended(item("a0").work)) == ["a1"])
     }
 }

@@ -15,24 +15,27 @@ import Testing
     private func tickets(_ numbers: Int...) -> [MemoryLedger.Ticket] { numbers.map(ticket) }
 
     @discardableResult
-    private func limit(_ megabytes: Int, width: Int = 100) -> [MemoryLedger.Ticket] {
-        ledger.setLimits(bytes: megabytes * Self.mega, width: width)
+    private func limit(
+        _ megabytes: Int, width: Int = 100, kept: Int = 0
+    ) -> [MemoryLedger.Ticket] {
+        ledger.setLimits(bytes: megabytes * Self.mega, width: width, kept: kept)
     }
 
     private func takeEverything(_ number: Int) -> Bool {
-        ledger.take(.everything, for: ticket(number))
+        ledger.take(.everything, for: ticket(number), owner: 1)
     }
 
     private func serve() -> [MemoryLedger.Ticket] { ledger.serve() }
 
     private func forget(_ number: Int) -> Bool { ledger.forget(ticket(number)) }
 
-    private func take(_ number: Int, _ megabytes: Int) -> Bool {
-        ledger.take(.bytes(megabytes * Self.mega), for: ticket(number))
+    private func take(_ number: Int, _ megabytes: Int, owner: UInt32 = 1) -> Bool {
+        ledger.take(.bytes(megabytes * Self.mega), for: ticket(number), owner: owner)
     }
 
-    private func wait(_ number: Int, _ megabytes: Int, level: Int = 0) {
-        ledger.wait(ticket(number), for: .bytes(megabytes * Self.mega), level: level)
+    private func wait(_ number: Int, _ megabytes: Int, level: Int = 0, owner: UInt32 = 1) {
+        ledger.wait(
+            ticket(number), for: .bytes(megabytes * Self.mega), level: level, owner: owner)
     }
 
     private func free(_ number: Int) -> [MemoryLedger.Ticket] {
@@ -158,7 +161,7 @@ import Testing
         limit(100)
         #expect(take(1, 10))
         #expect(!takeEverything(2))
-        ledger.wait(ticket(2), for: .everything, level: 0)
+        ledger.wait(ticket(2), for: .everything, level: 0, owner: 1)
         #expect(free(1) == tickets(2))
         #expect(!take(3, 4) && ledger.held == 100 * Self.mega)
         wait(3, 4)
@@ -210,5 +213,35 @@ import Testing
         #expect(!ledger.holds(ticket(2)) && !ledger.holds(ticket(3)))
         #expect(!take(5, 4) && free(1).isEmpty)
         #expect(take(5, 4) && take(6, 6) && !take(7, 4))
+    }
+
+    /// An owner who has none does not wait for the end of what others filter.
+    @Test func keepsAPlaceForOwnersWhoHaveNone() {
+        limit(100, width: 2, kept: 1)
+        #expect(take(1, 4) && take(2, 4) && !take(3, 4))
+        wait(3, 4)
+        #expect(serve().isEmpty)
+        #expect(take(10, 4, owner: 2) && !take(11, 4, owner: 2) && !take(20, 4, owner: 3))
+        wait(11, 4, owner: 2)
+        wait(20, 4, owner: 3)
+        #expect(free(10) == tickets(11))
+        #expect(free(11) == tickets(20))
+        #expect(free(1).isEmpty)
+        #expect(free(2) == tickets(3))
+    }
+
+    /// Nor for one that has been passed too often, where there is memory for both.
+    @Test func aKeptPlaceIsGivenPastOneThatWaitsForAPlace() {
+        limit(100, width: 2, kept: 1)
+        #expect(take(1, 4) && take(2, 4))
+        wait(3, 60)
+        for number in 10..<10 + MemoryLedger.patience {
+            #expect(take(number, 4, owner: 2))
+            #expect(free(number).isEmpty)
+        }
+        #expect(!take(100, 40, owner: 2))
+        #expect(take(100, 30, owner: 2))
+        #expect(free(1).isEmpty)
+        #expect(free(100) == tickets(3))
     }
 }

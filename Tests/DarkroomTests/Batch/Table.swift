@@ -140,7 +140,7 @@ struct Table {
     }
 
     mutating func setMemory(limit: Int, width: Int = .max) {
-        take(board.setMemory(limit: limit, width: width))
+        take(board.setMemory(limit: limit, width: width, kept: 0))
     }
 
     /// Has a control act, as the spool's owner's.
