@@ -384,7 +384,7 @@ fuzz_programs() {
 
 # The Swift files that need nothing but each other, so that the sanitizer sees them alone.
 fuzz_heads() {
-    local common=Sources/Darkroom/Common fetch=Sources/Darkroom/Fetch
+    local common=Sources/Core fetch=Sources/Fetch
     swiftc -swift-version 6 -warnings-as-errors -package-name darkroom -parse-as-library -O \
         -use-ld=lld -sanitize=fuzzer,address -module-name heads \
         $fetch/{HTTPDate,HTTPField,HTTPStatus,EntityTag,ContentRange,RetryAfter,CacheControl}.swift \

@@ -1,5 +1,7 @@
 import ArgumentParser
-import Darkroom
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
 import Foundation
 import SystemPackage
 import TestSupport

@@ -1,5 +1,5 @@
 // Throws made-up response heads, dates, hosts and networks at what reads them, and checks what must hold of
-// whatever they are read as. Built with the few files of Sources/Darkroom/Fetch that it needs; see
+// whatever they are read as. Built with the few files of Sources/Fetch that it needs; see
 // Tests/run.sh fuzz.
 
 #if canImport(Glibc)

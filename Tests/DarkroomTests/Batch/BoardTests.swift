@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// The board moved by hand: what it wants done is done at once or in the order a test chooses.
 @Suite struct BoardTests {

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
 
 @Suite struct ByteStringTests {
     /// Texts that are one to `String`, and are not the same bytes.

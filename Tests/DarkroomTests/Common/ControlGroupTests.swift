@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
 
 @Suite struct ControlGroupTests {
     let scratch: ScratchDirectory

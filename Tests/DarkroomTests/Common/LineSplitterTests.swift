@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
 
 @Suite struct LineSplitterTests {
     /// Lines come out the same wherever the pieces end.

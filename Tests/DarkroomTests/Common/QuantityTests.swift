@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
 
 @Suite struct QuantityTests {
     @Test(arguments: [

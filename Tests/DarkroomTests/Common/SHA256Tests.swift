@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
 
 /// The examples of FIPS 180-4 as NIST publishes them.
 @Suite struct SHA256Tests {

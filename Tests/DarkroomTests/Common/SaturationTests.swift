@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
 
 /// Numbers from outside are as large as their types allow.
 @Suite struct SaturationTests {

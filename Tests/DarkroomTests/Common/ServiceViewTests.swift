@@ -2,7 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// What a service sees, by its mount table and by its unit.
 @Suite struct ServiceViewTests {

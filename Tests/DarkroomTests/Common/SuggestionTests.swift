@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
 
 @Suite struct SuggestionTests {
     static let words = ["sepia", "sharpen", "saturate", "mono", "opacity"]

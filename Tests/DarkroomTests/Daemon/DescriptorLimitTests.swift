@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomDaemon
+@testable import DarkroomManifest
 
 @Suite struct DescriptorLimitTests {
     @Test(

@@ -3,7 +3,13 @@ import Logging
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// Every kind of record, held against the table of its form and against the catalog.
 @Suite struct EventTests {

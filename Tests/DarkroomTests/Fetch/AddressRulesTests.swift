@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomFetch
 
 @Suite struct AddressRulesTests {
     static let allowed = [

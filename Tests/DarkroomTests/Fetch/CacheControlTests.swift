@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomFetch
 
 @Suite struct CacheControlTests {
     private func control(_ change: (inout CacheControl) -> Void) -> CacheControl {

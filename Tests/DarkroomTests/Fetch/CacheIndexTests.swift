@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomFetch
+@testable import DarkroomManifest
 
 @Suite struct CacheIndexTests {
     private static func key(_ number: Int) -> CacheKey {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomFetch
+@testable import DarkroomSpool
 
 @Suite struct HTTPDateTests {
     /// 1 January 2026.

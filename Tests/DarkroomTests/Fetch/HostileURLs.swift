@@ -1,4 +1,4 @@
-@testable import Darkroom
+@testable import DarkroomFetch
 
 /// Sources that must be refused, and the code of each.
 ///

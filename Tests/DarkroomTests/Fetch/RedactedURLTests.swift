@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomFetch
 
 @Suite struct FetchRedactedURLTests {
     static let sources = [

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
 
 /// What has appeared in the inbox otherwise than by a rename.
 @Suite struct BegunFilesTests {

@@ -2,7 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 @Suite struct ControlFileTests {
     static let long = String(repeating: "n", count: 230)

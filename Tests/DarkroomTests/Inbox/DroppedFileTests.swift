@@ -3,7 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomSpool
 
 /// Holds the identity of a manifest's file against what GNU stat prints for its submitter.
 @Suite struct DroppedFileTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomDaemon
+@testable import DarkroomSpool
 
 @Suite struct FreeNumberTests {
     @Test(arguments: [0, 1, 2, 3, 4, 7, 8, 100, 40_000, 1_000_000])

@@ -4,7 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 @Suite struct InboxWatchTests {
     /// A record as the kernel writes it.

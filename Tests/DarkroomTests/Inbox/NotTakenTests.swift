@@ -1,6 +1,10 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomSpool
 
 /// Why files are left in the inbox, and how many of them the journal tells of.
 @Suite struct NotTakenTests {

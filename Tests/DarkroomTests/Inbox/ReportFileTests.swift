@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomSpool
 
 @Suite struct ReportFileTests {
     private func report(files count: Int, _ message: String = "") -> InboxReport {

@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomDaemon
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 @Suite struct SpoolTests {
     let scratch: ScratchDirectory

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 @Suite struct ImageNameTests {
     @Test(arguments: [

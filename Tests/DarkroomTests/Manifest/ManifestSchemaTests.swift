@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// Holds `etc/manifest.schema.json` to the reader and the filter catalogue, and reads the samples.
 @Suite struct ManifestSchemaTests {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 @Suite struct YAMLReaderTests {
     /// YAML of a manifest and the names of its images.

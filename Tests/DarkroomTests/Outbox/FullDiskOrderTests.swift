@@ -2,7 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 /// Each step of a manifest's way on a disk with 0, 4, 8, … kilobytes left: whichever write is the first to be
 /// refused, nothing is lost, nothing is half there, and a start after it goes on.

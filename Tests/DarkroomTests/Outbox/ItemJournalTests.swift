@@ -2,7 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 @Suite struct ItemJournalTests {
     let scratch: ScratchDirectory

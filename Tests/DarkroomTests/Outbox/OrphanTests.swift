@@ -3,7 +3,10 @@ import Logging
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// What lies in `active` and `tmp` and nobody asked for.
 @Suite struct OrphanTests {

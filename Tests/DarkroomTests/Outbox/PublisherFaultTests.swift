@@ -4,7 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 /// The publisher on a disk that is really full.
 @Suite(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))

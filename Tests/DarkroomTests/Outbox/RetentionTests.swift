@@ -4,7 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 /// Real folders and made-up times.
 @Suite struct RetentionTests {

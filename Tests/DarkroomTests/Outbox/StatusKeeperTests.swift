@@ -3,7 +3,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 /// What a stop does with the statuses of the batches in work.
 @Suite struct StatusKeeperTests {

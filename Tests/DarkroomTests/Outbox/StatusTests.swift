@@ -2,7 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 @Suite struct StatusTests {
     static var full: Status {

@@ -1,7 +1,12 @@
 import SystemPackage
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 /// The table in `StorageCondition`, row by row.
 @Suite struct StorageConditionTests {

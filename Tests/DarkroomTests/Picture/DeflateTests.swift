@@ -3,7 +3,8 @@ import CPixels
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// What is deflated, inflated by a decoder that shares nothing with the writer.
 @Suite(.serialized) struct DeflateTests {

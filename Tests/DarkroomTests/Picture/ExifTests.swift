@@ -1,7 +1,10 @@
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// What becomes of Exif that is asked for.
 @Suite struct ExifTests {

@@ -2,7 +2,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomPicture
 
 /// What the steps of a picture hold, and the limit on the sum.
 @Suite struct PictureMemoryTests {

@@ -2,7 +2,9 @@ import CPixels
 import Glibc
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
 
 /// Gamma, threshold, posterize, vignette and flatten against their definitions, computed here anew.
 @Suite struct ToneFilterTests {

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
 
 /// Trim and pad against naive index mapping.
 @Suite struct TrimAndPadTests {

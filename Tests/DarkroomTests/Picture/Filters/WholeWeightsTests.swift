@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// Weights as whole numbers: exact sums, and as near to the real ones as their unit allows.
 @Suite struct WholeWeightsTests {

@@ -1,0 +1,95 @@
+import DarkroomManifest
+
+/// Which of the batches that wait are worked on.
+///
+/// The highest level goes first, within it the owner who has the fewest images in work, and of that owner's batches the
+/// one that came first; small ones pass those there is no room for. Some room is for owners who have little in work,
+/// lest one who drops thousands of manifests has all of it until they end.
+extension Board {
+    private static let smallBatch = 1024
+    /// How far is looked for a batch there is room for, past others of its owner. Bounded, for this is done each time
+    /// that a place is free.
+    private static let lookAhead = 64
+
+    /// Begins to work on waiting batches while there is room.
+    mutating func activate(_ effects: inout [Effect]) {
+        var isFull = false
+        for level in waiting.indices.reversed() where !waiting[level].isEmpty {
+            var blocked: Set<FairOrder.Owner> = []
+            while let owner = nextOwner(at: level, without: blocked) {
+                // A level that found no room is overtaken by lower ones only into the room that is kept for others.
+                if let key = nextBatch(of: owner, at: level, keptRoomOnly: isFull),
+                    let batch = waitingBatches[key]
+                {
+                    waiting[level].remove(key, of: owner)
+                    activate(key, batch, &effects)
+                } else {
+                    blocked.insert(owner)
+                }
+            }
+            if !waiting[level].isEmpty { isFull = true }
+        }
+    }
+
+    private func nextOwner(
+        at level: Int, without blocked: Set<FairOrder.Owner>
+    ) -> FairOrder.Owner? {
+        waiting[level].owners.filter { !blocked.contains($0) }
+            .map { (owner: $0, images: imagesOfOwner[$0] ?? 0, first: waiting[level][$0].first) }
+            .min { ($0.images, $0.first ?? 0) < ($1.images, $1.first ?? 0) }
+            .map(\.owner)
+    }
+
+    private func nextBatch(
+        of owner: FairOrder.Owner, at level: Int, keptRoomOnly: Bool
+    ) -> BatchKey? {
+        waiting[level][owner].prefix(Self.lookAhead).first { key in
+            waitingBatches[key].map { hasRoom(for: $0, keptRoomOnly: keptRoomOnly) } ?? false
+        }
+    }
+
+    private func isLarge(_ images: Int) -> Bool { images > imageBudget / 4 }
+
+    private func hasRoom(for batch: Waiting, keptRoomOnly: Bool) -> Bool {
+        let (images, level) = (batch.images, batch.level.index)
+        let hasLittle =
+            (imagesOfOwner[batch.uid] ?? 0) + images <= imageBudget / 8
+            && (batchesOfOwner[level][batch.uid] ?? 0) < max(1, batchesPerLevel / 8)
+        guard hasLittle || !keptRoomOnly else { return false }
+        guard batchesInWork[level] < batchesPerLevel + (hasLittle ? batchesPerLevel / 4 : 0)
+        else { return false }
+        if isLarge(images) { return largeBatchesInWork == 0 }
+        let forSmall = images <= Self.smallBatch ? imageBudget / 4 : 0
+        return imagesInWork + images <= imageBudget + forSmall + (hasLittle ? imageBudget / 4 : 0)
+    }
+
+    mutating func activate(_ key: BatchKey, _ batch: Waiting, _ effects: inout [Effect]) {
+        waitingBatches[key]?.isInPreparation = true
+        countInWork(1, images: batch.images, batch.level, of: batch.uid)
+        guard var prepared = batch.prepared else {
+            effects.append(.prepare(key, batch.folders))
+            return
+        }
+        imagesPrepared -= batch.images
+        batch.steer(&prepared)
+        begin(key, prepared, &effects)
+    }
+
+    /// A batch that was in work, or was to be, is not any more.
+    mutating func release(images: Int, _ level: Level, of owner: FairOrder.Owner) {
+        countInWork(-1, images: images, level, of: owner)
+    }
+
+    private mutating func countInWork(
+        _ change: Int, images: Int, _ level: Level, of owner: FairOrder.Owner
+    ) {
+        batchesInWork[level.index] += change
+        batchesOfOwner[level.index][owner, default: 0] += change
+        imagesOfOwner[owner, default: 0] += change * images
+        if isLarge(images) {
+            largeBatchesInWork += change
+        } else {
+            imagesInWork += change * images
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import DarkroomFetch
+import Dispatch
+import Synchronization
+
+/// Whether the serial queues turn: each is given an empty block now and then, which it comes to when it has done what
+/// it has in hand.
+package final class QueueWatch: Sendable {
+    private final class Probe: Sendable {
+        let name: String
+        let queue: DispatchQueue
+        /// When it was asked, in nanoseconds; 0 where it has answered.
+        let askedAt = Atomic<UInt64>(0)
+
+        init(_ name: String, _ queue: DispatchQueue) {
+            self.name = name
+            self.queue = queue
+        }
+    }
+
+    private let probes = Mutex<[Probe]>([])
+
+    package init() {}
+
+    /// Watches a queue, which is called `name` in messages.
+    package func add(_ queue: DispatchQueue, _ name: String) {
+        probes.withLock { $0.append(Probe(name, queue)) }
+    }
+
+    /// Asks those that have answered before.
+    package func ask(now: UInt64) {
+        for probe in probes.withLock({ $0 }) where probe.askedAt.load(ordering: .acquiring) == 0 {
+            probe.askedAt.store(max(now, 1), ordering: .releasing)
+            probe.queue.async { probe.askedAt.store(0, ordering: .releasing) }
+        }
+    }
+
+    /// Those that have not answered yet.
+    package func still(now: UInt64) -> [StillWork] {
+        probes.withLock { $0 }.compactMap { probe in
+            let asked = probe.askedAt.load(ordering: .acquiring)
+            guard asked > 0 else { return nil }
+            return StillWork(
+                work: WatchedWork(probe.name), patience: .files,
+                seconds: Double(now - min(asked, now)) / 1e9)
+        }
+    }
+}

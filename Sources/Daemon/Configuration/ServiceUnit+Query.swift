@@ -1,0 +1,25 @@
+import DarkroomFetch
+import Foundation
+
+extension ServiceUnit {
+    /// Asks systemd, by `systemctl show`; nil where there is no such unit, or no systemd that answers.
+    package static func query(_ name: String) -> ServiceUnit? {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments =
+            ["systemctl", "show", "--no-pager"] + properties.flatMap { ["--property", $0] } + [name]
+        let output = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return nil }
+        // One that hangs is no reason to wait for ever.
+        let patience = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 5, execute: patience)
+        let shown = (try? output.fileHandleForReading.readToEnd()) ?? nil
+        process.waitUntilExit()
+        patience.cancel()
+        guard process.terminationStatus == 0, let shown else { return nil }
+        return ServiceUnit(name: name, shown: String(decoding: shown, as: UTF8.self))
+    }
+}

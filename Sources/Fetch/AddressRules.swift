@@ -1,0 +1,122 @@
+import DarkroomCore
+
+/// Which addresses may be connected to.
+///
+/// Everything that is not a global unicast address is denied, unless a network of `allowNetworks` has it:
+/// what IANA's registries of special-purpose addresses (RFC 6890 and its updates, as of 2025) do not call
+/// globally reachable, multicast, and IPv6 outside of 2000::/3. The registries' few anycast addresses for
+/// protocols (192.0.0.9, 2001:1::1, …) are denied too: they are answered by the machine's own network.
+///
+/// An address that wraps an IPv4 address is judged like this:
+/// - IPv4-mapped (`::ffff:0:0/96`) is the IPv4 address itself, in the rules and in `allowNetworks`.
+/// - NAT64 (`64:ff9b::/96`, RFC 6052) and 6to4 (`2002::/16`, RFC 3056) by what they wrap, since a
+///   gateway sends there.
+/// - ISATAP (an interface identifier of `0:5efe:` or `200:5efe:`, RFC 5214) by both.
+/// - Teredo (`2001::/32`), IPv4-compatible (`::/96`) and NAT64 of a site's own (`64:ff9b:1::/48`) are denied.
+///
+/// A network of `allowNetworks` opens the addresses that it has as they are written: `10.0.0.0/8` opens
+/// `::ffff:10.0.0.1`, but not `64:ff9b::10.0.0.1`, where another machine may answer.
+package struct AddressRules: Sendable, Equatable {
+    package var allowNetworks: [IPNetwork]
+
+    package enum Verdict: Sendable, Equatable {
+        case allowed
+        /// The kind of address, for people: `loopback`, `private`, `private, wrapped in 6to4`.
+        case denied(String)
+    }
+
+    package init(allowNetworks: [IPNetwork] = []) {
+        self.allowNetworks = allowNetworks
+    }
+
+    package func verdict(_ address: IPAddress) -> Verdict {
+        if allowNetworks.contains(where: { $0.contains(address) }) { return .allowed }
+        return Self.special(address).map(Verdict.denied) ?? .allowed
+    }
+
+    /// What keeps the address from being a global unicast one; nil for one that is.
+    private static func special(_ address: IPAddress) -> String? {
+        let table = address.family == .v4 ? v4 : v6
+        if let block = table.first(where: { $0.network.contains(address) }) {
+            guard let wrapped = block.wrapped else { return block.kind }
+            return special(wrapped(address)).map { "\($0), wrapped in \(block.kind)" }
+        }
+        guard address.family == .v6 else { return nil }
+        // 2000::/3 is all that has been given out as global unicast (RFC 4291, 2.4).
+        guard address.number >> 125 == 1 else { return "reserved" }
+        return isISATAP(address)
+            ? special(lowestBits(of: address)).map { "\($0), wrapped in ISATAP" } : nil
+    }
+
+    /// A network whose addresses are of one kind.
+    private struct Block: Sendable {
+        var network: IPNetwork
+        var kind: String
+        /// The IPv4 address that decides in place of the block; nil where the block is denied.
+        var wrapped: (@Sendable (IPAddress) -> IPAddress)?
+    }
+
+    /// The first one that has an address decides.
+    private static let v4: [Block] = [
+        v4(0x0000_0000, 32, "unspecified"),
+        v4(0x0000_0000, 8, "of this network"),
+        v4(0x0A00_0000, 8, "private"),
+        v4(0x6440_0000, 10, "shared, behind a carrier's NAT"),
+        v4(0x7F00_0000, 8, "loopback"),
+        // Virtual machines of one large provider reach their host's service there (168.63.129.16): no
+        // other machine ever answers, whatever the registries say.
+        v4(0xA83F_8110, 32, "a cloud's own service"),
+        v4(0xA9FE_0000, 16, "link-local"),
+        v4(0xAC10_0000, 12, "private"),
+        v4(0xC000_0000, 24, "for protocols"),
+        v4(0xC000_0200, 24, "documentation"),
+        v4(0xC058_6300, 24, "6to4 relay"),
+        v4(0xC0A8_0000, 16, "private"),
+        v4(0xC612_0000, 15, "benchmarking"),
+        v4(0xC633_6400, 24, "documentation"),
+        v4(0xCB00_7100, 24, "documentation"),
+        v4(0xE000_0000, 4, "multicast"),
+        v4(0xFFFF_FFFF, 32, "broadcast"),
+        v4(0xF000_0000, 4, "reserved"),
+    ]
+
+    private static let v6: [Block] = [
+        v6(0, 128, "unspecified"),
+        v6(1, 128, "loopback"),
+        v6(0, 96, "IPv4-compatible"),
+        Block(
+            network: IPNetwork(base: IPAddress(v6: 0x0064_FF9B << 96), prefix: 96), kind: "NAT64",
+            wrapped: lowestBits),
+        v6(0x0064_FF9B_0001 << 80, 48, "NAT64 of a site's own"),
+        v6(0x0100 << 112, 64, "discard-only"),
+        v6(0x2001 << 112, 32, "Teredo"),
+        v6(0x2001 << 112, 23, "for protocols"),
+        v6(0x2001_0DB8 << 96, 32, "documentation"),
+        Block(
+            network: IPNetwork(base: IPAddress(v6: 0x2002 << 112), prefix: 16), kind: "6to4",
+            wrapped: { IPAddress(v4: UInt32(truncatingIfNeeded: $0.number >> 80)) }),
+        v6(0x3FFF << 112, 20, "documentation"),
+        v6(0x5F00 << 112, 16, "segment routing"),
+        v6(0xFC00 << 112, 7, "private, unique-local"),
+        v6(0xFE80 << 112, 10, "link-local"),
+        v6(0xFEC0 << 112, 10, "private, site-local"),
+        v6(0xFF00 << 112, 8, "multicast"),
+    ]
+
+    private static func v4(_ number: UInt32, _ prefix: Int, _ kind: String) -> Block {
+        Block(network: IPNetwork(base: IPAddress(v4: number), prefix: prefix), kind: kind)
+    }
+
+    private static func v6(_ number: UInt128, _ prefix: Int, _ kind: String) -> Block {
+        Block(network: IPNetwork(base: IPAddress(v6: number), prefix: prefix), kind: kind)
+    }
+
+    @Sendable private static func lowestBits(of address: IPAddress) -> IPAddress {
+        IPAddress(v4: UInt32(truncatingIfNeeded: address.number))
+    }
+
+    private static func isISATAP(_ address: IPAddress) -> Bool {
+        let identifier = UInt32(truncatingIfNeeded: address.number >> 32)
+        return identifier & ~0x0200_0000 == 0x0000_5EFE
+    }
+}

@@ -1,0 +1,132 @@
+import CDeflate
+import DarkroomCore
+import Foundation
+
+/// What stands before each body in the cache: which body it is, its length and checksum, and what is known of the
+/// answer that brought it.
+///
+/// A block of 4096 bytes, numbers with the lowest byte first:
+///
+/// | offset | bytes | |
+/// |-------:|------:|---|
+/// |      0 |     8 | `DARKROOM` |
+/// |      8 |     4 | the layout's version, 1 |
+/// |     12 |     4 | the CRC-32 of the block with these four bytes zero |
+/// |     16 |    32 | the key, whose digits are the file's name |
+/// |     48 |     8 | the body's length; the body follows the block, the file ends with it |
+/// |     56 |     4 | the body's CRC-32 |
+/// |     60 |     4 | the length of what follows |
+/// |     64 |       | the record in JSON, then zeros |
+///
+/// The body begins on a block's boundary, so that a file system that shares blocks between files may do so.
+struct CacheHead: Sendable, Equatable {
+    var key: CacheKey
+    var bodyLength: Int
+    var bodyCRC: UInt32
+    var record: CacheRecord
+
+    static let length = 4096
+
+    private static let magic = Array("DARKROOM".utf8)
+    private static let version: UInt32 = 1
+    private static let crcOffset = 12
+    private static let recordOffset = 64
+
+    /// Why a block is no head.
+    enum Damage: Error, Equatable {
+        case short
+        case foreign
+        case version(UInt32)
+        case checksum
+        /// It belongs to another file.
+        case key
+        /// Its length is not that of the file.
+        case bodyLength
+        case record
+    }
+
+    /// nil where the record does not fit; servers do send validators of kilobytes.
+    func encoded() -> [UInt8]? {
+        guard let json = try? JSONEncoder().encode(record),
+            json.count <= Self.length - Self.recordOffset
+        else { return nil }
+        var block = Self.magic
+        block.reserveCapacity(Self.length)
+        block.append(Self.version)
+        block.append(UInt32(0))
+        block += key.bytes
+        block.append(UInt64(bodyLength))
+        block.append(bodyCRC)
+        block.append(UInt32(json.count))
+        block += json
+        block += [UInt8](repeating: 0, count: Self.length - block.count)
+        let crc = darkroom_crc32(0, block, block.count)
+        for index in 0..<4 {
+            block[Self.crcOffset + index] = UInt8(truncatingIfNeeded: crc >> (8 * index))
+        }
+        return block
+    }
+
+    init(key: CacheKey, bodyLength: Int, bodyCRC: UInt32, record: CacheRecord) {
+        self.key = key
+        self.bodyLength = bodyLength
+        self.bodyCRC = bodyCRC
+        self.record = record
+    }
+
+    /// - Parameters:
+    ///   - key: the one that the file's name means.
+    ///   - fileLength: of the whole file.
+    init(decoding bytes: [UInt8], key: CacheKey, fileLength: Int) throws(Damage) {
+        guard bytes.count == Self.length else { throw .short }
+        guard bytes.starts(with: Self.magic) else { throw .foreign }
+        let version: UInt32 = bytes.number(at: 8)
+        guard version == Self.version else { throw .version(version) }
+        var block = bytes
+        let crc: UInt32 = bytes.number(at: Self.crcOffset)
+        block.replaceSubrange(Self.crcOffset..<Self.crcOffset + 4, with: [0, 0, 0, 0])
+        guard darkroom_crc32(0, block, block.count) == crc else { throw .checksum }
+        guard CacheKey(bytes: bytes[16..<48]) == key else { throw .key }
+        let bodyLength: UInt64 = bytes.number(at: 48)
+        guard bodyLength == fileLength - Self.length else { throw .bodyLength }
+        let count: UInt32 = bytes.number(at: 60)
+        guard count <= Self.length - Self.recordOffset,
+            let record = try? JSONDecoder().decode(
+                CacheRecord.self,
+                from: Data(bytes[Self.recordOffset..<Self.recordOffset + Int(count)])),
+            record.isPlausible
+        else { throw .record }
+        self.init(
+            key: key, bodyLength: Int(bodyLength), bodyCRC: bytes.number(at: 56), record: record)
+    }
+}
+
+extension CacheHead.Damage {
+    /// The end of the sentence "… was discarded: …".
+    var words: String {
+        switch self {
+        case .short: "it is shorter than a head"
+        case .foreign: "it is not a file of Darkroom’s cache"
+        case .version(let version): "its layout has the version \(version), which is not read"
+        case .checksum: "its head is damaged"
+        case .key: "it belongs to another file’s name"
+        case .bodyLength: "it is longer or shorter than it should be"
+        case .record: "its record cannot be read"
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The lowest byte first.
+    fileprivate mutating func append(_ number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+    }
+
+    fileprivate func number<Number: FixedWidthInteger & UnsignedInteger>(at offset: Int) -> Number {
+        var number = Number(0)
+        for index in (0..<MemoryLayout<Number>.size).reversed() {
+            number = number << 8 | Number(self[offset + index])
+        }
+        return number
+    }
+}

@@ -1,0 +1,40 @@
+import DarkroomCore
+
+/// Which bytes of the whole a partial body has (RFC 9110, 14.4): `bytes 0-99/200`.
+package struct ContentRange: Sendable, Hashable {
+    package var first: Int64
+    /// The last byte, itself in the range.
+    package var last: Int64
+    /// The length of the whole; nil where the server does not know it.
+    package var total: Int64?
+
+    package init(first: Int64, last: Int64, total: Int64? = nil) {
+        self.first = first
+        self.last = last
+        self.total = total
+    }
+
+    /// nil for what is no range of bytes, one that ends before it begins or lies beyond the whole, and
+    /// `bytes */200`, which a refusal has.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count <= 80 else { return nil }
+        let value = HTTPField.trimmed(Array(bytes)[...])
+        guard value.prefix(5).map(HTTPField.smallLetter) == Array("bytes".utf8),
+            let blank = value.dropFirst(5).first, HTTPField.isBlank(blank)
+        else { return nil }
+        let parts = HTTPField.trimmed(value.dropFirst(5))
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let ends = parts[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = HTTPField.number(ends[0]),
+            let last = HTTPField.number(ends[1]), first <= last
+        else { return nil }
+        self.init(first: first, last: last)
+        if parts[1].elementsEqual("*".utf8) { return }
+        guard let total = HTTPField.number(parts[1]), last < total else { return nil }
+        self.total = total
+    }
+
+    /// How many bytes it has. Its ends may be as far apart as an Int64 goes.
+    package var count: Int64 { last == .max && first == 0 ? .max : last - first + 1 }
+}

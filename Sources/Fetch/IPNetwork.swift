@@ -1,0 +1,68 @@
+import DarkroomCore
+
+/// The addresses that begin with the same bits: `10.0.0.0/8`, `fd00::/8`.
+package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
+    package let base: IPAddress
+    /// How many bits its addresses have in common.
+    package let prefix: Int
+
+    /// A text that names no network; `message` says why and, where there is one, what was meant.
+    package struct Problem: Error, Sendable, Equatable {
+        package let message: String
+    }
+
+    /// `prefix` beyond the address's length is cut, and bits of `base` beyond the prefix are.
+    package init(base: IPAddress, prefix: Int) {
+        let family = base.family
+        self.prefix = min(max(prefix, 0), family.bits)
+        let number = base.number & Self.mask(self.prefix, family)
+        self.base = family == .v4 ? IPAddress(v4: UInt32(number)) : IPAddress(v6: number)
+    }
+
+    /// From `ADDRESS/PREFIX` (RFC 4632), or an address, which is the network of itself alone.
+    ///
+    /// A network of IPv4-mapped addresses (`::ffff:10.0.0.0/104`) is the IPv4 network they map.
+    package init(_ text: String) throws(Problem) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = parts.first.flatMap({ IPAddress($0) }) else {
+            throw Problem(message: "\(Self.quoted(text)) has no address before the /")
+        }
+        let isMapped = address.family == .v4 && parts[0].utf8.contains(UInt8(ascii: ":"))
+        let offset = isMapped ? 96 : 0
+        guard parts.count == 2 else {
+            self.init(base: address, prefix: address.family.bits)
+            return
+        }
+        let digits = parts[1].utf8
+        guard !digits.isEmpty, digits.count <= 3,
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let length = Int(parts[1]), (offset...offset + address.family.bits).contains(length)
+        else {
+            throw Problem(
+                message: "\(Self.quoted(text)): after the / comes a number from \(offset) to "
+                    + "\(offset + address.family.bits)")
+        }
+        self.init(base: address, prefix: length - offset)
+        // 10.1.2.3/8 may be meant as the network or as the one host: we do not guess.
+        guard base == address else {
+            throw Problem(
+                message: "\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
+                    + "network, \(address) for the one address")
+        }
+    }
+
+    package func contains(_ address: IPAddress) -> Bool {
+        address.family == base.family
+            && address.number & Self.mask(prefix, base.family) == base.number
+    }
+
+    package var description: String { "\(base)/\(prefix)" }
+
+    private static func mask(_ prefix: Int, _ family: IPAddress.Family) -> UInt128 {
+        let all = UInt128.max >> UInt128(128 - family.bits)
+        // Swift's shifts take any amount: one by all bits gives zero.
+        return all & ~(all >> UInt128(prefix))
+    }
+
+    private static func quoted(_ text: String) -> String { "\"\(text.prefix(60))\"" }
+}

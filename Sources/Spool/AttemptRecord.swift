@@ -1,0 +1,148 @@
+import CShims
+import DarkroomCore
+import DarkroomManifest
+
+/// One record of `spool/attempts`: a picture that is being filtered, or was when the process died.
+///
+/// 512 bytes of text: a mark of 16 bytes, which a crash writes over, then the fields with a space after each,
+/// the batch's ID last and ended by a newline, then spaces and a newline, so that the file can be read
+/// with `cat`.
+///
+///     SIGSEGV         0b1e… 17 0 1795248000 holiday
+struct AttemptRecord: Equatable, Sendable {
+    enum Mark: Equatable, Sendable {
+        /// No crash has written anything: it goes on, or something else ended the process.
+        case running
+        case crashed(CrashCause)
+
+        fileprivate var text: String {
+            switch self {
+            case .running: "running"
+            case .crashed(let cause): cause.rawValue
+            }
+        }
+
+        fileprivate init?(text: String) {
+            if text == "running" {
+                self = .running
+            } else if let cause = CrashCause(rawValue: text) {
+                self = .crashed(cause)
+            } else {
+                return nil
+            }
+        }
+
+        /// As it stands in the file.
+        var bytes: [UInt8] { AttemptRecord.padded(text, to: markLength) }
+    }
+
+    static let length = Int(DARKROOM_CRASH_RECORD)
+    static let markLength = Int(DARKROOM_CRASH_MARK)
+    /// What a mark says where the record is nobody's.
+    static let free = padded("free", to: markLength)
+
+    var mark = Mark.running
+    /// The start of the machine in which it was written.
+    let boot: String
+    let batch: String
+    let image: Int
+    /// How many crashes the batch's journal had of this image.
+    let before: Int
+    /// When, in seconds since 1970.
+    let begun: Int
+
+    /// As it stands in the file. An ID that does not fit is cut, and then names no batch.
+    var bytes: [UInt8] {
+        var bytes = mark.bytes
+        bytes += "\(Self.word(boot)) \(image) \(before) \(begun) \(batch)".utf8.prefix(
+            Self.length - Self.markLength - 2)
+        bytes.append(UInt8(ascii: "\n"))
+        bytes += [UInt8](repeating: UInt8(ascii: " "), count: Self.length - bytes.count - 1)
+        return bytes + [UInt8(ascii: "\n")]
+    }
+
+    init(boot: String, batch: String, image: Int, before: Int, begun: Int) {
+        self.boot = boot
+        self.batch = batch
+        self.image = image
+        self.before = before
+        self.begun = begun
+    }
+
+    /// Reads a record; nil for one that is nobody's, torn or none of ours.
+    init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.length,
+            let mark = Mark(text: Self.trimmed(bytes.prefix(Self.markLength))),
+            let text = bytes.dropFirst(Self.markLength).split(separator: UInt8(ascii: "\n")).first
+        else { return nil }
+        let fields = text.split(
+            separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false
+        ).map { String(decoding: $0, as: UTF8.self) }
+        guard fields.count == 5, let image = Int(fields[1]), let before = Int(fields[2]),
+            let begun = Int(fields[3]), image >= 0, (0...1 << 30).contains(before),
+            !fields[4].isEmpty
+        else { return nil }
+        self.init(
+            boot: fields[0] == "-" ? "" : fields[0], batch: fields[4], image: image,
+            before: before, begun: begun)
+        self.mark = mark
+    }
+
+    /// A field that may be empty.
+    private static func word(_ text: String) -> String { text.isEmpty ? "-" : text }
+
+    private static func trimmed(_ bytes: some Collection<UInt8>) -> String {
+        String(decoding: bytes.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+    }
+
+    static func padded(_ text: String, to length: Int) -> [UInt8] {
+        let bytes = Array(text.utf8.prefix(length))
+        return bytes + [UInt8](repeating: UInt8(ascii: " "), count: length - bytes.count)
+    }
+}
+
+/// The first record of `spool/attempts`: the process that writes it.
+struct ProcessRecord: Equatable, Sendable {
+    let boot: String
+    /// How often the kernel had killed for want of memory when the process began, by control group.
+    let outOfMemoryKills: [String: Int]
+
+    private static let mark = "process"
+
+    /// A line `COUNT PATH` for each group after the first; a path that does not fit is left out.
+    var bytes: [UInt8] {
+        var bytes = AttemptRecord.padded(Self.mark, to: AttemptRecord.markLength)
+        bytes += "\(boot.isEmpty ? "-" : boot)\n".utf8
+        for (path, count) in outOfMemoryKills.sorted(by: { $0.key < $1.key }) {
+            let line = Array("\(count) \(path)\n".utf8)
+            if bytes.count + line.count < AttemptRecord.length { bytes += line }
+        }
+        bytes += [UInt8](
+            repeating: UInt8(ascii: " "), count: AttemptRecord.length - bytes.count - 1)
+        return bytes + [UInt8(ascii: "\n")]
+    }
+
+    init(boot: String, outOfMemoryKills: [String: Int]) {
+        self.boot = boot
+        self.outOfMemoryKills = outOfMemoryKills
+    }
+
+    init?(_ bytes: some Collection<UInt8>) {
+        let mark = AttemptRecord.padded(Self.mark, to: AttemptRecord.markLength)
+        guard bytes.count == AttemptRecord.length, bytes.starts(with: mark) else { return nil }
+        let lines = String(decoding: bytes.dropFirst(mark.count), as: UTF8.self)
+            .split(separator: "\n")
+        guard let boot = lines.first else { return nil }
+        var kills: [String: Int] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: " ", maxSplits: 1)
+            if parts.count == 2, let count = Int(parts[0]) { kills[String(parts[1])] = count }
+        }
+        self.init(boot: boot == "-" ? "" : String(boot), outOfMemoryKills: kills)
+    }
+
+    /// Whether the kernel has killed for want of memory since.
+    func hasSeenOutOfMemoryKill(now: [String: Int]) -> Bool {
+        outOfMemoryKills.contains { path, count in now[path, default: 0] > count }
+    }
+}
