@@ -75,7 +75,7 @@ let package = Package(
         .target(
             name: "DarkroomManifest",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch",
+                "DarkroomCore", "DarkroomPicture",
                 .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Manifest", swiftSettings: strict),
@@ -83,7 +83,7 @@ let package = Package(
         .target(
             name: "DarkroomSpool",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "CShims",
+                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "CShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Spool", swiftSettings: strict),

@@ -15,12 +15,12 @@ package struct ServiceView: Sendable, Equatable {
     /// The unit, as `systemctl edit` takes it: `darkroomd`, `darkroomd@prints`.
     let unit: String
     /// Whether home folders are hidden even where they are bound (`ProtectHome=yes`).
-    let hidesHomes: Bool
+    package let hidesHomes: Bool
     /// What is decided for a folder and all that is beneath it. Of several the nearest counts, and of one that is
     /// there twice the last.
     let folders: [(path: FilePath, access: Access)]
 
-    init(unit: String, hidesHomes: Bool, folders: [(path: String, access: Access)]) {
+    package init(unit: String, hidesHomes: Bool, folders: [(path: String, access: Access)]) {
         self.unit = unit
         self.hidesHomes = hidesHomes
         self.folders = folders.map { (FilePath($0.path).lexicallyNormalized(), $0.access) }
@@ -31,7 +31,7 @@ package struct ServiceView: Sendable, Equatable {
             && a.folders.elementsEqual(b.folders) { $0 == $1 }
     }
 
-    func access(to path: String) -> Access {
+    package func access(to path: String) -> Access {
         let path = FilePath(path).lexicallyNormalized()
         var nearest: (length: Int, access: Access) = (0, .nothing)
         for folder in folders where path.starts(with: folder.path) {
@@ -58,7 +58,7 @@ package struct ServiceView: Sendable, Equatable {
     }
 
     /// The same for a file, whose folder is named.
-    func remedy(forFile file: String, wanting wanted: Access) -> String? {
+    package func remedy(forFile file: String, wanting wanted: Access) -> String? {
         remedy(for: FilePath(file).removingLastComponent().string, wanting: wanted)
     }
 

@@ -1,4 +1,5 @@
 import CCurl
+import DarkroomCore
 
 /// Sets an easy handle's options, each call's result checked: a libcurl that lacks an option must not
 /// silently transfer without it.

@@ -102,7 +102,7 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
     package static let maximumBytes = 8192
 
     /// What a server sees of it: all but the fragment.
-    var requested: ByteString { ByteString(text.utf8.prefix { $0 != UInt8(ascii: "#") }) }
+    package var requested: ByteString { ByteString(text.utf8.prefix { $0 != UInt8(ascii: "#") }) }
 
     package var description: String { shown.description }
     package var debugDescription: String { shown.description }

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 
 /// What each image of a manifest waits for: the image it is made `from`, those that its filters lay over it, and
 /// those it comes `after`.

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 
 /// Puts a document together from the beginnings and ends that a reader finds in its text, and holds
 /// it to its limits. Keeps the open containers in an array, so that no reader needs to recurse: the

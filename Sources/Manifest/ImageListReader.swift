@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 
 /// Reads the images of a manifest, a list or a map, one by one.
 package struct ImageListReader {

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomPicture
 
 /// The rules for images' names, which are file names in the outbox, and the names that sources

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomPicture
 
 /// What a manifest asks for, checked whole: names are unique and safe, references resolved, filters

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomPicture
 
 /// Makes a manifest of its file's bytes, or tells everything that is wrong with it.

@@ -6,8 +6,7 @@ enum OverlaySource {
     static func isSource(_ text: ByteString) -> Bool {
         guard text.utf8.count <= ImageListReader.maximumSource else { return false }
         if text.utf8.contains(UInt8(ascii: "/")) { return true }
-        let name = text.string
-        return NotTaken.pictureEndings.contains { name.hasEnding(".\($0)") }
+        return PictureFileExtensions.match(text.string)
     }
 
     /// The first one in what was written for a filter.

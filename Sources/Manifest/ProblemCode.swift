@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 
 /// What can be wrong with a manifest. The raw values are stable: programs read them in status.json.
 package enum ProblemCode: String, Sendable, CaseIterable {

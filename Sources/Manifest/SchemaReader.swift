@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 
 /// Takes values out of a document as the types a schema says, and keeps what is wrong with them.
 ///

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomPicture
 
 /// Reads a property list in XML with the place of every key and value. Nothing recurses.

@@ -4,12 +4,11 @@
 // limits are.
 internal import CYaml
 import DarkroomCore
-import DarkroomFetch
 
 /// The events of a YAML text as libyaml tells them, one by one.
 ///
 /// Borrows the bytes, which must stay where they are for as long as this lives.
-struct YAMLEvents: ~Copyable {
+package struct YAMLEvents: ~Copyable {
     struct Event {
         let kind: Kind
         let place: Document.Place
@@ -151,7 +150,7 @@ struct YAMLEvents: ~Copyable {
     /// - Parameters:
     ///   - begin: the line where what is being read begins, if there is such.
     ///   - first: the number of the first line.
-    static func hint<Line: BinaryInteger>(
+    package static func hint<Line: BinaryInteger>(
         to problem: String, line: Line, begin: Line?, first: Line
     ) -> String {
         if let begin, begin < line { return ", in what begins at line \(begin - first + 1)" }

@@ -23,11 +23,17 @@ package struct ClockTrust: Sendable, Equatable, Codable {
     /// Both clocks at one time, in seconds.
     package struct Moment: Sendable, Equatable, Codable {
         /// Since 1970.
-        var wall: Double
+        package var wall: Double
         /// Since the machine was started.
-        var uptime: Double
+        package var uptime: Double
         /// Names the start of the machine; empty where it is not known, and then it counts as another one each time.
-        var boot: String
+        package var boot: String
+
+        package init(wall: Double, uptime: Double, boot: String) {
+            self.wall = wall
+            self.uptime = uptime
+            self.boot = boot
+        }
 
         fileprivate func isOfOneStart(with other: Moment) -> Bool {
             !boot.isEmpty && boot == other.boot
@@ -58,24 +64,26 @@ package struct ClockTrust: Sendable, Equatable, Codable {
     }
 
     /// How far the clock may be ahead of the other one, in seconds.
-    static let tolerance = 300.0
-    static let day = 86400.0
+    package static let tolerance = 300.0
+    package static let day = 86400.0
 
     /// What the clock is held against: the last look that was believed, its time less what small steps ahead have added.
     private var reference: Moment?
     private var last: Moment?
     private var hold: Hold?
 
+    package init() {}
+
     /// Why removal waits; nil where it does not.
-    var doubt: Doubt? { hold?.doubt }
+    package var doubt: Doubt? { hold?.doubt }
 
     /// For how many seconds it waits yet.
-    var remaining: Double { hold.map { max(0, $0.doubt.patience - $0.passed) } ?? 0 }
+    package var remaining: Double { hold.map { max(0, $0.doubt.patience - $0.passed) } ?? 0 }
 
     /// Looks at the clocks.
     ///
     /// - Parameter program: the time of the program's file, in seconds since 1970.
-    mutating func look(_ now: Moment, program: Double) {
+    package mutating func look(_ now: Moment, program: Double) {
         let last = self.last
         self.last = now
         if now.wall < program {

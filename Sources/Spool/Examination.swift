@@ -48,7 +48,7 @@ package struct FileIdentity: Sendable, Equatable {
     package var age: Double { age(at: Clock.wall) }
 
     /// The same at another time, in seconds since 1970.
-    func age(at time: Double) -> Double {
+    package func age(at time: Double) -> Double {
         time - Double(modifiedSeconds) - Double(modifiedNanoseconds) / 1e9
     }
 }
@@ -237,7 +237,7 @@ package struct Examination: Sendable {
         }
         if ManifestFormat(fileName: name.text) != nil || ControlFile(name) != nil { return nil }
         let text = name.text
-        return NotTaken.pictureEndings.contains { text.hasEnding(".\($0)") }
+        return PictureFileExtensions.match(text)
             ? .picture : .otherEnding
     }
 

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomPicture
 
 /// Why the intake leaves a file in the inbox: what `inbox.json` calls it, and the words for people.
@@ -28,13 +27,6 @@ package enum NotTaken: Equatable, Sendable {
 
         static let endings = allCases.filter { $0 != .dot }
     }
-
-    /// How names of pictures end, also of those that Darkroom does not read.
-    static let pictureEndings = [
-        "jpg", "jpeg", "jpe", "jfif", "png", "apng", "gif", "webp", "tif", "tiff", "heic", "heif",
-        "avif", "jxl",
-        "jp2", "bmp", "svg", "psd", "dng", "cr2", "cr3", "nef", "arw", "raf", "orf", "rw2",
-    ]
 
     /// What a control file waits for.
     package enum Wait: Equatable, Sendable {

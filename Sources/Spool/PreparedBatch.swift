@@ -11,12 +11,15 @@ package struct PreparedBatch: Sendable {
     package var isHeld: Bool
     /// Of the images that a process died with.
     package let crashes: [Int: Crashes]
+    /// Those of them that the last process died with, as far as that is news.
+    package let suspects: Set<Int>
     /// The images whose pixels lie in `active/ID` for others, see `HandOvers`.
     package let handOvers: Set<Int>
 
     package init(
         folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false,
-        isHeld: Bool = false, crashes: [Int: Crashes] = [:], handOvers: Set<Int> = []
+        isHeld: Bool = false, crashes: [Int: Crashes] = [:], suspects: Set<Int> = [],
+        handOvers: Set<Int> = []
     ) {
         self.folders = folders
         self.manifest = manifest
@@ -24,6 +27,7 @@ package struct PreparedBatch: Sendable {
         self.isCancelled = isCancelled
         self.isHeld = isHeld
         self.crashes = crashes
+        self.suspects = suspects
         self.handOvers = handOvers
     }
 }

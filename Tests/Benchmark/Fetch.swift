@@ -1,4 +1,5 @@
 import ArgumentParser
+import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture

@@ -54,7 +54,7 @@ extension Intake {
         }
     }
 
-    private func recovery(_ configuration: Configuration) -> Recovery {
+    private func recovery(_ settings: IntakeSettings) -> Recovery {
         Recovery(
             spool: spool, examination: settings.examination.asking(stopped),
             durably: settings.isDurable)

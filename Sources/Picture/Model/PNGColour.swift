@@ -63,7 +63,7 @@ package struct PNGColour: Sendable, Equatable {
                 let name = Array(DARKROOM_PNG_PROFILE_NAME.utf8)
                 return (Self(name: name, bytes: bytes), remark.isEmpty ? nil : remark)
             case DARKROOM_PNG_MEMORY:
-                throw ShimReader.outOfMemory(
+                throw PictureError.outOfMemory(
                     "\(name): reading the header", "no memory for checking the colour profile")
             default:
                 return (nil, "the colour profile is left out: \(remark)")

@@ -69,4 +69,9 @@ package struct PictureError: CodedError, Equatable {
         self.isTransient = isTransient
         self.fault = fault
     }
+
+    /// - Parameter place: the file's name and the step.
+    static func outOfMemory(_ place: String, _ words: String) -> Self {
+        Self(.outOfMemory, "\(place): \(words)", isTransient: true)
+    }
 }

@@ -8,7 +8,7 @@ final class JPEGFile {
 
     init(_ file: FileDescriptor, name: String, limits: PictureLimits) throws(PictureError) {
         guard let reader = darkroom_jpeg_reader_new(file.rawValue, limits.ancillaryBytes) else {
-            throw ShimReader.outOfMemory(name, "no memory for reading a JPEG")
+            throw PictureError.outOfMemory(name, "no memory for reading a JPEG")
         }
         self.reader = reader
         self.name = name
@@ -73,7 +73,7 @@ final class JPEGFile {
         case DARKROOM_JPEG_IO:
             throw ShimReader.readFailed(place, darkroom_jpeg_reader_errno(reader))
         case DARKROOM_JPEG_MEMORY:
-            throw ShimReader.outOfMemory(place, words)
+            throw PictureError.outOfMemory(place, words)
         case DARKROOM_JPEG_CMYK:
             throw PictureError(
                 .jpegCMYK,

@@ -16,7 +16,7 @@ final class PNGFile {
         guard
             let reader = darkroom_png_reader_new(file.rawValue, largest, limits.ancillaryBytes)
         else {
-            throw ShimReader.outOfMemory(name, "no memory for reading a PNG")
+            throw PictureError.outOfMemory(name, "no memory for reading a PNG")
         }
         self.reader = reader
         self.name = name
@@ -137,7 +137,7 @@ final class PNGFile {
         case DARKROOM_PNG_IO:
             throw ShimReader.readFailed(place, darkroom_png_reader_errno(reader))
         case DARKROOM_PNG_MEMORY:
-            throw ShimReader.outOfMemory(place, words)
+            throw PictureError.outOfMemory(place, words)
         case DARKROOM_PNG_LIMIT:
             throw PictureError(
                 .pngInvalid, "\(place): \(words): it asked for more memory than a picture needs"

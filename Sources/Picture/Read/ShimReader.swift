@@ -24,8 +24,4 @@ enum ShimReader {
     static func readFailed(_ place: String, _ number: CInt) -> PictureError {
         PictureError(.readFailed, "\(place): \(Errno(rawValue: number))", isTransient: true)
     }
-
-    static func outOfMemory(_ place: String, _ words: String) -> PictureError {
-        PictureError(.outOfMemory, "\(place): \(words)", isTransient: true)
-    }
 }

@@ -18,38 +18,38 @@ import Testing
 
     /// Files with collections that are keyed by texts of our own.
     static let ownKeys = [
-        "Common/ControlGroup.swift": "paths of control groups, from the kernel",
-        "Daemon/Bursts.swift": "codes and states",
-        "Daemon/ConfigurationCheck.swift": "keys of settings",
-        "Daemon/ConfigurationFile.swift": "keys of the administrator's file",
-        "Daemon/ConfigurationLoader.swift": "the environment",
-        "Daemon/EventLog+Batches.swift": "error codes",
-        "Daemon/Metrics.swift": "error codes",
-        "Daemon/ServiceUnit.swift": "properties of a unit, from systemctl",
-        "Daemon/Words.swift": "codes and states",
-        "Fetch/CacheOpening.swift": "the environment",
+        "Batch/EventLog+Batches.swift": "error codes",
+        "Core/Bursts.swift": "codes and states",
+        "Core/ControlGroup.swift": "paths of control groups, from the kernel",
+        "Core/Metrics.swift": "error codes",
+        "Core/Words.swift": "codes and states",
+        "Daemon/CacheOpening.swift": "the environment",
+        "Daemon/Configuration/ConfigurationCheck.swift": "keys of settings",
+        "Daemon/Configuration/ConfigurationFile.swift": "keys of the administrator's file",
+        "Daemon/Configuration/ConfigurationLoader.swift": "the environment",
+        "Daemon/Configuration/ServiceUnit.swift": "properties of a unit, from systemctl",
         "Fetch/CacheStore.swift": "error codes",
-        "Inbox/InboxReport.swift": "reasons",
         "Manifest/FilterForm+Parameters.swift": "parameters of the catalogue",
         "Manifest/SchemaReader+Filters.swift": "parameters of the catalogue",
-        "Outbox/AttemptRecord.swift": "paths of control groups, from the kernel",
-        "Outbox/Attempts.swift": "paths of control groups, from the kernel",
-        "Outbox/Status.swift": "kinds of metadata",
-        "Picture/FilterSpecification.swift": "parameters of the catalogue",
-        "Picture/MetadataLedger.swift": "kinds of metadata",
-        "Picture/PNGColour.swift": "kinds of chunks",
-        "Picture/PNGWriter.swift": "kinds of chunks",
+        "Picture/Model/FilterSpecification.swift": "parameters of the catalogue",
+        "Picture/Model/MetadataLedger.swift": "kinds of metadata",
+        "Picture/Model/PNGColour.swift": "kinds of chunks",
         "Picture/PictureReport.swift": "kinds of metadata",
+        "Picture/Write/PNGWriter.swift": "kinds of chunks",
         "SelfTest/ChildDaemon.swift": "the environment",
         "SelfTest/SpoolAudit.swift": "manifests of our own",
         "SelfTest/TestSpool.swift": "manifests of our own",
+        "Spool/AttemptRecord.swift": "paths of control groups, from the kernel",
+        "Spool/Attempts.swift": "paths of control groups, from the kernel",
+        "Spool/InboxReport.swift": "reasons",
+        "Spool/Status.swift": "kinds of metadata",
     ]
     /// Files that compare the string of a `ByteString`, or name characters.
     static let ownCharacters = [
         "Manifest/TextCursor.swift": "shows one scalar"
     ]
 
-    private static let sources = Repository.root.appending(path: "Sources/Darkroom")
+    private static let sources = Repository.root.appending(path: "Sources")
 
     /// The Swift files whose code, without its comments, has one of these patterns.
     private static func files(with patterns: [String]) throws -> Set<String> {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomSpool
 
 @Suite struct ArrivalsTests {
     private static let attacker: UInt32 = 2001

@@ -3,13 +3,13 @@ import SystemPackage
 
 /// Why the user of this process cannot use a folder of the daemon's, and what helps. It is found without changing
 /// anything: by the check of a configuration, and after a start that was refused.
-struct FolderAccess: Equatable {
+package struct FolderAccess: Equatable {
     /// What is in the way, with the file and the system's words.
     let obstacle: String
     /// What an administrator has to do; nil where that is plain.
-    let remedy: String?
+    package let remedy: String?
 
-    var words: String { obstacle + (remedy.map { "; \($0)" } ?? "") }
+    package var words: String { obstacle + (remedy.map { "; \($0)" } ?? "") }
 
     /// A folder of the daemon's, and what the daemon does with what is in it.
     private struct Kind {
@@ -22,7 +22,7 @@ struct FolderAccess: Equatable {
     private static let all = R_OK | W_OK | X_OK
 
     /// - Returns: nil where nothing is in the way, or nothing is known of it.
-    static func ofSpool(_ path: String) -> FolderAccess? {
+    package static func ofSpool(_ path: String) -> FolderAccess? {
         FolderAccess(
             path,
             Kind(
@@ -34,7 +34,7 @@ struct FolderAccess: Equatable {
     }
 
     /// - Returns: nil where nothing is in the way, or nothing is known of it.
-    static func ofCache(_ path: String) -> FolderAccess? {
+    package static func ofCache(_ path: String) -> FolderAccess? {
         FolderAccess(
             path,
             Kind(
@@ -43,7 +43,7 @@ struct FolderAccess: Equatable {
     }
 
     /// What keeps this user from adding files to a folder, or from replacing them; nil for nothing.
-    static func toWriteInto(_ folder: String) -> String? {
+    package static func toWriteInto(_ folder: String) -> String? {
         errno(folder, W_OK | X_OK).map { "\(folder) cannot be written by user \(user): \($0)" }
     }
 

@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// A source as it may be shown: without user, password, query and fragment.
 ///
 /// Anything a user wrote as a source may hold a secret, well-formed or not, so this looks at the text
