@@ -82,12 +82,12 @@ import Testing
     @Test(arguments: FetchError.Code.allCases)
     func saysWhichDownloadsAreTriedAgain(code: FetchError.Code) throws {
         let text = try Self.text(of: code.rawValue)
-        #expect(text.contains("Tried again by itself") == code.isTransient)
+        #expect(text.contains("Retried automatically") == code.isTransient)
     }
 
     @Test func saysWhichAnswersAreTriedAgain() throws {
         let text = try Self.text(of: FetchError.Code.httpStatus.rawValue)
-        let sentence = try #require(text.firstRange(of: " are tried again and retryable"))
+        let sentence = try #require(text.firstRange(of: " are retried automatically and retryable"))
         let before = text[..<sentence.lowerBound].split { !$0.isNumber }.compactMap { Int($0) }
         #expect(before == (100...599).filter { HTTPStatus($0).isTransient })
     }
