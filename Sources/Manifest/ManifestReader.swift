@@ -3,7 +3,7 @@ import DarkroomPicture
 
 /// Makes a manifest of its file's bytes, or tells everything that is wrong with it.
 ///
-/// The README describes the schema, `etc/manifest.schema.json` too. All work is linear in the
+/// darkroom-manifest(5) describes the schema, `etc/manifest.schema.json` too. All work is linear in the
 /// bytes, the images and what they refer to, and nothing recurses deeper than
 /// `Document.maximumHeight`.
 package enum ManifestReader {

@@ -3,7 +3,7 @@ import DarkroomCore
 /// The filters there are: their names, parameters, ranges and defaults.
 ///
 /// This is the one list of them. The manifest reader checks against it and the tests hold the JSON
-/// Schema and the README to it.
+/// Schema, the manual and the README to it.
 package enum FilterCatalog {
     package static let all: [FilterSpecification] = [
         FilterSpecification(

@@ -149,28 +149,4 @@ import Testing
         // Together they show every filter there is.
         #expect(FilterCatalog.all.map(\.name).filter { !words.contains($0[...]) } == [])
     }
-
-    /// Each filter has a row in the README's table, in the catalogue's order, with all its parameters and
-    /// their defaults.
-    @Test func theReadmeHasTheCataloguesFilters() throws {
-        let readme = try String(
-            contentsOf: Self.etc.deletingLastPathComponent().appending(path: "README.md"),
-            encoding: .utf8)
-        let lines = readme.split(separator: "\n")
-        let head = try #require(lines.firstIndex { $0.hasPrefix("| filter |") })
-        let rows = lines[(head + 2)...].prefix { $0.hasPrefix("|") }
-        let cells = rows.map {
-            $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-        }
-        let names = cells.flatMap { $0[0].split { !$0.isLetter }.map(String.init) }
-        #expect(names == FilterCatalog.all.map(\.name))
-        for row in cells {
-            for name in row[0].split(whereSeparator: { !$0.isLetter }) {
-                let filter = try #require(FilterCatalog.specification(named: ByteString(name)))
-                for parameter in filter.parameters {
-                    #expect(row[1].contains("`\(parameter.name)`"), "\(name)")
-                }
-            }
-        }
-    }
 }

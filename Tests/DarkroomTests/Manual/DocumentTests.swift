@@ -1,0 +1,255 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
+
+/// Holds the README and the documents of `etc/doc` against the repository and the program. Their examples are run by
+/// `DocumentExamplesTests`.
+@Suite struct DocumentTests {
+    static let names = (try? MarkdownDocument.names()) ?? []
+
+    private static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: Repository.root.appending(path: path).path)
+    }
+
+    @Test func theREADMEIsShort() throws {
+        #expect(Self.names.count >= 6)
+        // The last line ends with a newline, behind which the reader sees an empty one.
+        #expect(try MarkdownDocument("README.md").lines.count <= 201)
+    }
+
+    @Test func theREADMELeadsToEverything() throws {
+        let targets = Set(try MarkdownDocument("README.md").links.map(\.target))
+        let wanted = Self.names.dropFirst() + ManualPage.names.map { "etc/man/\($0)" }
+        #expect(Set(wanted).subtracting(targets) == [])
+    }
+
+    @Test func theREADMENamesEveryFilter() throws {
+        let text = try MarkdownDocument("README.md").lines.joined(separator: " ")
+        let sentence = try #require(text.firstMatch(of: /all keys and the filters: ([^.]+)\./))
+        #expect(
+            sentence.1.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+                == FilterCatalog.all.map(\.name))
+    }
+
+    // MARK: Places
+
+    @Test(arguments: names) func linksLeadSomewhere(name: String) throws {
+        let document = try MarkdownDocument(name)
+        let folder = (name as NSString).deletingLastPathComponent
+        for link in document.links where !link.target.contains("://") {
+            let parts = link.target.split(
+                separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            let path = (folder as NSString).appendingPathComponent(String(parts[0]))
+            let target = parts[0].isEmpty ? name : (path as NSString).standardizingPath
+            #expect(Self.exists(target), "\(name):\(link.line): \(link.target)")
+            guard parts.count == 2 else { continue }
+            #expect(
+                try MarkdownDocument(target).anchors.contains(String(parts[1])),
+                "\(name):\(link.line): \(link.target)")
+        }
+    }
+
+    @Test(arguments: names) func pathsAreThere(name: String) throws {
+        let document = try MarkdownDocument(name)
+        for path in document.paths {
+            let text = path.text.trimmingCharacters(in: [":", ",", ";"])
+            #expect(Self.exists(text), "\(name):\(path.line): \(text)")
+        }
+    }
+
+    /// Types, targets and files that are named without their folder.
+    @Test(arguments: names) func namesInCodeAreThere(name: String) throws {
+        let document = try MarkdownDocument(name)
+        let sources = try Sources.all()
+        let text = sources.map(\.text).joined(separator: "\n")
+        let files = Set(sources.map { ($0.file as NSString).lastPathComponent })
+        let foreign: Set = ["Operation", "BlockOperation", "OperationQueue", "Mutex"]
+        for span in document.spans {
+            if span.text.wholeMatch(of: /[A-Z][a-z]+[A-Za-z]*/) != nil {
+                let isDeclared = text.contains(
+                    try Regex("(struct|class|enum|protocol|typealias) \(span.text)\\b"))
+                #expect(
+                    isDeclared || foreign.contains(span.text), "\(name):\(span.line): \(span.text)")
+            } else if span.text.wholeMatch(of: /C[A-Z][a-z]+/) != nil {
+                #expect(Self.exists("Sources/\(span.text)"), "\(name):\(span.line): \(span.text)")
+            } else if span.text.wholeMatch(of: /[A-Za-z+]+\.swift/) != nil {
+                #expect(
+                    files.contains(span.text) || Self.exists(span.text),
+                    "\(name):\(span.line): \(span.text)")
+            }
+        }
+    }
+
+    @Test(arguments: names) func nameNoPlaceOfOneMachine(name: String) throws {
+        for line in try MarkdownDocument(name).lines {
+            for place in ["/home/", "/root/", "/work/", "/Users/"] {
+                #expect(!line.contains(place), "\(name): \(line)")
+            }
+        }
+    }
+
+    // MARK: The map
+
+    private static let changes = [
+        "a filter", "a parameter of a filter", "a picture format to read",
+        "a picture format to write", "a manifest format", "a manifest key", "a setting",
+        "a control verb", "an error code", "a journal record", "a metric", "a command-line option",
+    ]
+
+    /// Each change names the file that decides, and one that people read. That all are there is seen by
+    /// `pathsAreThere`.
+    @Test func theMapHasEachChange() throws {
+        let document = try MarkdownDocument("etc/doc/architecture.md")
+        let rows = document.rows.filter { $0.heading == "Where to make a change" }.dropFirst(2)
+        #expect(rows.map { $0.cells[0] } == Self.changes)
+        for row in rows {
+            let paths = row.cells[1].matches(of: /`([^`]+)`/).map { String($0.1) }
+                .filter { $0.contains("/") }
+            let first = try #require(paths.first)
+            #expect(first.hasPrefix("Sources/") && first.hasSuffix(".swift"), "\(row.cells[0])")
+            #expect(
+                paths.contains { $0.hasPrefix("etc/man/") || $0.hasPrefix("systemd/") },
+                "\(row.cells[0])")
+        }
+    }
+
+    /// The targets of the library, in their order.
+    @Test func theTargetsAreThoseOfThePackage() throws {
+        let package = try String(
+            contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+        let targets = package.matches(of: /path: "Sources\/(\w+)"/).map { String($0.1) }
+        for name in ["README.md", "etc/doc/architecture.md"] {
+            let drawn = try #require(
+                try MarkdownDocument(name).blocks.first { $0.text.hasPrefix("Core → ") })
+            let stations = drawn.text.trimmingCharacters(in: .newlines)
+                .components(separatedBy: " → ").filter { $0 != "darkroomd" }
+            #expect(stations == targets, "\(name)")
+        }
+    }
+
+    // MARK: Names of the program
+
+    @Test(arguments: names) func mentionsWhatThereIs(name: String) throws {
+        let document = try MarkdownDocument(name)
+        let sections = Set(Setting.all.compactMap { $0.key.split(separator: ".").first })
+        let scripts = try ManualPage("darkroomd.8").examples("script").map { $0.words[0] }
+        for span in document.spans {
+            if let match = span.text.wholeMatch(of: /([a-z]+)\.([A-Za-z]+)/),
+                sections.contains(match.1), !["json", "yaml", "md"].contains(match.2)
+            {
+                #expect(Setting.named(span.text) != nil, "\(name):\(span.line): \(span.text)")
+            }
+            if span.text.wholeMatch(of: /[a-z]+(-[a-z]+)+/) != nil, !scripts.contains(span.text) {
+                #expect(Self.codes.contains(span.text), "\(name):\(span.line): \(span.text)")
+            }
+        }
+        let families = try Exposition(MetricsText.write(Metrics(), MetricsMoment())).families
+        for match in document.lines.joined(separator: "\n").matches(of: /\bdarkroom_[a-z_]+/) {
+            #expect(families[String(match.0)] != nil, "\(name): \(match.0)")
+        }
+    }
+
+    private static let codes =
+        Set(FetchError.Code.allCases.map(\.rawValue))
+        .union(PictureError.Code.allCases.map(\.rawValue))
+        .union(FileError.Code.allCases.map(\.rawValue))
+        .union(Failure.Code.allCases.map(\.rawValue))
+        .union(ProblemCode.allCases.map(\.rawValue))
+        .union(InboxReason.allCases.map(\.rawValue))
+        .union(Status.Waiting.Code.allCases.map(\.rawValue))
+
+    /// What is said of the unit's limits stands in the unit.
+    @Test func theLimitsAreThoseOfTheUnit() throws {
+        let unit = try String(
+            contentsOf: Repository.root.appending(path: "systemd/darkroomd.service"),
+            encoding: .utf8
+        ).split(separator: "\n").map(String.init)
+        let rows = try MarkdownDocument("etc/doc/security.md").rows
+            .filter { $0.heading == "Limits of the service" }.dropFirst(2)
+        let limits = rows.flatMap { $0.cells[0].matches(of: /`([^`]+)`/).map { String($0.1) } }
+        #expect(limits.count >= 6)
+        #expect(limits.filter { !unit.contains($0) } == [])
+    }
+
+    // MARK: Examples
+
+    /// Whatever a reader may copy is marked as what it is, so that the tests know it.
+    @Test(arguments: ["README.md", "etc/doc/cookbook.md"])
+    func marksWhatMayBeCopied(name: String) throws {
+        for block in try MarkdownDocument(name).blocks
+        where ["sh", "yaml", "json"].contains(block.language) {
+            #expect(block.example != nil, "\(name):\(block.line)")
+        }
+    }
+
+    @Test(arguments: ["README.md", "etc/doc/cookbook.md"])
+    func itsManifestsAreGood(name: String) throws {
+        let examples = try MarkdownDocument(name).examples("manifest")
+        #expect(!examples.isEmpty)
+        for example in examples {
+            let format = try #require(ManifestFormat(fileName: example.words[0]))
+            _ = try ManifestReader.read(
+                Array(example.text.utf8), format: format, defaultFilters: [])
+        }
+    }
+
+    @Test func itsConfigurationsAreGood() throws {
+        var texts = try MarkdownDocument("etc/doc/cookbook.md").examples("configuration").map(
+            \.text)
+        texts.append(try Self.firstSetting() + "\n")
+        texts += try ManualPage("darkroom-metrics.7").examples("configuration").map(\.text)
+        #expect(texts.count >= 4)
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/darkroomd.yaml"
+        for text in texts {
+            try text.write(toFile: path, atomically: false, encoding: .utf8)
+            let loaded = try ConfigurationLoader(path: path, environment: [:]).load()
+            #expect(loaded != Configuration(), "\(text)")
+        }
+    }
+
+    /// The line that the README adds to the configuration.
+    private static func firstSetting() throws -> String {
+        let setup = try #require(try MarkdownDocument("README.md").examples("setup").first)
+        return String(try #require(setup.text.firstMatch(of: /echo '(.+)' \|/)).1)
+    }
+
+    /// The sources of the README's manifest lie where the package puts them.
+    @Test func theFirstManifestNamesPicturesOfThePackage() throws {
+        let setting = try Self.firstSetting()
+        let root = try #require(setting.wholeMatch(of: /sources\.roots: \[\/(.+)\]/)).1
+        let packaged = try String(
+            contentsOf: Repository.root.appending(path: "Tests/package/contents"), encoding: .utf8)
+        let example = try #require(try MarkdownDocument("README.md").examples("manifest").first)
+        let manifest = try ManifestReader.read(
+            Array(example.text.utf8), format: .yaml, defaultFilters: [])
+        for image in manifest.images {
+            guard case .source(let source) = image.origin else { continue }
+            #expect(packaged.contains("644 \(root)/\(source.string)\n"))
+        }
+    }
+
+    // MARK: The plot
+
+    @Test func thePlotIsThatOfTheTables() throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = [Repository.root.appending(path: "etc/plot.sh").path]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let drawn = try output.fileHandleForReading.readToEnd()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(
+            try drawn == Data(contentsOf: Repository.root.appending(path: "etc/doc/speed.svg")))
+    }
+}

@@ -1,0 +1,105 @@
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// Runs what the README and the cookbook show.
+@Suite(.fewAtATime) struct DocumentExamplesTests {
+    /// The README's first manifest, on the pictures that the package has.
+    @Test func theFirstManifestIsDone() async throws {
+        let document = try MarkdownDocument("README.md")
+        let place = try ManualPlace()
+        let samples = Repository.root.appending(path: "etc/samples").path
+        let daemon = try await place.bench.run(["sources.roots": "[\(samples)]"])
+        try write(document, place)
+        let outputs = try await run(document, place, daemon)
+        let status = try #require(try place.bench.spool.status(of: "sky"))
+        try place.bench.checkCompleted(status)
+        #expect(status.images.map(\.name) == ["comet", "moon", "moon-small"])
+        #expect(try status.image("moon").output?.format == .jpeg)
+        // What the reader is told to look at.
+        let shown = try #require(outputs.last)
+        #expect(
+            shown.hasPrefix("comet.png\nmanifest.yaml\nmoon-small.png\nmoon.jpg\nstatus.json\n"))
+        #expect(shown.contains("\"state\" : \"completed\""))
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// The cookbook from its beginning to its end, on one spool.
+    @Test func theCookbookDoesWhatIsSaid() async throws {
+        let document = try MarkdownDocument("etc/doc/cookbook.md")
+        let place = try ManualPlace()
+        let daemon = try await place.run()
+        try place.makeScripts()
+        try write(document, place)
+        let manifests = document.examples("manifest")
+        for example in manifests {
+            try place.makeSources(of: example.text, named: example.words[0])
+        }
+        try place.makePicturesOld()
+        let outputs = try await run(document, place, daemon)
+        // Nothing to complain about the first example's manifests.
+        #expect(outputs.first == "")
+        for example in manifests {
+            let id = String(try #require(example.words[0].split(separator: ".").first))
+            let status = try #require(try place.bench.spool.status(of: id))
+            try place.bench.checkCompleted(status)
+            #expect((status.retries == 1) == (id == "marked"))
+        }
+        let beside = try #require(try place.bench.spool.status(of: "compare")).image("side-by-side")
+        #expect(beside.output?.width == 800)
+        let hot = try #require(try place.bench.spool.status(of: "hot-beach.png"))
+        #expect(hot.state == .completed && hot.images.map(\.name) == ["beach"])
+        // Each picture is submitted once.
+        let (code, output) = try place.shell("sh hot-folder /srv/pictures")
+        #expect(code == 0 && output == "")
+        #expect(place.bench.spool.list("tmp") == [])
+        #expect(!place.bench.spool.exists("outbox/hot-beach.png-2"))
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// What needs an installation is at least a command line.
+    @Test func theOthersAreCommandLines() throws {
+        let place = try ManualPlace()
+        var count = 0
+        for name in try MarkdownDocument.names() {
+            for example in try MarkdownDocument(name).examples
+            where example.kind == "setup" || example.words.contains("parsed") {
+                count += 1
+                let (code, output) = try place.shell("bash -n <<'END'\n\(example.text)END\n")
+                #expect(code == 0 && output.isEmpty, "\(example): \(output)")
+            }
+        }
+        #expect(count >= 5)
+    }
+
+    /// Puts the manifests and scripts of a document into the folder to work in, under their names.
+    private func write(_ document: MarkdownDocument, _ place: ManualPlace) throws {
+        for example in document.examples where ["manifest", "script"].contains(example.kind) {
+            try Data(place.located(example.text).utf8).write(
+                to: place.work.appending(path: example.words[0]))
+        }
+    }
+
+    /// Runs its command lines, one after the other; gives what each wrote.
+    private func run(
+        _ document: MarkdownDocument, _ place: ManualPlace, _ daemon: DaemonProcess
+    ) async throws -> [String] {
+        var outputs: [String] = []
+        for example in document.examples("shell") where !example.words.contains("parsed") {
+            let id = example.value("done")
+            let isRetry = example.text.contains(".retry")
+            let retries = try id.flatMap { try place.bench.spool.status(of: $0)?.retries } ?? 0
+            let (code, output) = try await place.shellThatWaits(example.text)
+            #expect(code == 0, "\(example): \(output)")
+            outputs.append(output)
+            guard let id else { continue }
+            _ = try await place.bench.spool.waitForStatus(of: id, daemon, "done") {
+                $0.state.isFinal && (!isRetry || ($0.retries ?? 0) > retries)
+            }
+        }
+        return outputs
+    }
+}
