@@ -2,6 +2,7 @@ import Dispatch
 import Synchronization
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomBatch
 @testable import DarkroomDaemon
 @testable import DarkroomManifest

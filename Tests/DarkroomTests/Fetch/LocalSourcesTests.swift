@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomBatch
 @testable import DarkroomFetch
 @testable import DarkroomPicture

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomBatch
 @testable import DarkroomFetch
 @testable import DarkroomPicture

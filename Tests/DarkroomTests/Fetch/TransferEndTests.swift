@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomBatch
 @testable import DarkroomFetch
 @testable import DarkroomManifest

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomBatch
 @testable import DarkroomFetch
 @testable import DarkroomManifest

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomBatch
 @testable import DarkroomFetch
 @testable import DarkroomManifest
