@@ -1,5 +1,3 @@
-import DarkroomManifest
-
 /// Whose turn it is among batches that share something.
 ///
 /// The highest level that has anyone goes first. Within it the owner who has the fewest pieces at work is next, and of

@@ -1,5 +1,3 @@
-import DarkroomManifest
-
 /// Batches taking turns: their owners, and each owner's batches.
 struct Rotation {
     /// Of one owner, in the order in which they came.

@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 import Dispatch
 import Synchronization

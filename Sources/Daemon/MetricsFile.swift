@@ -1,6 +1,4 @@
-import DarkroomBatch
 import DarkroomCore
-import DarkroomManifest
 import Dispatch
 import Glibc
 import Synchronization

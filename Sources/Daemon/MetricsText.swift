@@ -1,6 +1,5 @@
 import DarkroomBatch
 import DarkroomCore
-import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
 

@@ -1,5 +1,4 @@
 import DarkroomBatch
-import DarkroomManifest
 
 /// The line that `systemctl status` shows: what the daemon does, and what keeps it from doing more.
 struct StatusLine {

@@ -1,4 +1,3 @@
-import DarkroomCore
 import Glibc
 
 /// A moment as HTTP writes it, to the second (RFC 9110, 5.6.7).

@@ -1,4 +1,3 @@
-import DarkroomCore
 import DarkroomPicture
 
 extension SchemaReader {

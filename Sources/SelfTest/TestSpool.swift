@@ -1,7 +1,4 @@
 import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
 import Glibc
 
 /// A spool of a test's own: manifests are dropped into it, daemons run on it, and what became of everything

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 import Glibc
 
 /// The name of a control file, taken apart: `ID.cancel`, `ID.hold`, `ID.release` or `ID.retry`. What is in the file

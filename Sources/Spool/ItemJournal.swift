@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 import Foundation
 
 /// One line of a batch's journal.

@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomManifest
-import DarkroomPicture
 
 /// What a start finds in `active`, and what it does about it: the last column of the table in `Spool`.
 package struct Recovery: Sendable {

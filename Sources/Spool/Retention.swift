@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 import Foundation
 import Glibc
 import SystemPackage

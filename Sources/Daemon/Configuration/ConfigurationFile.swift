@@ -1,6 +1,3 @@
-import DarkroomBatch
-import DarkroomCore
-import DarkroomFetch
 import DarkroomManifest
 import Foundation
 import Yams

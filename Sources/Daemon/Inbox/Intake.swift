@@ -1,7 +1,5 @@
 import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
 import DarkroomSpool
 import Dispatch
 import Glibc

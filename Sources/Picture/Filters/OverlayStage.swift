@@ -1,5 +1,4 @@
 import CPixels
-import DarkroomCore
 import Glibc
 
 /// Lays another image over the picture: Porter and Duff's *over*, on values as they are stored.

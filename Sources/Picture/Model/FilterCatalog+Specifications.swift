@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// The filters whose parameters take more than a line to check.
 extension FilterCatalog {
     static let resize = FilterSpecification(

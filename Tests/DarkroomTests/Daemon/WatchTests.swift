@@ -2,8 +2,8 @@ import Dispatch
 import Synchronization
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
 @testable import DarkroomSelfTest

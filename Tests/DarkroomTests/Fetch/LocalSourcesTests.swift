@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomPicture
 

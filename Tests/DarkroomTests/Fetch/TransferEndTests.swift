@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture

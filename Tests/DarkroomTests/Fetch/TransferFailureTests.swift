@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomPicture
 

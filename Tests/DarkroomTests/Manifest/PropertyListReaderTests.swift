@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 

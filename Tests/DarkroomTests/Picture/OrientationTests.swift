@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomSpool

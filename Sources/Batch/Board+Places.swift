@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomPicture
-import DarkroomSpool
 
 /// Who is given the next free place.
 extension Board {

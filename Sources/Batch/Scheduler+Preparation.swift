@@ -1,4 +1,3 @@
-import DarkroomCore
 import DarkroomSpool
 
 /// Batches that there was no room to keep in memory, read again from their folders when their turn has come.

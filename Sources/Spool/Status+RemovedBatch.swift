@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 
 extension ImageStatus {
     /// The same image of a batch whose folder in `active` someone has removed while it was in work. A failure

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomSpool
 
 /// What becomes of a picture that asks for memory.
 enum MemoryAnswer: Equatable, Sendable {

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
 import Foundation

@@ -1,7 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 
 /// What became of a control.

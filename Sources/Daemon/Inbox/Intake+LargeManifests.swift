@@ -1,6 +1,5 @@
 import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
 import DarkroomSpool
 
 /// Manifests so large that taking one would keep the others waiting, and control files, which are to act at once.

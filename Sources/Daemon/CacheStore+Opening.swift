@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
 import Foundation
 
 extension CacheStore {

@@ -1,8 +1,5 @@
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSpool
 import Glibc
 
 /// What the cache has to do with a download: who fetches for whom (`Flights`), what need not be fetched, and what
