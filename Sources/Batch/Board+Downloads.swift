@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomFetch
+import DarkroomManifest
 import DarkroomSpool
 import Foundation
 

@@ -1,4 +1,6 @@
 import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
 
 /// What becomes of a picture that asks for memory.
 enum MemoryAnswer: Equatable, Sendable {

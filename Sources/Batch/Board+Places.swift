@@ -1,4 +1,6 @@
 import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
 
 /// Who is given the next free place.
 extension Board {

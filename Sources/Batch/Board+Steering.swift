@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomManifest
 import DarkroomSpool
 
 /// What became of a control.

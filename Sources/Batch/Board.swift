@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
 

@@ -1,4 +1,5 @@
 import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
 
 /// Whose pixels are handed over to other images of the batch, and how far that is.

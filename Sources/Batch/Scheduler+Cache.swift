@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomFetch
 import Glibc
+import Synchronization
 
 /// What the cache has to do with a download: who fetches for whom (`Flights`), what need not be fetched, and what
 /// is kept.

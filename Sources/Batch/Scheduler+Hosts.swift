@@ -2,6 +2,7 @@ import DarkroomCore
 import DarkroomSpool
 import Dispatch
 import Foundation
+import Synchronization
 
 /// What comes before a download's operation: its turn, its host's permission, and the wait for its next try.
 extension Scheduler {

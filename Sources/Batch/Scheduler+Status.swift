@@ -2,6 +2,7 @@ import DarkroomCore
 import DarkroomPicture
 import DarkroomSpool
 import Foundation
+import Synchronization
 
 extension Scheduler: StatusSource {
     func snapshot(of key: BatchKey) -> StatusSnapshot? {

@@ -1,7 +1,9 @@
 import DarkroomCore
+import DarkroomManifest
 import DarkroomSpool
 import Dispatch
 import Synchronization
+import SystemPackage
 
 /// Where the status keeper learns what to write.
 protocol StatusSource: AnyObject, Sendable {

@@ -1,6 +1,8 @@
 import DarkroomCore
+import DarkroomSpool
 import Dispatch
 import Synchronization
+import SystemPackage
 
 /// Who waits while the spool takes no writes.
 package protocol StorageClient: AnyObject, Sendable {

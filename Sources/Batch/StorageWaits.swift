@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
+import Synchronization
 
 /// What the scheduler keeps back while the spool takes no writes.
 struct StorageWaits: Sendable {

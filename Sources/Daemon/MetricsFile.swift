@@ -2,6 +2,7 @@ import DarkroomCore
 import Dispatch
 import Glibc
 import Synchronization
+import SystemPackage
 
 /// Writes the metrics where node_exporter's textfile collector reads them: at an interval, and when the daemon
 /// stops.

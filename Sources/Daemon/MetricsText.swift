@@ -1,7 +1,9 @@
 import DarkroomBatch
 import DarkroomCore
+import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
+import Synchronization
 
 /// What is measured at one moment, beside what `Metrics` counts.
 struct MetricsMoment: Sendable {

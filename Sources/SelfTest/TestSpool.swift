@@ -1,5 +1,6 @@
 import DarkroomCore
 import Glibc
+import SystemPackage
 
 /// A spool of a test's own: manifests are dropped into it, daemons run on it, and what became of everything
 /// is audited.

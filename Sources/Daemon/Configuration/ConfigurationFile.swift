@@ -1,3 +1,4 @@
+import DarkroomCore
 import DarkroomManifest
 import Foundation
 import Yams

@@ -1,5 +1,8 @@
+import DarkroomBatch
 import DarkroomCore
 import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
 import Foundation
 import Logging
 

@@ -1,3 +1,4 @@
+import DarkroomBatch
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool

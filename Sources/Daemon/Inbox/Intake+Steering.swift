@@ -2,6 +2,7 @@ import DarkroomBatch
 import DarkroomCore
 import DarkroomSpool
 import Dispatch
+import SystemPackage
 
 /// Control files: what is done with them between the moment they are found and the moment they are removed.
 ///

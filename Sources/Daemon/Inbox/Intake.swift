@@ -4,6 +4,7 @@ import DarkroomSpool
 import Dispatch
 import Glibc
 import Synchronization
+import SystemPackage
 
 /// Watches the inbox and takes manifests out of it: the first station.
 ///

@@ -1,4 +1,5 @@
 import CPixels
+import DarkroomCore
 import Glibc
 
 /// Lays another image over the picture: Porter and Duff's *over*, on values as they are stored.

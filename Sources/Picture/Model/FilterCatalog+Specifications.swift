@@ -1,3 +1,5 @@
+import DarkroomCore
+
 /// The filters whose parameters take more than a line to check.
 extension FilterCatalog {
     static let resize = FilterSpecification(
