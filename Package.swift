@@ -25,6 +25,8 @@ let package = Package(
         // Configuration in layers: command line, environment, file. (The file is read with Yams, which tells
         // the line of each key, so none of its formats is needed.)
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        // Queues and heaps of what waits (Deque, Heap).
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // YAML manifests, and the place of each key in the configuration file.
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
@@ -95,6 +97,8 @@ let package = Package(
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
                 "DarkroomSpool", "CShims",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Batch", swiftSettings: station),
@@ -104,6 +108,7 @@ let package = Package(
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
                 "DarkroomSpool", "DarkroomBatch", "CShims", "CSystemd",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
