@@ -4,6 +4,8 @@ import PackageDescription
 
 /// Every Swift target: Swift 6 language mode (the tools version gives it), no warning left standing.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+/// The stations: what a file uses it imports, so that its imports say what it depends on.
+let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
 
 let package = Package(
     name: "darkroom",
@@ -23,6 +25,8 @@ let package = Package(
         // Configuration in layers: command line, environment, file. (The file is read with Yams, which tells
         // the line of each key, so none of its formats is needed.)
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        // Queues and heaps of what waits (Deque, Heap).
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // YAML manifests, and the place of each key in the configuration file.
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
@@ -56,12 +60,12 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Core", swiftSettings: strict),
+            path: "Sources/Core", swiftSettings: station),
         // Readers, filters and writers of pictures.
         .target(
             name: "DarkroomPicture",
             dependencies: ["DarkroomCore", "CShims", "CPixels", "CDeflate"],
-            path: "Sources/Picture", swiftSettings: strict),
+            path: "Sources/Picture", swiftSettings: station),
         // Downloads, the rules for them, the cache, local sources.
         .target(
             name: "DarkroomFetch",
@@ -70,7 +74,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Fetch", swiftSettings: strict),
+            path: "Sources/Fetch", swiftSettings: station),
         // Manifests: formats, schema, every error with its place.
         .target(
             name: "DarkroomManifest",
@@ -78,7 +82,7 @@ let package = Package(
                 "DarkroomCore", "DarkroomPicture",
                 .product(name: "Yams", package: "Yams"),
             ],
-            path: "Sources/Manifest", swiftSettings: strict),
+            path: "Sources/Manifest", swiftSettings: station),
         // The contract on disk: folders, claim and receipt, status, journal of images, recovery, retention.
         .target(
             name: "DarkroomSpool",
@@ -86,28 +90,31 @@ let package = Package(
                 "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "CShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Spool", swiftSettings: strict),
+            path: "Sources/Spool", swiftSettings: station),
         // Who goes next, and the work itself: operations on queues, publication.
         .target(
             name: "DarkroomBatch",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
                 "DarkroomSpool", "CShims",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Batch", swiftSettings: strict),
+            path: "Sources/Batch", swiftSettings: station),
         // Configuration, inbox, signals, notification, metrics; wires the stations together.
         .target(
             name: "DarkroomDaemon",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
                 "DarkroomSpool", "DarkroomBatch", "CShims", "CSystemd",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            path: "Sources/Daemon", swiftSettings: strict),
+            path: "Sources/Daemon", swiftSettings: station),
         // `darkroomd --self-test`: checks of a mount, daemons that are killed, the audit of what is left.
         .target(
             name: "DarkroomSelfTest",
@@ -116,7 +123,7 @@ let package = Package(
                 "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "CShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/SelfTest", swiftSettings: strict),
+            path: "Sources/SelfTest", swiftSettings: station),
         // Blocks the control signals before anything else of darkroomd runs; in no other program.
         .target(name: "CStart"),
         // The daemon's command line.

@@ -10,7 +10,11 @@
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk -v wanted="${2:-}>${3:-}" '
+# The targets in the manifest's order, which is that of their dependencies.
+order=$(sed -n 's|.*path: "Sources/\([A-Za-z]*\)".*|\1|p' Package.swift | tr '\n' ' ')
+
+find Sources -name '*.swift' -print0 | sort -z |
+    xargs -0 awk -v wanted="${2:-}>${3:-}" -v order="$order" '
     # A target is the folder beneath Sources, a folder the one beneath that; files outside any are of the folder ".".
     function target_of(file,   parts) { split(file, parts, "/"); return parts[2] }
     function folder_of(file,   parts, n) { n = split(file, parts, "/"); return parts[2] "/" (n > 3 ? parts[3] : ".") }
@@ -26,6 +30,7 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk -v wanted="${2:-}>
         return line
     }
 
+    BEGIN { ranks = split(order, ordered, " "); for (i = 1; i <= ranks; i++) rank[ordered[i]] = i }
     FNR == 1 { inside_comment = inside_text = 0; files[++file_count] = FILENAME }
     {
         line = code($0)
@@ -85,10 +90,13 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk -v wanted="${2:-}>
         return n > 1
     }
 
+    # Targets in their order, those that have none behind them, and folders by their names.
+    function key(name) { return sprintf("%03d%s", name in rank ? rank[name] : 999, name) }
+
     function sort(list, n,   i, j, x) {
         for (i = 2; i <= n; i++) {
             x = list[i]
-            for (j = i - 1; j > 0 && list[j] > x; j--) list[j + 1] = list[j]
+            for (j = i - 1; j > 0 && key(list[j]) > key(x); j--) list[j + 1] = list[j]
             list[j + 1] = x
         }
     }

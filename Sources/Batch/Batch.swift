@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 
 /// Identifies a batch while the daemon runs.

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool

@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
 
 extension DownloadTurns {
     /// More than the host of any URL has, with its port, in letters of four bytes; see ``URLAuthority/maximumHost``.

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomSpool
 
 /// Which downloads are handed to their queue: so many at once, of each host only so many, none while its host has asked
 /// to be left alone, and in fair turns. The others wait here, where they cost no place that another's could have.

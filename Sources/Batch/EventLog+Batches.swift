@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
+import FoundationEssentials
 
 /// The story of a manifest, from its drop to its end.
 extension EventLog {

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 
 /// What control files do to batches.

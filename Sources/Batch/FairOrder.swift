@@ -1,4 +1,4 @@
-import DarkroomManifest
+import HeapModule
 
 /// Whose turn it is among batches that share something.
 ///
@@ -36,11 +36,19 @@ struct FairOrder: Sendable {
         var batches = 0
     }
 
+    /// A batch, and the turn it waits since.
+    private struct Wait: Comparable, Sendable {
+        let turn: Int
+        let batch: BatchKey
+
+        static func < (left: Wait, right: Wait) -> Bool { left.turn < right.turn }
+    }
+
     /// The batches of one owner and level that have something ready.
     private struct Line: Sendable {
         var count = 0
         /// By how many pieces they have at work. What a batch was once, but is not any more, stays until it is first.
-        var heaps: [Int: TurnHeap] = [:]
+        var heaps: [Int: Heap<Wait>] = [:]
     }
 
     private var members: [BatchKey: Member] = [:]
@@ -98,14 +106,14 @@ struct FairOrder: Sendable {
     private mutating func queue(_ batch: BatchKey) {
         guard let member = members[batch], member.isReady else { return }
         let (owner, level, atWork) = (member.owner, member.level, member.standing.atWork)
-        lines[level][owner]?.heaps[atWork, default: TurnHeap()]
+        lines[level][owner]?.heaps[atWork, default: []]
             .insert(.init(turn: member.standing.turn, batch: batch))
         // What is not current any more would pile up in heaps that are never come to.
         if let line = lines[level][owner], let heap = line.heaps[atWork],
             heap.count > 2 * line.count + 64
         {
-            let current = heap.filter { isCurrent($0, atWork) }
-            lines[level][owner]?.heaps[atWork] = current
+            let current = heap.unordered.filter { isCurrent($0, atWork) }
+            lines[level][owner]?.heaps[atWork] = Heap(current)
         }
     }
 
@@ -163,9 +171,9 @@ struct FairOrder: Sendable {
     ) -> BatchKey? {
         for atWork in lines[level][owner]?.heaps.keys.sorted() ?? [] {
             if let share, atWork >= share { return nil }
-            while let entry = lines[level][owner]?.heaps[atWork]?.first {
+            while let entry = lines[level][owner]?.heaps[atWork]?.min {
                 if isCurrent(entry, atWork) { return entry.batch }
-                lines[level][owner]?.heaps[atWork]?.removeFirst()
+                lines[level][owner]?.heaps[atWork]?.removeMin()
             }
             lines[level][owner]?.heaps[atWork] = nil
         }
@@ -173,7 +181,7 @@ struct FairOrder: Sendable {
     }
 
     /// Whether a heap's entry says what its batch is now. It may be there twice, where it became ready again.
-    private func isCurrent(_ entry: TurnHeap.Entry, _ atWork: Int) -> Bool {
+    private func isCurrent(_ entry: Wait, _ atWork: Int) -> Bool {
         guard let member = members[entry.batch], member.isReady else { return false }
         return member.standing.atWork == atWork && member.standing.turn == entry.turn
     }

@@ -1,6 +1,3 @@
-import DarkroomFetch
-import DarkroomPicture
-
 /// Which filters are handed to their queue next.
 ///
 /// The queue starts operations of one priority in the order in which they came, so that a small batch would wait

@@ -1,5 +1,4 @@
 import DarkroomFetch
-import DarkroomPicture
 
 /// Who fetches what several batches ask for at once: one of them, the leader; the others wait for it.
 ///

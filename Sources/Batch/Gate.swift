@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
 import DarkroomSpool
 import Synchronization
 

@@ -1,8 +1,5 @@
 import CShims
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
 import Glibc
 import Synchronization
 

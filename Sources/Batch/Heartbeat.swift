@@ -1,7 +1,4 @@
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
 import Synchronization
 
 /// Something that a thread of the daemon does and that might hang, for messages.

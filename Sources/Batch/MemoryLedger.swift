@@ -1,6 +1,3 @@
-import DarkroomFetch
-import DarkroomManifest
-
 /// Who has how much of the memory there is for pictures in work, and who waits for some.
 ///
 /// A value without threads: `Board` holds it, and decides what becomes of those it names. An image has the

@@ -1,9 +1,8 @@
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
 import DarkroomSpool
 import Dispatch
 import Synchronization
+import SystemPackage
 
 /// Makes the ends of images durable and visible, in groups: outputs to the disk, then the journal, then the
 /// renames into the outbox.

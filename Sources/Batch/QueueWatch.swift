@@ -1,4 +1,3 @@
-import DarkroomFetch
 import Dispatch
 import Synchronization
 

@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomSpool
+import SystemPackage
 
 /// Gives claimed manifests their receipts and hands the batches on: the last step of the intake.
 package struct Reception {

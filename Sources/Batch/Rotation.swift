@@ -1,41 +1,16 @@
-import DarkroomManifest
+import DequeModule
 
 /// Batches taking turns: their owners, and each owner's batches.
 struct Rotation {
-    /// Of one owner, in the order in which they came.
-    private struct Line {
-        private var keys: [BatchKey] = []
-        private var head = 0
-
-        var isEmpty: Bool { head == keys.count }
-
-        mutating func append(_ key: BatchKey) {
-            keys.append(key)
-        }
-
-        mutating func next() -> BatchKey? {
-            guard head < keys.count else { return nil }
-            defer {
-                head += 1
-                // What has been taken is let go of once it is the larger part.
-                if head > 64, head * 2 > keys.count {
-                    keys.removeFirst(head)
-                    head = 0
-                }
-            }
-            return keys[head]
-        }
-    }
-
-    /// None is empty.
-    private var lines: [FairOrder.Owner: Line] = [:]
+    /// Of each owner, in the order in which they came; none is empty.
+    private var lines: [FairOrder.Owner: Deque<BatchKey>] = [:]
     /// When each of these owners had a turn, or came; grows from turn to turn.
     private var turns: [FairOrder.Owner: Int] = [:]
     private var lastTurn = 0
 
     mutating func append(_ key: BatchKey, of owner: FairOrder.Owner) {
         if lines[owner] == nil { noteTurn(of: owner) }
-        lines[owner, default: Line()].append(key)
+        lines[owner, default: []].append(key)
     }
 
     /// Takes the next batch: of the owner with the fewest at work; among equals, whoever has waited longest.
@@ -47,7 +22,7 @@ struct Rotation {
         let owners = lines.keys.map { (owner: $0, atWork: atWork($0), turn: turns[$0] ?? 0) }
         let next = owners.filter { $0.atWork < share }
             .min { ($0.atWork, $0.turn) < ($1.atWork, $1.turn) }
-        guard let owner = next?.owner, let key = lines[owner]?.next() else { return nil }
+        guard let owner = next?.owner, let key = lines[owner]?.popFirst() else { return nil }
         noteTurn(of: owner)
         if lines[owner]?.isEmpty == true {
             lines[owner] = nil

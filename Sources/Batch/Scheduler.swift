@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 import Dispatch
 import Foundation

@@ -1,9 +1,9 @@
 import DarkroomCore
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 import Dispatch
 import Synchronization
+import SystemPackage
 
 /// Where the status keeper learns what to write.
 protocol StatusSource: AnyObject, Sendable {

@@ -1,9 +1,8 @@
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
 import DarkroomSpool
 import Dispatch
 import Synchronization
+import SystemPackage
 
 /// Who waits while the spool takes no writes.
 package protocol StorageClient: AnyObject, Sendable {

@@ -1,8 +1,7 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
+import Synchronization
 
 /// What the scheduler keeps back while the spool takes no writes.
 struct StorageWaits: Sendable {

@@ -1,5 +1,3 @@
-import DarkroomManifest
-
 /// The batches of one level that wait for their turn to be worked on, by owner, each owner's in the order they came.
 struct WaitingLines {
     typealias Owner = FairOrder.Owner

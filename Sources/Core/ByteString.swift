@@ -5,7 +5,7 @@
 /// follow each other. A key of 480 KB of them has kept the daemon busy for minutes.
 ///
 /// So text from outside is of this type from where it is read, and what is compared, ordered or looked up by it is
-/// too. `string` is for showing it and for handing it to the system. `Tests/DarkroomTests/Common/TextRuleTests.swift`
+/// too. `string` is for showing it and for handing it to the system. `Tests/DarkroomTests/Core/TextRuleTests.swift`
 /// looks for collections that are keyed by a `String`.
 package struct ByteString: Hashable, Comparable, Sendable {
     /// Not to be compared or hashed.

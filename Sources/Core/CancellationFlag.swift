@@ -1,4 +1,5 @@
 import Synchronization
+import SystemPackage
 
 /// A flag that is set once and asked between the steps of the work it concerns.
 package final class CancellationFlag: Sendable {

@@ -1,7 +1,6 @@
 import DarkroomBatch
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
 import DarkroomSpool
 import Dispatch
 import Foundation

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomSpool
 import Glibc
 
 /// How many files the process may have open (RLIMIT_NOFILE).

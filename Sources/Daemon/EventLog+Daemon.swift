@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 
 /// What is said of the daemon itself.
 extension EventLog {

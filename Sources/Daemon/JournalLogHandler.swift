@@ -1,8 +1,5 @@
 import CSystemd
-import DarkroomBatch
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSpool
 import Glibc
 import Logging
 

@@ -1,9 +1,8 @@
-import DarkroomBatch
 import DarkroomCore
-import DarkroomManifest
 import Dispatch
 import Glibc
 import Synchronization
+import SystemPackage
 
 /// Writes the metrics where node_exporter's textfile collector reads them: at an interval, and when the daemon
 /// stops.

@@ -1,8 +1,9 @@
 import DarkroomBatch
 import DarkroomCore
-import DarkroomManifest
+import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
+import Synchronization
 
 /// What is measured at one moment, beside what `Metrics` counts.
 struct MetricsMoment: Sendable {

@@ -1,5 +1,6 @@
 import DarkroomBatch
-import DarkroomManifest
+import DarkroomCore
+import DarkroomSpool
 
 /// The line that `systemctl status` shows: what the daemon does, and what keeps it from doing more.
 struct StatusLine {

@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// Which addresses may be connected to.
 ///
 /// Everything that is not a global unicast address is denied, unless a network of `allowNetworks` has it:

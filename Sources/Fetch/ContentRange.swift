@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// Which bytes of the whole a partial body has (RFC 9110, 14.4): `bytes 0-99/200`.
 package struct ContentRange: Sendable, Hashable {
     package var first: Int64

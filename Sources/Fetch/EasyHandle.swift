@@ -1,4 +1,5 @@
 import CCurl
+import DarkroomCore
 import Glibc
 import SystemPackage
 

@@ -1,4 +1,3 @@
-import DarkroomCore
 import Glibc
 
 /// A moment as HTTP writes it, to the second (RFC 9110, 5.6.7).
@@ -41,15 +40,13 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
 extension HTTPDate: CustomStringConvertible {
     /// The format that programs write: `Sun, 06 Nov 1994 08:49:37 GMT`.
     package var description: String {
-        let (days, second) = secondsSince1970.flooredDivision(by: 86400)
-        let date = CivilDate(daysSince1970: days)
-        // 1 January 1970 was a Thursday.
-        let weekday = Self.weekdays[Int((days + 4).flooredDivision(by: 7).remainder)]
-        return "\(weekday.prefix(3)), \(two(Int64(date.day))) \(Self.months[date.month - 1]) "
-            + "\(four(date.year)) \(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
+        let date = tm(secondsSince1970: secondsSince1970)
+        return "\(Self.weekdays[Int(date.tm_wday)].prefix(3)), \(two(date.tm_mday)) "
+            + "\(Self.months[Int(date.tm_mon)]) \(four(date.year)) "
+            + "\(two(date.tm_hour)):\(two(date.tm_min)):\(two(date.tm_sec)) GMT"
     }
 
-    private func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    private func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     private func four(_ number: Int64) -> String {
         String(repeating: "0", count: max(0, 4 - "\(number)".utf8.count)) + "\(number)"
@@ -90,8 +87,8 @@ private struct Scanner {
         guard take(", "), let day = number(2), take("-"), let month = month(), take("-"),
             let year = number(2), take(" "), let time = time(), zone()
         else { return nil }
-        let thisYear = CivilDate(daysSince1970: now.flooredDivision(by: 86400).quotient).year
-        var full = thisYear - thisYear.flooredDivision(by: 100).remainder + year
+        let thisYear = tm(secondsSince1970: now).year
+        var full = thisYear - thisYear % 100 + year
         if full > thisYear + 50 { full -= 100 }
         return seconds(full, month, day, time)
     }
@@ -106,8 +103,7 @@ private struct Scanner {
     }
 
     private func seconds(_ year: Int64, _ month: Int, _ day: Int64, _ time: Int64) -> Int64? {
-        guard let date = CivilDate(year: year, month: month, day: Int(day)) else { return nil }
-        return date.daysSince1970 * 86400 + time
+        tm.seconds(year: year, month: month, day: day, second: time)
     }
 
     /// The seconds of `08:49:37`. A leap second is the one before it: our days have none.
@@ -149,52 +145,29 @@ private struct Scanner {
     }
 }
 
-/// A day of the Gregorian calendar, also before it was one.
-private struct CivilDate {
-    var year: Int64
-    /// From 1 to 12.
-    var month: Int
-    /// From 1.
-    var day: Int
-
-    init?(year: Int64, month: Int, day: Int) {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        guard (1...12).contains(month), (1...lengths[month - 1]).contains(day) else { return nil }
-        self.year = year
-        self.month = month
-        self.day = day
+/// A moment of UTC by the Gregorian calendar, of which the C library does the arithmetic.
+extension tm {
+    fileprivate init(secondsSince1970 seconds: Int64) {
+        self.init()
+        var seconds = time_t(seconds)
+        // What it cannot give, years beyond Int32, stays the beginning of 1900.
+        _ = gmtime_r(&seconds, &self)
     }
 
-    // Both ways count in years that begin in March, so that a leap day is a year's last, and in eras
-    // of 400 years, which have 146,097 days each.
+    fileprivate var year: Int64 { Int64(tm_year) + 1900 }
 
-    var daysSince1970: Int64 {
-        let (era, yearOfEra) = (month <= 2 ? year - 1 : year).flooredDivision(by: 400)
-        let dayOfYear = Int64((153 * ((month + 9) % 12) + 2) / 5 + day - 1)
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - Self.epoch
-    }
-
-    init(daysSince1970 days: Int64) {
-        let (era, dayOfEra) = (days + Self.epoch).flooredDivision(by: 146_097)
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        day = Int(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
-        month = Int(monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9)
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    }
-
-    /// Days from 1 March of the year 0 to 1 January 1970.
-    private static let epoch: Int64 = 719_468
-}
-
-extension Int64 {
-    /// The remainder is not negative: times before 1970 count backwards.
-    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    /// Seconds since 1970; nil for a day that its month does not have.
+    ///
+    /// - Parameters:
+    ///   - month: from 1.
+    ///   - second: of the day.
+    fileprivate static func seconds(year: Int64, month: Int, day: Int64, second: Int64) -> Int64? {
+        var date = tm()
+        date.tm_year = CInt(year - 1900)
+        date.tm_mon = CInt(month - 1)
+        date.tm_mday = CInt(day)
+        // It turns 31 November into 1 December.
+        let midnight = Int64(timegm(&date))
+        return date.tm_mon == month - 1 && date.tm_mday == day ? midnight + second : nil
     }
 }

@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// A status code of HTTP (RFC 9110, section 15).
 ///
 /// The words are ours and not the server's: HTTP/2 sends none, and what a server sends is not fit

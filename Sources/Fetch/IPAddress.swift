@@ -1,4 +1,3 @@
-import DarkroomCore
 import Glibc
 
 /// An IPv4 or IPv6 address.

@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// The addresses that begin with the same bits: `10.0.0.0/8`, `fd00::/8`.
 package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     package let base: IPAddress

@@ -1,6 +1,5 @@
 import CShims
 import DarkroomCore
-import DarkroomPicture
 import Glibc
 import SystemPackage
 

@@ -1,7 +1,6 @@
 import CCurl
 import CShims
 import DarkroomCore
-import DarkroomPicture
 import Glibc
 import SystemPackage
 

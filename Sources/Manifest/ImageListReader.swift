@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomPicture
 
 /// Reads the images of a manifest, a list or a map, one by one.
 package struct ImageListReader {

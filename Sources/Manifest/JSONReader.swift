@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomPicture
 
 /// Reads JSON (RFC 8259, nothing beyond it) into a document with the place of every key and value.
 ///

@@ -1,5 +1,3 @@
-import DarkroomPicture
-
 /// Which manifest goes first.
 package enum Priority: String, Codable, Sendable, CaseIterable, Comparable {
     case veryLow, low, normal, high, veryHigh

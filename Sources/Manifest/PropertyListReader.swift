@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// Reads property lists, XML and binary.
 ///
 /// Not by Foundation: of two equal keys its reader keeps one and says nothing, it tells no places,

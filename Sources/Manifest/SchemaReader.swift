@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomPicture
 
 /// Takes values out of a document as the types a schema says, and keeps what is wrong with them.
 ///

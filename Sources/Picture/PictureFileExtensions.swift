@@ -1,3 +1,5 @@
+import DarkroomCore
+
 /// How the names of pictures end, also of kinds that Darkroom does not read.
 package enum PictureFileExtensions {
     /// In small letters, without the dot.

@@ -1,6 +1,5 @@
 import CShims
 import DarkroomCore
-import DarkroomManifest
 import Glibc
 import SystemPackage
 

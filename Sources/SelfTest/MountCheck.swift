@@ -1,9 +1,6 @@
 import CShims
 import DarkroomCore
 import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSpool
 import Dispatch
 import Glibc
 import Synchronization

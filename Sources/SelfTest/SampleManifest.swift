@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 
 /// A manifest of the self-tests. It may be dropped many times, each under a name of its own, and must have
 /// the same outcome each time.

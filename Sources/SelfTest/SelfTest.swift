@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSpool
 import Glibc
 
 /// `darkroomd --self-test SPOOL`: proves on the real mount that what the spool's promise rests on holds, and

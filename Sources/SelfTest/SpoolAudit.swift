@@ -1,7 +1,5 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 import Glibc
 

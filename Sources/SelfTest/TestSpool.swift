@@ -1,8 +1,6 @@
 import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
 import Glibc
+import SystemPackage
 
 /// A spool of a test's own: manifests are dropped into it, daemons run on it, and what became of everything
 /// is audited.

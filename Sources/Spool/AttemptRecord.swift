@@ -1,6 +1,4 @@
 import CShims
-import DarkroomCore
-import DarkroomManifest
 
 /// One record of `spool/attempts`: a picture that is being filtered, or was when the process died.
 ///

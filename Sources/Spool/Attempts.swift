@@ -1,7 +1,5 @@
 import CShims
 import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
 import Glibc
 import Synchronization
 import SystemPackage

@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomManifest
+import SystemPackage
 
 /// The names of the files in a batch's two folders, `active/ID` and `outbox/ID`.
 package enum BatchFile {

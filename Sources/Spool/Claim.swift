@@ -1,6 +1,8 @@
 import DarkroomCore
 import DarkroomManifest
 import Glibc
+import Synchronization
+import SystemPackage
 
 /// A manifest that is the daemon's now: it lies in `active/ID` and nowhere else.
 package struct ClaimedManifest: Sendable {

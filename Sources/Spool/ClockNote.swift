@@ -1,5 +1,6 @@
 import DarkroomCore
 import Foundation
+import SystemPackage
 
 /// `clock` in the spool: what is known of the machine's clock, for the next daemon.
 package struct ClockNote {

@@ -1,6 +1,3 @@
-import DarkroomManifest
-import DarkroomPicture
-
 /// Whether the machine's clock may be believed where something is removed for its age: a clock that has jumped ahead
 /// makes everything old at once.
 ///

@@ -1,6 +1,6 @@
 import DarkroomCore
-import DarkroomManifest
 import Glibc
+import SystemPackage
 
 /// The name of a control file, taken apart: `ID.cancel`, `ID.hold`, `ID.release` or `ID.retry`. What is in the file
 /// does not matter.

@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
 
 /// Why a process died while it filtered a picture.
 package enum CrashCause: Sendable, Hashable {

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomPicture
 import Foundation
 
 /// What is said about keeping the spool tidy and visible.

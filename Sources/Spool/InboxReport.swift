@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
 import Foundation
 
 /// Why a file lies in the inbox and is not taken. In the order in which files are listed: what waits for

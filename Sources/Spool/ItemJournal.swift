@@ -1,6 +1,6 @@
 import DarkroomCore
-import DarkroomManifest
 import Foundation
+import SystemPackage
 
 /// One line of a batch's journal.
 package enum JournalRecord: Sendable, Equatable {

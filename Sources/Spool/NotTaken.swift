@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomPicture
 
 /// Why the intake leaves a file in the inbox: what `inbox.json` calls it, and the words for people.
 package enum NotTaken: Equatable, Sendable {

@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
-import DarkroomPicture
+import SwiftGlibc
+import SystemPackage
 
 /// What a start finds in `active`, and what it does about it: the last column of the table in `Spool`.
 package struct Recovery: Sendable {

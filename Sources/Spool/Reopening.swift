@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
 import Glibc
+import Synchronization
 
 /// Takes a finished batch up again, to do what failed or was cancelled once more.
 ///

@@ -1,7 +1,7 @@
 import DarkroomCore
-import DarkroomManifest
 import Foundation
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// Removes finished entries of the outbox: those older than an age, and the oldest where all of them together

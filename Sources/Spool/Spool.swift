@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 import Glibc
 import Synchronization
 import SystemPackage

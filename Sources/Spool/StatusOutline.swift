@@ -1,5 +1,6 @@
 import DarkroomCore
 import Foundation
+import SystemPackage
 
 /// What of a status file tells whether its entry may go: read without its images, which may be 100,000.
 struct StatusOutline: Decodable, Equatable, Sendable {

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 
 /// One act of a control file: what was asked for, when it took effect, and by whom.
 package struct Steering: Codable, Sendable, Equatable {

@@ -1,5 +1,6 @@
 import DarkroomCore
 import Glibc
+import SystemPackage
 
 /// The file that was dropped, once it is out of the inbox: `active/ID/submitted/NAME`, under the name that it had.
 ///

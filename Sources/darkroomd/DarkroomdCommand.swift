@@ -1,12 +1,9 @@
 import ArgumentParser
 import CStart
-import DarkroomBatch
 import DarkroomCore
 import DarkroomDaemon
-import DarkroomManifest
 import DarkroomPicture
 import DarkroomSelfTest
-import DarkroomSpool
 import Glibc
 import Logging
 

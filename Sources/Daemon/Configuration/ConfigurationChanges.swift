@@ -1,6 +1,3 @@
-import DarkroomCore
-import DarkroomManifest
-
 /// What a reload has changed, for people: each key with its former text and its new one, secrets left out.
 struct ConfigurationChanges: Equatable {
     /// `limits.memory: 64MiB → 192MiB`.

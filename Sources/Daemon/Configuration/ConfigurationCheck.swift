@@ -1,8 +1,5 @@
 import CShims
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSpool
 import Glibc
 import SystemPackage
 

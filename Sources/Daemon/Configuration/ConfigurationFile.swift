@@ -1,6 +1,4 @@
-import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
 import DarkroomManifest
 import Foundation
 import Yams

@@ -1,5 +1,3 @@
-import DarkroomManifest
-
 /// What `--check-config` prints: each key with its value and where that comes from.
 package struct ConfigurationListing {
     /// Those that are set come first, in the order of the configuration file.

@@ -1,8 +1,6 @@
 import Configuration
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import SystemPackage
 

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 
 /// Something wrong with a configuration.
 package struct ConfigurationProblem: Sendable, Equatable {

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomSpool
 
 /// Something about a configuration that is no error, but may not be what was meant.
 package struct ConfigurationWarning: Sendable, Equatable {

@@ -1,4 +1,3 @@
-import DarkroomFetch
 import Foundation
 
 extension ServiceUnit {

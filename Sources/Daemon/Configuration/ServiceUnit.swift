@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 
 /// What systemd says of the unit that a configuration is for: drop-ins are in it.

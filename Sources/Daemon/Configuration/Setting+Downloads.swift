@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
 import Foundation
 
 /// Kinds of settings that only downloads have.

@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 
 /// Kinds of settings: how a text becomes a number, a size, a time, a choice or a list.

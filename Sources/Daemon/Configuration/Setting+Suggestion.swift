@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 
 /// What was probably meant by a key that is none.
 extension Setting {

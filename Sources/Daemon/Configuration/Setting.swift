@@ -1,6 +1,5 @@
 import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool

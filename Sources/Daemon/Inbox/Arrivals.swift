@@ -1,6 +1,4 @@
-import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
 
 /// The names that events and scans have given, until they are examined.
 ///

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 
 /// Files that have appeared in the inbox otherwise than by a rename, and that no one has closed since.
 ///

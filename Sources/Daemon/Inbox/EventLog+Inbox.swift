@@ -1,8 +1,4 @@
-import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 
 /// What is said about the inbox.

@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 
 /// What of the inbox the status line tells: files that stay there until somebody does something.

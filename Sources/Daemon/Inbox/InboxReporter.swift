@@ -1,6 +1,4 @@
-import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
 import DarkroomSpool
 import Glibc
 

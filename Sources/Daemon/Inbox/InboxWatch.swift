@@ -1,7 +1,5 @@
 import CShims
-import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
 import DarkroomSpool
 import Dispatch
 import Glibc

@@ -1,11 +1,10 @@
 import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
 import DarkroomSpool
 import Dispatch
 import Glibc
 import Synchronization
+import SystemPackage
 
 /// Watches the inbox and takes manifests out of it: the first station.
 ///

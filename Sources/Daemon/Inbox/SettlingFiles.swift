@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 
 /// The files of the inbox that may not be complete, and since when each is as it is now.

@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// What a source's file holds beside plain pixels.
 package struct SourceMetadata: Sendable, Equatable {
     /// What a chunk or segment means to a result.

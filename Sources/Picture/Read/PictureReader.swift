@@ -1,4 +1,3 @@
-import DarkroomCore
 import SystemPackage
 
 /// The first stage of a picture's way, which reads its file.

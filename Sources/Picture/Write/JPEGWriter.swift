@@ -1,5 +1,4 @@
 import CShims
-import DarkroomCore
 import SystemPackage
 
 /// The end of the pipeline: pulls a stage's bands and writes them as a JPEG file.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomManifest
 
 /// Who is handed to the filters queue next. Images are written as `a0`: the batch, the image.

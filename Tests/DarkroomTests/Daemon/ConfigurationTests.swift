@@ -3,6 +3,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
 

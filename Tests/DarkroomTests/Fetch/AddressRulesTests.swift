@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomFetch
 
 @Suite struct AddressRulesTests {

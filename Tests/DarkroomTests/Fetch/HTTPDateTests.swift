@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomSpool
 

@@ -1,3 +1,4 @@
+@testable import DarkroomCore
 @testable import DarkroomFetch
 
 /// Sources that must be refused, and the code of each.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomFetch
 
 @Suite struct FetchSourceReferenceTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomPicture
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 

@@ -1,3 +1,4 @@
+@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 

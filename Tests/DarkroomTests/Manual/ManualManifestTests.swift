@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomFetch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomSpool

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture

@@ -3,6 +3,7 @@ import CPixels
 import TestSupport
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomSpool

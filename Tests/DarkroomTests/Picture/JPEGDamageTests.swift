@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomPicture
 @testable import DarkroomSelfTest

@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 

@@ -2,8 +2,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomBatch
+@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// What the steps of a picture hold, and the limit on the sum.

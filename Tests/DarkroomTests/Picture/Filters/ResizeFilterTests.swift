@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomSelfTest

@@ -2,6 +2,7 @@ import CPixels
 import Glibc
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomSelfTest

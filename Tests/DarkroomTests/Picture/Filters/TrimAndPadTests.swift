@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomSelfTest

@@ -1,5 +1,3 @@
-import DarkroomBatch
-import DarkroomFetch
 import Dispatch
 import Glibc
 

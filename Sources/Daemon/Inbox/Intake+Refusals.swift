@@ -1,6 +1,9 @@
 import DarkroomBatch
 import DarkroomCore
 import DarkroomSpool
+import Dispatch
+import SwiftGlibc
+import SystemPackage
 
 /// What the intake has begun and the spool has refused to take, until it takes writes again.
 struct IntakeRefusals {

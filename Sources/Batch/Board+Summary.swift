@@ -1,4 +1,3 @@
-import DarkroomPicture
 import DarkroomSpool
 
 extension Board {

@@ -1,5 +1,4 @@
 import DarkroomManifest
-import DarkroomPicture
 import Foundation
 
 extension Priority {

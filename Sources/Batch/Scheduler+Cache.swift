@@ -1,9 +1,7 @@
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSpool
 import Glibc
+import Synchronization
 
 /// What the cache has to do with a download: who fetches for whom (`Flights`), what need not be fetched, and what
 /// is kept.

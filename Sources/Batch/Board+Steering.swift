@@ -1,7 +1,5 @@
 import DarkroomCore
-import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 
 /// What became of a control.

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomManifest
 import DarkroomSpool
 
 /// What becomes of a picture that asks for memory.

@@ -1,7 +1,7 @@
 import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
 import DarkroomSpool
+import Dispatch
 
 /// Manifests so large that taking one would keep the others waiting, and control files, which are to act at once.
 /// They are examined, claimed and answered on a queue of their own, one after the other; the rest of the intake

@@ -1,5 +1,7 @@
 import DarkroomCore
 import DarkroomSpool
+import Dispatch
+import SystemPackage
 
 /// Batches that there was no room to keep in memory, read again from their folders when their turn has come.
 extension Scheduler {

@@ -1,5 +1,5 @@
 import DarkroomCore
-import DarkroomPicture
+import DarkroomManifest
 import DarkroomSpool
 
 /// Who is given the next free place.

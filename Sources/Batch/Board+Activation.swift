@@ -1,5 +1,3 @@
-import DarkroomManifest
-
 /// Which of the batches that wait are worked on.
 ///
 /// The highest level goes first, within it the owner who has the fewest images in work, and of that owner's batches the

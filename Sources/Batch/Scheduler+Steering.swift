@@ -1,7 +1,8 @@
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 import Dispatch
+import Synchronization
+import SystemPackage
 
 /// What control files do to batches.
 extension Scheduler {

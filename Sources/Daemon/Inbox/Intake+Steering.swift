@@ -1,10 +1,8 @@
 import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 import Dispatch
+import SystemPackage
 
 /// Control files: what is done with them between the moment they are found and the moment they are removed.
 ///

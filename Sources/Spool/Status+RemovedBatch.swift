@@ -1,5 +1,5 @@
 import DarkroomCore
-import DarkroomManifest
+import SystemPackage
 
 extension ImageStatus {
     /// The same image of a batch whose folder in `active` someone has removed while it was in work. A failure

@@ -19,11 +19,11 @@ import Testing
     /// Files with collections that are keyed by texts of our own.
     static let ownKeys = [
         "Batch/EventLog+Batches.swift": "error codes",
-        "Core/Bursts.swift": "codes and states",
+        "Core/Burst.swift": "codes and states",
         "Core/ControlGroup.swift": "paths of control groups, from the kernel",
         "Core/Metrics.swift": "error codes",
         "Core/Words.swift": "codes and states",
-        "Daemon/CacheOpening.swift": "the environment",
+        "Daemon/CacheStore+Opening.swift": "the environment",
         "Daemon/Configuration/ConfigurationCheck.swift": "keys of settings",
         "Daemon/Configuration/ConfigurationFile.swift": "keys of the administrator's file",
         "Daemon/Configuration/ConfigurationLoader.swift": "the environment",

@@ -1,9 +1,8 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 import Dispatch
 import Foundation
+import Synchronization
 
 /// What comes before a download's operation: its turn, its host's permission, and the wait for its next try.
 extension Scheduler {

@@ -1,8 +1,8 @@
 import DarkroomCore
-import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
 import Foundation
+import Synchronization
 
 extension Scheduler: StatusSource {
     func snapshot(of key: BatchKey) -> StatusSnapshot? {

@@ -1,7 +1,6 @@
 import DarkroomBatch
 import DarkroomCore
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 import Dispatch
 import Glibc

@@ -1,7 +1,7 @@
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
 import Foundation
+import SystemPackage
 
 extension CacheStore {
     /// Where it is if nothing is said of it.

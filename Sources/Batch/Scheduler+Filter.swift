@@ -3,6 +3,7 @@ import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
 import Glibc
+import Synchronization
 
 /// The second step of an image: its picture read, filtered and written to `active/ID/output-N`, and where others
 /// need its pixels to `active/ID/pixels-N`, see `HandOvers`.
