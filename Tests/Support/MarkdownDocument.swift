@@ -82,7 +82,6 @@ package struct MarkdownDocument: Sendable {
     }
 
     private static let folders = ["Sources", "Tests", "etc", "systemd"]
-    private static let mark = /<!-- example: (.+) -->/
 
     // MARK: Reading
 
@@ -98,7 +97,7 @@ package struct MarkdownDocument: Sendable {
                 example = nil
                 continue
             }
-            if let match = line.wholeMatch(of: Self.mark) {
+            if let match = line.wholeMatch(of: /<!-- example: (.+) -->/) {
                 example = match.1.split(separator: " ").map(String.init)
             } else {
                 readProse(line, at: index + 1)
