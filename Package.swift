@@ -4,12 +4,14 @@ import PackageDescription
 
 /// Every Swift target: Swift 6 language mode (the tools version gives it), no warning left standing.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+/// The stations: what a file uses it imports, so that its imports say what it depends on.
+let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
 
 let package = Package(
     name: "darkroom",
     products: [
         .executable(name: "darkroomd", targets: ["darkroomd"]),
-        .library(name: "Darkroom", targets: ["Darkroom"]),
+        .library(name: "DarkroomPicture", targets: ["DarkroomPicture"]),
         // For the tests.
         .library(name: "clockshim", type: .dynamic, targets: ["ClockShim"]),
     ],
@@ -23,6 +25,8 @@ let package = Package(
         // Configuration in layers: command line, environment, file. (The file is read with Yams, which tells
         // the line of each key, so none of its formats is needed.)
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        // Queues and heaps of what waits (Deque, Heap).
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // YAML manifests, and the place of each key in the configuration file.
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
@@ -46,31 +50,99 @@ let package = Package(
         .target(
             name: "CDeflate", dependencies: ["CPixels"],
             linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("z")]),
-        // Everything: its folders are the stations a manifest passes.
+        // The stations of a manifest, in their order: each target uses only those before it.
+        //
+        // What all need: descriptors, folders, errors, the clock, the kinds of records in the journal.
         .target(
-            name: "Darkroom",
+            name: "DarkroomCore",
             dependencies: [
-                "CCurl", "CSystemd", "CCrypto", "CShims", "CPixels", "CDeflate",
+                "CCrypto", "CShims",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/Core", swiftSettings: station),
+        // Readers, filters and writers of pictures.
+        .target(
+            name: "DarkroomPicture",
+            dependencies: ["DarkroomCore", "CShims", "CPixels", "CDeflate"],
+            path: "Sources/Picture", swiftSettings: station),
+        // Downloads, the rules for them, the cache, local sources.
+        .target(
+            name: "DarkroomFetch",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "CCurl", "CShims", "CDeflate", "CCrypto",
+                .product(name: "Yams", package: "Yams"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/Fetch", swiftSettings: station),
+        // Manifests: formats, schema, every error with its place.
+        .target(
+            name: "DarkroomManifest",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture",
+                .product(name: "Yams", package: "Yams"),
+            ],
+            path: "Sources/Manifest", swiftSettings: station),
+        // The contract on disk: folders, claim and receipt, status, journal of images, recovery, retention.
+        .target(
+            name: "DarkroomSpool",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "CShims",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/Spool", swiftSettings: station),
+        // Who goes next, and the work itself: operations on queues, publication.
+        .target(
+            name: "DarkroomBatch",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "CShims",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/Batch", swiftSettings: station),
+        // Configuration, inbox, signals, notification, metrics; wires the stations together.
+        .target(
+            name: "DarkroomDaemon",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "CShims", "CSystemd",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            swiftSettings: strict),
+            path: "Sources/Daemon", swiftSettings: station),
+        // `darkroomd --self-test`: checks of a mount, daemons that are killed, the audit of what is left.
+        .target(
+            name: "DarkroomSelfTest",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "CShims",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/SelfTest", swiftSettings: station),
         // Blocks the control signals before anything else of darkroomd runs; in no other program.
         .target(name: "CStart"),
         // The daemon's command line.
         .executableTarget(
             name: "darkroomd",
             dependencies: [
-                "Darkroom", "CStart",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest", "CStart",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
 
         // What the tests share: scratch folders, made pictures, an origin, the daemon as a process.
         .target(
-            name: "TestSupport", dependencies: ["Darkroom"], path: "Tests/Support",
+            name: "TestSupport",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
+            ], path: "Tests/Support",
             swiftSettings: strict),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
         .target(name: "ClockShim", path: "Tests/ClockShim"),
@@ -84,13 +156,18 @@ let package = Package(
             path: "Tests/Starfield", swiftSettings: strict),
         // Holds colour filters against their definitions for all colours; built for release.
         .executableTarget(
-            name: "exact", dependencies: ["Darkroom", "CPixels"], path: "Tests/Exact",
+            name: "exact",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest", "CPixels",
+            ], path: "Tests/Exact",
             swiftSettings: strict),
         // Lets the system fail the daemon; see Tests/run.sh faults.
         .executableTarget(
             name: "faults",
             dependencies: [
-                "Darkroom", "darkroomd",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest", "darkroomd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Faults", exclude: ["shim.c"], swiftSettings: strict),
@@ -98,16 +175,28 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "Darkroom", "TestSupport", "CShims",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
+                "TestSupport", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Benchmark", exclude: ["peers.c", "compression.c"], swiftSettings: strict),
         .testTarget(
-            name: "DarkroomTests", dependencies: ["Darkroom", "TestSupport"],
+            name: "DarkroomTests",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
+                "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Darkroom", "TestSupport", "darkroomd"],
+            name: "EndToEndTests",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
+                "TestSupport", "darkroomd",
+            ],
             swiftSettings: strict),
     ]
 )

@@ -213,6 +213,7 @@ part_lint() {
         check lint "man --warnings $page" formats_cleanly "$page"
         ! have mandoc || check lint "mandoc -T lint $page" mandoc -T lint -W warning "$page"
     done
+    check lint "folders of a target use each other one way" bash Tests/uses.sh
     check lint "C compiles for arm64" compile_for_arm64
     [ "$failed" -ne "$before" ] || say lint "sources, scripts and manual pages are clean"
 }
@@ -382,15 +383,20 @@ fuzz_programs() {
     build fuzz Tests/fuzz/heads.swift fuzz_heads "$work/heads"
 }
 
-# The Swift files that need nothing but each other, so that the sanitizer sees them alone.
+# The Swift files that need nothing but each other, so that the sanitizer sees them alone: those of Core as a module,
+# for the others import it.
 fuzz_heads() {
-    local common=Sources/Darkroom/Common fetch=Sources/Darkroom/Fetch
-    swiftc -swift-version 6 -warnings-as-errors -package-name darkroom -parse-as-library -O \
-        -use-ld=lld -sanitize=fuzzer,address -module-name heads \
+    local core=Sources/Core fetch=Sources/Fetch module=.build/fuzz/core
+    local flags=(-swift-version 6 -warnings-as-errors -package-name darkroom -parse-as-library -O
+        -sanitize=fuzzer,address)
+    mkdir -p "$module"
+    swiftc "${flags[@]}" -module-name DarkroomCore -whole-module-optimization \
+        -emit-module -emit-module-path "$module/DarkroomCore.swiftmodule" \
+        -emit-object -o "$module/core.o" $core/{ByteString,RedactedURL}.swift || return
+    swiftc "${flags[@]}" -use-ld=lld -module-name heads -I "$module" "$module/core.o" \
         $fetch/{HTTPDate,HTTPField,HTTPStatus,EntityTag,ContentRange,RetryAfter,CacheControl}.swift \
         $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules}.swift \
-        $fetch/{URLAuthority,RedactedURL}.swift $common/ByteString.swift Tests/fuzz/heads.swift \
-        -o "$1"
+        $fetch/URLAuthority.swift Tests/fuzz/heads.swift -o "$1"
 }
 
 fuzz_objects() {

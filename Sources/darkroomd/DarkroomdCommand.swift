@@ -1,6 +1,9 @@
 import ArgumentParser
 import CStart
-import Darkroom
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomPicture
+import DarkroomSelfTest
 import Glibc
 import Logging
 
@@ -34,7 +37,7 @@ struct DarkroomdCommand: ParsableCommand {
 
             The manual has more: darkroomd(8), darkroomd.yaml(5), darkroom-manifest(5), darkroom-status(5).
             """,
-        version: "darkroomd \(Daemon.version)")
+        version: "darkroomd \(Release.version)")
 
     @Option(
         help: ArgumentHelp("The spool's root folder.", valueName: "dir"), completion: .directory)
@@ -161,7 +164,7 @@ struct DarkroomdCommand: ParsableCommand {
         check.warnings.forEach { complain("warning: \($0)") }
         guard check.problems.isEmpty else {
             check.problems.forEach { complain($0) }
-            throw exit(Darkroom.ExitCode.configuration)
+            throw exit(DarkroomDaemon.ExitCode.configuration)
         }
         ConfigurationListing(loaded.settings, withDefaults: all).lines.forEach { print($0) }
     }
@@ -210,7 +213,7 @@ struct DarkroomdCommand: ParsableCommand {
         }
     }
 
-    private func exit(_ code: Darkroom.ExitCode) -> ArgumentParser.ExitCode {
+    private func exit(_ code: DarkroomDaemon.ExitCode) -> ArgumentParser.ExitCode {
         ArgumentParser.ExitCode(code.rawValue)
     }
 
@@ -218,6 +221,6 @@ struct DarkroomdCommand: ParsableCommand {
     private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
         let message = (error as? any CodedError)?.message ?? "\(error)"
         Notifier().status(message.split(separator: "\n").joined(separator: "; "))
-        return exit(Darkroom.ExitCode(of: error))
+        return exit(DarkroomDaemon.ExitCode(of: error))
     }
 }

@@ -1,4 +1,4 @@
-import Darkroom
+import DarkroomDaemon
 
 // Every later thread inherits this one's mask. The control signals have been blocked before (CStart).
 SignalSources.block()

@@ -1,5 +1,8 @@
 import ArgumentParser
-import Darkroom
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
 import Foundation
 import SystemPackage
 import TestSupport

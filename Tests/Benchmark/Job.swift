@@ -1,5 +1,6 @@
 import ArgumentParser
-import Darkroom
+import DarkroomCore
+import DarkroomPicture
 import SystemPackage
 
 /// What is measured: one row of the goals each.

@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomFetch
+import DarkroomPicture
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 

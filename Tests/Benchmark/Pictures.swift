@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
 import Foundation
 import SystemPackage
 import TestSupport

@@ -1,4 +1,7 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomCore
+import DarkroomPicture
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
-import Darkroom
+import DarkroomManifest
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,8 @@
-import Darkroom
+import DarkroomDaemon
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomDaemon
+import DarkroomManifest
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomManifest
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,9 @@
-import Darkroom
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,11 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

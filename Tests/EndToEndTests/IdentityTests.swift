@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomCore
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

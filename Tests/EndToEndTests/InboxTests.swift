@@ -1,4 +1,7 @@
-import Darkroom
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

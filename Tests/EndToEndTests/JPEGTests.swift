@@ -1,4 +1,7 @@
-import Darkroom
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

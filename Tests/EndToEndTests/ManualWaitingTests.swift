@@ -1,4 +1,9 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

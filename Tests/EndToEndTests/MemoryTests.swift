@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,10 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
-import Darkroom
+import DarkroomCore
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

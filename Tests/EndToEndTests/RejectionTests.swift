@@ -1,4 +1,8 @@
-import Darkroom
+import DarkroomDaemon
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
+import DarkroomSpool
 import TestSupport
 import Testing
 

@@ -1,4 +1,8 @@
-import Darkroom
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomManifest
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,7 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomCore
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,9 @@
-import Darkroom
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

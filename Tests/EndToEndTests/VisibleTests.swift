@@ -1,4 +1,10 @@
-import Darkroom
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

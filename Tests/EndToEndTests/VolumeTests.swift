@@ -1,4 +1,5 @@
-import Darkroom
+import DarkroomManifest
+import DarkroomSelfTest
 import TestSupport
 import Testing
 

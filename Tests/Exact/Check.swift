@@ -1,4 +1,4 @@
-import Darkroom
+import DarkroomPicture
 
 /// One filter over all colours of a depth, with and without alpha.
 struct Check: Sendable {

@@ -1,4 +1,4 @@
-import Darkroom
+import DarkroomPicture
 
 /// The colours that are tried: of 8 bits all there are, of 16 a lattice and four million at random.
 struct Colours: Sendable {

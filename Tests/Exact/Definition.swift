@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
 import Glibc
 
 /// A colour filter as the Filter Effects Module defines it, worked out anew in numbers that are exact.

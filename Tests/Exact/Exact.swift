@@ -1,5 +1,5 @@
 import CPixels
-import Darkroom
+import DarkroomManifest
 import Dispatch
 import Glibc
 import Synchronization

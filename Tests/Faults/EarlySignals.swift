@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSelfTest
 import Foundation
 
 /// Signals that come while the program's libraries are being initialized, long before main(): the shim sends each at one

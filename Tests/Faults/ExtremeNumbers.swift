@@ -1,4 +1,7 @@
-import Darkroom
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomManifest
+import DarkroomSelfTest
 import Foundation
 
 /// Numbers from outside that are as large or as small as their types allow, above all a file system's: sizes and times of

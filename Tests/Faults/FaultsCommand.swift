@@ -1,5 +1,9 @@
 import ArgumentParser
-import Darkroom
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
 import Foundation
 
 /// Runs daemons whose system calls fail, whose disk is full, whose inbox goes away, whose files have extreme sizes and

@@ -1,4 +1,5 @@
-import Darkroom
+import DarkroomCore
+import DarkroomSelfTest
 import Foundation
 
 /// Real file systems that are full, of bytes or of inodes, and later are not: everything waits, nothing fails.

@@ -1,4 +1,8 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomManifest
+import DarkroomSelfTest
 import Foundation
 
 /// Events that are lost, and an inbox that goes away.

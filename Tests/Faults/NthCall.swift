@@ -1,4 +1,8 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 import Synchronization
 

@@ -1,5 +1,8 @@
 import ArgumentParser
-import Darkroom
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
 import SystemPackage
 import TestSupport
 

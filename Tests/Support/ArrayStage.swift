@@ -1,4 +1,4 @@
-import Darkroom
+import DarkroomPicture
 
 /// A stage that lends the rows of an array.
 package final class ArrayStage: Stage {

@@ -1,4 +1,7 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSpool
 import Dispatch
 import Foundation
 import Synchronization

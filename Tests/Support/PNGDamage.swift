@@ -1,4 +1,5 @@
-import Darkroom
+import DarkroomFetch
+import DarkroomPicture
 
 /// A way in which a PNG file can be broken.
 package enum PNGDamage: String, Sendable, CaseIterable {

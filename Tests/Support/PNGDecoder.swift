@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
 
 /// A PNG decoder of the tests' own for what the daemon writes: 8 and 16 bits, not interlaced,
 /// without a palette. It shares no code with libpng or zlib and lets nothing pass that is out of

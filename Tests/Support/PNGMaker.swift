@@ -1,4 +1,6 @@
-import Darkroom
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
 
 /// Makes PNG files of every kind from plain arrays of samples, with nothing of libpng or zlib in
 /// it, so that the arrays are what the reader under test is compared with.

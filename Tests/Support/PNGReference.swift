@@ -1,4 +1,5 @@
-import Darkroom
+import DarkroomManifest
+import DarkroomPicture
 
 /// Pixels as the pipeline hands them on, in plain arrays.
 package struct ReferencePicture: Sendable, Equatable {

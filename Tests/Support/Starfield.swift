@@ -1,4 +1,4 @@
-import Darkroom
+import DarkroomPicture
 import Foundation
 
 /// Procedural pictures that look and compress like those of astronomy: smooth light over many

@@ -1,6 +1,8 @@
 // Throws made-up response heads, dates, hosts and networks at what reads them, and checks what must hold of
-// whatever they are read as. Built with the few files of Sources/Darkroom/Fetch that it needs; see
+// whatever they are read as. Built with the few files of Sources/Core and Sources/Fetch that it needs; see
 // Tests/run.sh fuzz.
+
+import DarkroomCore
 
 #if canImport(Glibc)
     import Glibc

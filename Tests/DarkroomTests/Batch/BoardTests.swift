@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// The board moved by hand: what it wants done is done at once or in the order a test chooses.
 @Suite struct BoardTests {
@@ -212,8 +218,8 @@ import Testing
     }
 
     /// Nor do his manifests, many as they are, keep another's from being worked on, be that one of a lower priority.
-    @Test(arguments: [Darkroom.Priority.normal, .veryLow])
-    func leavesRoomToOtherOwners(priority: Darkroom.Priority) throws {
+    @Test(arguments: [DarkroomManifest.Priority.normal, .veryLow])
+    func leavesRoomToOtherOwners(priority: DarkroomManifest.Priority) throws {
         var table = try Table(window: 4, imageBudget: 1600, batchesPerLevel: 8)
         for index in 0..<100 { table.accept("many\(index)", images: 300) }
         let waiting = table.board.summary.batchesWaiting

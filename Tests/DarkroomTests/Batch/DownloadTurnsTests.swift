@@ -1,7 +1,11 @@
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// Which downloads get places. Batches are numbers; a batch's owner and level are fixed by its number where nothing else
 /// is said.

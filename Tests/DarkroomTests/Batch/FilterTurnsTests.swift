@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
 
 /// Who is handed to the filters queue next. Images are written as `a0`: the batch, the image.
 @Suite struct FilterTurnsTests {

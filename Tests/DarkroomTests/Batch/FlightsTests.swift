@@ -1,13 +1,20 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 @Suite struct FlightsTests {
     private var flights = Flights()
     private let key = CacheKey(bytes: [UInt8](repeating: 1, count: 32))
     private let otherKey = CacheKey(bytes: [UInt8](repeating: 2, count: 32))
 
-    private func item(_ batch: BatchKey, _ priority: Darkroom.Priority = .normal) -> Flights.Item {
+    private func item(_ batch: BatchKey, _ priority: DarkroomManifest.Priority = .normal)
+        -> Flights.Item
+    {
         Flights.Item(
             work: .download(batch, source: 0), priority: priority, quality: .default)
     }

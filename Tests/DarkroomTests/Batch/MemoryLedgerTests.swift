@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSelfTest
 
 /// The ledger moved by hand. Amounts are in megabytes.
 @Suite final class MemoryLedgerTests {

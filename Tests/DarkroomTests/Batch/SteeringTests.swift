@@ -1,7 +1,12 @@
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// The table of `BoardSteering`, cell by cell, and what holding does to a batch's images.
 @Suite struct SteeringTests {

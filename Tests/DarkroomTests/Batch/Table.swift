@@ -1,6 +1,12 @@
 import TestSupport
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 /// Stands around a board in a test and does what the board wants done, in order or shuffled.
 struct Table {
@@ -123,7 +129,7 @@ struct Table {
             id: id, manifest: reference, state: .pending,
             times: Status.Times(received: Clock.timestamp),
             counts: Status.Counts(new: manifest.images.count),
-            images: Batch.initialImages(of: manifest))
+            images: ImageStatus.initial(of: manifest))
         for (index, state) in ended {
             status.images[index].state = state
             if state == .filtered {

@@ -1,7 +1,12 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// Many records of one kind, and of one batch, at once.
 @Suite struct BurstTests {

@@ -2,7 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// The message catalog, which `journalctl -x` shows, against the events.
 @Suite struct CatalogTests {

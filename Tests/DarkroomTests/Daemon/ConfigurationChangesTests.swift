@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomManifest
 
 /// What a reload tells of the keys that have changed.
 @Suite struct ConfigurationChangesTests {

@@ -3,7 +3,11 @@ import Logging
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 @Suite struct ConfigurationTests {
     let scratch: ScratchDirectory

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomSpool
 
 @Suite struct ExitCodeTests {
     struct Nothing: Error {}

@@ -3,7 +3,12 @@ import Logging
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 @Suite struct MetricsTests {
     private func read(_ metrics: Metrics, _ moment: MetricsMoment = MetricsMoment()) throws
@@ -88,7 +93,7 @@ import Testing
                 number: 1, delay: 1, tries: 1, mostTries: 5, failure: .late, batch: "b", image: "i",
                 source: "http://h/i.png")
         )
-        for code in ["timeout", "http-status", "timeout"] { log.metrics.downloadFailed(code) }
+        for code in ["timeout", "http-status", "timeout"] { log.metrics.downloadFailures.add(code) }
         var moment = MetricsMoment(waitingForHost: 7)
         moment.summary.retrying = 3
         let exposition = try read(log.metrics, moment)
@@ -118,17 +123,14 @@ import Testing
             let failure = Failure(code: "code-\(number)", message: "")
             metrics.ended(ImageStatus(name: "a", state: .failed, error: failure))
         }
-        let codes = metrics.failuresByCode
+        let codes = metrics.failures.all
         #expect(codes.count <= 201)
         #expect(codes.values.reduce(0, +) == 1000)
     }
 
     @Test func saysWhatTheInboxHolds() throws {
         let metrics = Metrics()
-        var report = InboxReport(written: "")
-        report.claiming = false
-        report.counts = ["settling": 3, "unreadable": 1]
-        metrics.setInbox(report)
+        metrics.setInbox(isClaiming: false, counts: ["settling": 3, "unreadable": 1])
         let exposition = try read(metrics)
         #expect(try exposition.value("darkroom_inbox_files", ["reason": "settling"]) == 3)
         #expect(exposition.sum("darkroom_inbox_files") == 4)

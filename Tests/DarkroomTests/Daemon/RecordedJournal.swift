@@ -1,7 +1,9 @@
 import Logging
 import Synchronization
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
 
 /// Keeps what an event log has said, as the journal would have it.
 final class RecordedJournal: Sendable {

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomSpool
 
 @Suite struct ServiceUnitTests {
     /// As systemd 252 prints it, with drop-ins.

@@ -1,7 +1,8 @@
 import Glibc
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
 
 @Suite struct AddressRulesTests {
     static let allowed = [

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
 
 @Suite struct CacheControlTests {
     private func control(_ change: (inout CacheControl) -> Void) -> CacheControl {

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
 
 @Suite struct CacheIndexTests {
     private static func key(_ number: Int) -> CacheKey {

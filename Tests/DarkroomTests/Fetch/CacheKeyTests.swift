@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
 
 @Suite struct CacheKeyTests {
     private func key(_ url: ByteString, _ headers: [(name: String, value: String)] = []) throws

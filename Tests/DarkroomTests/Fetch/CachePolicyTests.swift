@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomSelfTest
 
 @Suite struct CachePolicyTests {
     private let policy = CachePolicy(hasCredentials: false, userAgent: "Darkroom/1")

@@ -4,7 +4,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomSpool
 
 @Suite struct CacheStoreTests {
     private let fixture: CacheFixture

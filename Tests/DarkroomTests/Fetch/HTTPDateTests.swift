@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomSpool
 
 @Suite struct HTTPDateTests {
     /// 1 January 2026.

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 @Suite struct FetchHTTPStatusTests {
     /// Exactly these may be answered otherwise on another try, and exactly these are a whole body.

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
 
 @Suite struct HostRulesTests {
     private func rules(allow: [String] = [], deny: [String] = []) throws -> HostRules {

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
 
 @Suite struct HostileURLTests {
     /// What judges a source before anything is asked of the network.

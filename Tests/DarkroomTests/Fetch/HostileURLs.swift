@@ -1,4 +1,5 @@
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
 
 /// Sources that must be refused, and the code of each.
 ///

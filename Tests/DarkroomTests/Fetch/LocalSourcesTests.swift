@@ -3,7 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomPicture
 
 @Suite struct FetchLocalSourcesTests {
     /// Two roots, something forbidden beside them, and what may lie in a folder.

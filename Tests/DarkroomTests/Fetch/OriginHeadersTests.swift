@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSelfTest
 
 @Suite struct OriginHeadersTests {
     private func read(_ text: String) -> OriginHeadersFile {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
 
 @Suite struct ResponseHeadTests {
     private func head(_ lines: String...) throws -> ResponseHead {

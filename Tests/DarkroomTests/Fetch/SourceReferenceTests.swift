@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
 
 @Suite struct FetchSourceReferenceTests {
     @Test(arguments: [

@@ -3,7 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomPicture
 
 /// Answers that are wrong, too large or unusual, each told by its own code.
 @Suite struct FetchTransferAnswerTests {

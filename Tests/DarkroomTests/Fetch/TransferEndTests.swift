@@ -3,7 +3,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// Cancelling transfers, stopping the engine, and the operation that stands for a transfer.
 @Suite struct FetchTransferEndTests {

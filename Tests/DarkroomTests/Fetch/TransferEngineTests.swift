@@ -3,7 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// Downloads from a real nginx.
 @Suite struct FetchTransferEngineTests {

@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomPicture
 
 /// Downloads that go wrong, each with its own code.
 @Suite struct FetchTransferFailureTests {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 @Suite struct DependenciesTests {
     /// A manifest's images by name and what they come after (`from` with a `<` before the name),

@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
 
 /// A stop does not wait for a manifest to be read: each reader asks on the way.
 @Suite struct InterruptionTests {

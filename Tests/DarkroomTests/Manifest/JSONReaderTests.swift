@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 @Suite struct JSONReaderTests {
     private static func read(_ bytes: [UInt8]) throws(ManifestProblem) -> Document.Node {

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
 
 /// Good manifests with some bytes changed: they are read or rejected, and nothing else happens.
 @Suite struct ManifestFuzzTests {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 @Suite struct ManifestProblemTests {
     /// A JSON manifest and everything wrong with it.

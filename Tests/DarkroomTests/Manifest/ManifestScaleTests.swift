@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// Manifests of 100,000 images: what is quadratic or recurses does not come to an end here.
 @Suite struct ManifestScaleTests {

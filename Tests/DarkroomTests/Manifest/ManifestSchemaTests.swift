@@ -1,7 +1,11 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// Holds `etc/manifest.schema.json` to the reader and the filter catalogue, and reads the samples.
 @Suite struct ManifestSchemaTests {

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
 
 @Suite struct NameNumbersTests {
     /// Counts how often a name was asked for.

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// What is refused for its form is shown in the form that is right.
 @Suite struct RightFormTests {

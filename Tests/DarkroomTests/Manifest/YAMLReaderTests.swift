@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 @Suite struct YAMLReaderTests {
     /// YAML of a manifest and the names of its images.

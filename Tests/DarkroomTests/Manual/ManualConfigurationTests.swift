@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
 
 /// Holds darkroomd.yaml(5) against the settings: an item of each, whose first line says kind, range and default.
 @Suite struct ManualConfigurationTests {
@@ -104,7 +107,7 @@ import Testing
     @Test func itsConfigurationsAreGood() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/darkroomd.yaml"
-        func load(_ text: String) throws -> Darkroom.Configuration {
+        func load(_ text: String) throws -> Configuration {
             try text.write(toFile: path, atomically: false, encoding: .utf8)
             return try ConfigurationLoader(path: path, environment: [:]).load()
         }

@@ -3,7 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// Holds darkroomd(8) against the daemon. Its options and examples are run by `ManualExamplesTests`.
 @Suite struct ManualDaemonTests {

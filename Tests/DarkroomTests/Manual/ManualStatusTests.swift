@@ -2,7 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// Holds darkroom-status(5) against the schemas, the states and the codes of errors.
 @Suite struct ManualStatusTests {
@@ -192,11 +197,11 @@ private struct SchemaKeys {
     }
 }
 
-/// The Swift files of the library.
+/// The Swift files of all targets.
 enum Sources {
-    /// By their path beneath the library's folder.
+    /// By their path beneath `Sources`.
     static func all() throws -> [(file: String, text: String)] {
-        let folder = Repository.root.appending(path: "Sources/Darkroom")
+        let folder = Repository.root.appending(path: "Sources")
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         return try names.filter { $0.hasSuffix(".swift") }.map { name in
             (name, try String(contentsOf: folder.appending(path: name), encoding: .utf8))

@@ -3,7 +3,9 @@ import CPixels
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// What is deflated, inflated by a decoder that shares nothing with the writer.
 @Suite(.serialized) struct DeflateTests {

@@ -1,7 +1,11 @@
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// What becomes of Exif that is asked for.
 @Suite struct ExifTests {

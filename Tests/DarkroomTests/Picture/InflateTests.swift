@@ -3,7 +3,10 @@ import CPixels
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// The inflater, at what no compressor writes: codes of any depth, and symbols that take as many bits as there are,
 /// one behind the other. (`Tests/fuzz/inflate.c` holds it against zlib, on what compressors write.)

@@ -2,7 +2,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
 
 extension JPEGReader {
     /// All pixels of a JPEG file, and the reader that read them.

@@ -3,7 +3,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// Sloppiness in chunks that are not pixels is remarked and let pass, and costs little memory.
 @Suite struct PNGAncillaryTests {

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomPicture
 
 /// What is no photograph does not become much larger than zlib makes it.
 @Suite struct PNGSizeTests {

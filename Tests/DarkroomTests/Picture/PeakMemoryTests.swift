@@ -3,7 +3,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// The bound on a picture's memory, told from its header: nothing takes more, and it does not
 /// promise the moon either.

@@ -5,7 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// An open file without a name that lives as long as this does.
 final class UnnamedFile {

@@ -2,7 +2,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomPicture
 
 /// What the steps of a picture hold, and the limit on the sum.
 @Suite struct PictureMemoryTests {

@@ -3,7 +3,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
 
 /// Reading ahead changes neither what is read nor how it ends.
 @Suite struct ReadAheadTests {

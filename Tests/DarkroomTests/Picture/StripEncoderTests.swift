@@ -3,7 +3,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
 
 /// Strips on several cores: always the same bytes, and an end however it comes.
 @Suite struct StripEncoderTests {

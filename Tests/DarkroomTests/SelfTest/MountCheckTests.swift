@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 @Suite struct MountCheckTests {
     let scratch: ScratchDirectory

@@ -2,7 +2,11 @@ import CPixels
 import Glibc
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
 
 /// Blur and sharpen against naive convolutions in double precision.
 @Suite struct BlurFilterTests {

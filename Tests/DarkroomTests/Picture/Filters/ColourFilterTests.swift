@@ -1,7 +1,10 @@
 import Glibc
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// Colour filters against their definitions, computed here anew in double precision.
 @Suite struct ColourFilterTests {

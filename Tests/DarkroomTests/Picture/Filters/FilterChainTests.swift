@@ -1,7 +1,11 @@
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// Any filters on any picture end with the rows that they promise, or with an error; also those that no
 /// one would ask for.

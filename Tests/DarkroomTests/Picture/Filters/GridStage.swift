@@ -1,4 +1,5 @@
-import Darkroom
+import DarkroomBatch
+import DarkroomPicture
 import Testing
 
 /// Lends a grid's rows in bands of a chosen size, each at another place.

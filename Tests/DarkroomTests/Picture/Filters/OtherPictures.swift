@@ -1,7 +1,9 @@
 import SystemPackage
 import TestSupport
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// The pictures that tests lay over others.
 enum OtherPictures {

@@ -1,4 +1,5 @@
-import Darkroom
+import DarkroomManifest
+import DarkroomPicture
 
 /// A small picture whose samples a test can read and write one by one.
 struct PixelGrid: Equatable, CustomStringConvertible {

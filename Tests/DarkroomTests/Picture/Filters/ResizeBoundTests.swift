@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomPicture
 
 /// The most that a resize comes to, against what it comes to for every size there may be.
 @Suite struct ResizeBoundTests {

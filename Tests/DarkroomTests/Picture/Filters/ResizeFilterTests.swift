@@ -1,7 +1,10 @@
 import Glibc
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
 
 /// Resize against a naive convolution over both axes at once, in double precision.
 @Suite struct ResizeFilterTests {

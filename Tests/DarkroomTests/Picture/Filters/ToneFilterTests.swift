@@ -2,7 +2,10 @@ import CPixels
 import Glibc
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
 
 /// Gamma, threshold, posterize, vignette and flatten against their definitions, computed here anew.
 @Suite struct ToneFilterTests {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
 
 /// Trim and pad against naive index mapping.
 @Suite struct TrimAndPadTests {

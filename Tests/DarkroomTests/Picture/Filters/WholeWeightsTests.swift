@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
 
 /// Weights as whole numbers: exact sums, and as near to the real ones as their unit allows.
 @Suite struct WholeWeightsTests {

@@ -1,0 +1,52 @@
+import DarkroomFetch
+import DarkroomPicture
+import DarkroomSpool
+import Foundation
+
+/// What bounds the work on batches. A change counts for what begins after it.
+package struct BatchSettings: Sendable {
+    /// Whether what is written is synced before it counts.
+    package var isDurable = true
+    /// Images of one batch that have a place at once.
+    package var window = 128
+    /// Claimed batches that may wait.
+    package var maximumWaiting = 0
+    package var downloadConcurrency = 16
+    /// Transfers of one host at once.
+    package var perHost = 6
+    package var backOff = BackOff()
+    /// Bytes of one source.
+    package var maximumSourceBytes = 0
+    package var fetchRules = FetchRules()
+    package var localSources = LocalSources(roots: [], maximumBytes: 0)
+    /// In bytes; 0 for no cache.
+    package var cacheBytes = 0
+    /// Pictures filtered at once; 0 for as many as there are cores.
+    package var filterConcurrency = 0
+    package var pictureLimits = PictureLimits()
+    /// What the pictures in work may take together, in bytes.
+    package var memory = 0
+    /// Seconds between two writings of one status file.
+    package var statusInterval = 0.0
+    package var examination: Examination
+
+    package init(examination: Examination) {
+        self.examination = examination
+    }
+}
+
+extension BatchSettings {
+    /// Pictures filtered at once.
+    package var filterWidth: Int {
+        filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
+    }
+
+    /// Filters in their queue at once, so that no thread of it finds it empty.
+    var filtersQueued: Int { filterWidth * 2 }
+
+    var saturation: Int { downloadConcurrency + filterWidth }
+
+    var downloadLimits: DownloadTurns.Limits {
+        DownloadTurns.Limits(places: downloadConcurrency, perHost: perHost)
+    }
+}

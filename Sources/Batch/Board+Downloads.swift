@@ -1,0 +1,306 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+
+/// How a download begins and ends, and what is between two tries. The scheduler's operations call these, each
+/// first asking whether its work is still wanted.
+///
+/// | a source is  | it waits for                                         | left by                            |
+/// |--------------|------------------------------------------------------|------------------------------------|
+/// | idle         | its first image's place                              | `admit` → queued                   |
+/// | queued       | its turn for a place of the downloads queue          | `downloadBegan` → running          |
+/// | running      | its transfer                                         | `downloadEnded` → ready, retrying, failed; `downloadDeferred` → queued |
+/// | retrying     | the moment of its next try                           | `retryDue` → queued; hold, cancel → idle |
+/// | ready        | – (the filters read it)                              | `sourceGivenBack` → queued         |
+/// | failed       | – (each of its images fails)                         |                                    |
+///
+/// While a source waits for its turn or its next try, its images take none of the places that the batch and the
+/// level have: they are in the phase `waitingDownload`.
+extension Board {
+    /// What the manifest says of a source.
+    func sourceText(_ key: BatchKey, _ index: Int) -> ByteString? {
+        batches[key]?.sources[index].text
+    }
+
+    /// An image is admitted whose source others have asked for already.
+    mutating func join(_ index: Int, _ source: Int, of batch: Batch, now: UInt64) {
+        let phase: Batch.Phase
+        switch batch.sources[source].phase {
+        case .running: phase = .downloading
+        case .retrying: phase = .waitingDownload
+        default: phase = batch.sources[source].waitsOutside ? .waitingDownload : .queuedDownload
+        }
+        batch.live[index] = Batch.Live(phase: phase, since: now)
+        batch.sources[source].waiters.append(index)
+        batch.setState(batch.stateBeforeItsTransfer(source), of: index)
+        if phase == .downloading { batch.setState(.downloading, of: index) }
+        countWaiting(batch)
+    }
+
+    // MARK: Beginning
+
+    /// A download waits outside the queue: for its turn, its host or another download of the same URL.
+    mutating func downloadWaits(_ key: BatchKey, _ index: Int) {
+        // It may have got its place, and begun, since the places were counted.
+        guard let batch = batches[key], batch.sources[index].phase == .queued else { return }
+        batch.sources[index].waitsOutside = true
+        for image in batch.sources[index].waiters where batch.live[image] != nil {
+            batch.live[image]?.phase = .waitingDownload
+        }
+        countWaiting(batch)
+        rotate(batch)
+    }
+
+    /// Begins a download; nil where it is not wanted any more.
+    ///
+    /// - Parameter isTransfer: false for a file of this machine, which is looked at where it lies.
+    mutating func downloadBegan(
+        _ key: BatchKey, _ index: Int, isTransfer: Bool = true
+    ) -> DownloadJob? {
+        guard let batch = batches[key], batch.sources[index].phase == .queued else { return nil }
+        let now = Clock.nanoseconds
+        let tries = batch.sources[index].tries ?? Tries()
+        if isTransfer {
+            var note = tries.note ?? ImageStatus.Download(attempts: 0)
+            note.attempts = tries.count + 1
+            note.retryAt = nil
+            tries.note = note
+        }
+        batch.sources[index].tries = tries
+        batch.sources[index].phase = .running
+        batch.sources[index].waitsOutside = false
+        for image in batch.sources[index].waiters {
+            guard let live = batch.live[image] else { continue }
+            batch.live[image] = Batch.Live(phase: .downloading, since: now)
+            if tries.count > 0 {
+                batch.status.images[image].milliseconds.waited += Int(
+                    (now - live.since) / 1_000_000)
+            } else {
+                batch.status.images[image].milliseconds.waited = batch.millisecondsSinceStart(now)
+            }
+            batch.status.images[image].download = tries.note
+            batch.setState(.downloading, of: image)
+        }
+        countWaiting(batch)
+        return DownloadJob(
+            folders: batch.folders, slot: batch.sources[index].slot ?? batch.takeSlot(for: index),
+            text: batch.sources[index].text,
+            image: batch.sources[index].waiters.first.map {
+                batch.manifest.images[$0].name.string
+            } ?? "",
+            attempt: tries.note?.attempts, partial: tries.partial, cancellation: batch.cancellation)
+    }
+
+    /// What is to happen to a download that was not allowed to begin or was broken off by the daemon's stop or a
+    /// disk that takes no writes: it waits in the queue again, and that was no try.
+    mutating func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
+        guard let batch = batches[key] else { return [] }
+        if batch.cancellation.isSet {
+            let failure = Failure(FetchError(.cancelled, "the batch was cancelled"))
+            return downloadEnded(key, index, result: .failed(failure))
+        }
+        switch batch.sources[index].phase {
+        case .queued: break
+        case .running:
+            // What has arrived meanwhile is not known, or the disk had no room for it.
+            batch.sources[index].tries?.partial = nil
+            batch.releaseSlot(of: index)
+        case .idle, .ready, .failed, .retrying:
+            // It was taken back, and began again meanwhile.
+            return []
+        }
+        batch.sources[index].phase = .queued
+        if batch.isHeld {
+            var effects: [Effect] = [.statusChanged(key)]
+            takeBack(source: index, of: batch)
+            parkIfIdle(batch, &effects)
+            return effects
+        }
+        requeue(index, of: batch)
+        return [enqueueing(index, of: batch)]
+    }
+
+    private func enqueueing(_ source: Int, of batch: Batch) -> Effect {
+        .enqueue(
+            .download(batch.key, source: source), batch.manifest.priority,
+            batch.manifest.qualityOfService)
+    }
+
+    /// Has a source's images wait for the queue.
+    private mutating func requeue(_ source: Int, of batch: Batch) {
+        batch.sources[source].waitsOutside = false
+        let state = batch.stateBeforeItsTransfer(source)
+        for image in batch.sources[source].waiters where batch.live[image] != nil {
+            batch.live[image]?.phase = .queuedDownload
+            batch.setState(state, of: image)
+        }
+        countWaiting(batch)
+    }
+
+    // MARK: Ending
+
+    /// A download has ended: its images go on to the filters, or wait for another try, or fail with it.
+    mutating func downloadEnded(
+        _ key: BatchKey, _ index: Int, result: DownloadResult
+    ) -> [Effect] {
+        guard let batch = batches[key] else { return [] }
+        let tries = batch.sources[index].tries ?? Tries()
+        tries.count += 1
+        tries.partial = nil
+        switch result {
+        case .ready(let note):
+            tries.note?.bytes = note.bytes
+            tries.note?.cache = note.cache
+            return end(source: index, of: batch, failure: nil)
+        case .failed(let failure, let retryAfter, let partial):
+            if !failure.isCancellation { tries.note?.lastError = failure }
+            let verdict = backOff.verdict(
+                on: failure, retryAfter: retryAfter, tries: tries.count, jitter: jitter())
+            // A file of this machine does not change by waiting.
+            if case .again(let delay) = verdict, tries.note != nil,
+                batch.sources[index].phase == .running, !batch.cancellation.isSet
+            {
+                return retry(index, of: batch, failure, after: delay, partial)
+            }
+            if case .final(let last) = verdict {
+                return end(source: index, of: batch, failure: last)
+            }
+            return end(source: index, of: batch, failure: failure)
+        }
+    }
+
+    private mutating func end(source index: Int, of batch: Batch, failure: Failure?) -> [Effect] {
+        let now = Clock.nanoseconds
+        let waiters = batch.sources[index].waiters
+        batch.sources[index].waiters = []
+        batch.sources[index].phase = failure.map { .failed($0) } ?? .ready
+        if failure != nil || batch.sources[index].users == 0 { batch.releaseSlot(of: index) }
+        var effects: [Effect] = [.statusChanged(batch.key)]
+        for image in waiters where note(image, index, of: batch, now: now) {
+            if let failure {
+                fail(image, of: batch, failure, at: .download, &effects)
+            } else {
+                batch.live[image] = Batch.Live(phase: .queuedFilter, since: now)
+                batch.setState(.downloaded, of: image)
+                enqueueFilter(image, of: batch, &effects)
+            }
+        }
+        return effects
+    }
+
+    /// Writes down in an image's status what the transfer that has ended took, and what came of it. False where
+    /// the image has ended.
+    private func note(_ image: Int, _ source: Int, of batch: Batch, now: UInt64) -> Bool {
+        guard let live = batch.live[image] else { return false }
+        batch.status.images[image].milliseconds.downloading += Int((now - live.since) / 1_000_000)
+        batch.status.images[image].download = batch.sources[source].tries?.note
+        return true
+    }
+
+    // MARK: Trying again
+
+    private mutating func retry(
+        _ index: Int, of batch: Batch, _ failure: Failure, after delay: Double,
+        _ partial: PartialBody?
+    ) -> [Effect] {
+        let now = Clock.nanoseconds
+        batch.sources[index].tries?.note?.retryAt = Clock.timestamp(.now + delay)
+        let waiters = batch.sources[index].waiters.filter {
+            note($0, index, of: batch, now: now)
+        }
+        batch.sources[index].waiters = waiters
+        guard !batch.isHeld, let first = waiters.first else {
+            var effects: [Effect] = [.statusChanged(batch.key)]
+            batch.releaseSlot(of: index)
+            takeBack(source: index, of: batch)
+            parkIfIdle(batch, &effects)
+            return effects
+        }
+        if partial == nil { batch.releaseSlot(of: index) }
+        batch.sources[index].tries?.partial = partial
+        for image in waiters {
+            batch.live[image] = Batch.Live(phase: .waitingDownload, since: now)
+        }
+        lastRetry += 1
+        batch.sources[index].phase = .retrying(lastRetry)
+        batch.retrying.insert(index)
+        countWaiting(batch)
+        rotate(batch)
+        let retry = Retry(
+            number: lastRetry, delay: delay, tries: batch.sources[index].tries?.count ?? 0,
+            mostTries: backOff.retries + 1, failure: failure, batch: batch.folders.id,
+            image: batch.manifest.images[first].name.string, source: batch.sources[index].text)
+        return [
+            .statusChanged(batch.key),
+            .enqueueLater(
+                .download(batch.key, source: index), batch.manifest.priority,
+                batch.manifest.qualityOfService, retry),
+        ]
+    }
+
+    /// The time of a next try has come, if it is still wanted.
+    ///
+    /// - Parameter number: the wait's.
+    mutating func retryDue(_ key: BatchKey, _ index: Int, number: Int) -> [Effect] {
+        guard let batch = batches[key], batch.sources[index].phase == .retrying(number)
+        else { return [] }
+        batch.retrying.remove(index)
+        batch.sources[index].phase = .queued
+        requeue(index, of: batch)
+        return [enqueueing(index, of: batch)]
+    }
+}
+
+extension Batch.Source.Phase {
+    /// Whether it waits to begin, for whatever.
+    var isToBegin: Bool {
+        switch self {
+        case .queued, .retrying: true
+        case .idle, .running, .ready, .failed: false
+        }
+    }
+}
+
+extension Batch {
+    /// The sources that images in work wait for, outside the queue.
+    var sourcesWaitingOutside: [ByteString] {
+        live.compactMap { index, live in
+            let source = sourceOfImage[index]
+            guard live.phase == .waitingDownload, source >= 0, sources[source].waitsOutside
+            else { return nil }
+            return sources[source].text
+        }
+    }
+
+    /// The sources that images in work wait for, wherever they wait.
+    var sourcesToBegin: [ByteString] {
+        Set(live.map { sourceOfImage[$0.key] }).compactMap { source in
+            source >= 0 && sources[source].phase.isToBegin ? sources[source].text : nil
+        }
+    }
+
+    /// The state that is shown of an image whose source waits for its transfer.
+    func stateBeforeItsTransfer(_ source: Int) -> ImageState {
+        (sources[source].tries?.count ?? 0) > 0 ? .downloading : .new
+    }
+
+    /// Makes a source one that nothing is known of.
+    func forgetTries(of source: Int) {
+        if sources[source].tries?.partial != nil { releaseSlot(of: source) }
+        sources[source].tries = nil
+        sources[source].waiters = []
+        sources[source].waitsOutside = false
+        sources[source].phase = .idle
+        retrying.remove(source)
+    }
+
+    /// Lets go of what has arrived for sources that are to be tried again.
+    func forgetPartials() {
+        for source in retrying where sources[source].tries?.partial != nil {
+            sources[source].tries?.partial = nil
+            releaseSlot(of: source)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import FoundationEssentials
+
+/// The story of a manifest, from its drop to its end.
+extension EventLog {
+    /// - Parameter dropped: when its file was changed last, by the rename into the inbox say, in seconds since 1970; nil where that is not known.
+    package func claimed(_ status: Status, dropped: Double? = nil) {
+        metrics.accepted.add(1)
+        let manifest = status.manifest
+        var fields = fields(of: manifest, status)
+        var words =
+            "\(manifest.name) claimed as \(status.id): \(Words.count(status.counts.total, "image")), "
+            + "\(manifest.bytes) bytes"
+        if let uid = manifest.uid { words += ", dropped by user \(uid)" }
+        if let dropped, let received = Clock.date(status.times.received)?.timeIntervalSince1970,
+            received >= dropped
+        {
+            let microseconds = UInt64(clamping: ((received - dropped) * 1e6).rounded())
+            fields[.microseconds] = "\(microseconds)"
+            // A rename into the inbox changes the file, and so do chmod and chgrp after it.
+            words += ", last changed \(Words.time(microseconds: microseconds)) before"
+        }
+        if status.priority != .normal { words += ", priority \(status.priority.rawValue)" }
+        fields[.count] = "\(status.counts.total)"
+        say(.batchClaimed, words, fields)
+    }
+
+    package func rejected(_ status: Status) {
+        metrics.ended(status)
+        let problems = status.errors ?? []
+        let first = problems.first.map(\.summary) ?? ""
+        let more =
+            problems.count > 1 ? ", and \(problems.count - 1) more, all in its status.json" : ""
+        var fields = fields(of: status.manifest, status)
+        fields[.error] = problems.first?.code ?? ""
+        say(
+            .batchRejected, "\(status.manifest.name) rejected as \(status.id): \(first)\(more)",
+            fields)
+    }
+
+    /// A file was too large for its batch's answer.
+    ///
+    /// - Parameter name: its name in `tmp`.
+    package func givenBack(id: String, _ name: FileName) {
+        say(
+            .manifestGivenBack, "\(id): its manifest was put back as tmp/\(name.text)",
+            [.batch: id, .file: name.text])
+    }
+
+    package func resumed(_ batch: PreparedBatch) {
+        metrics.resumed.add(1)
+        let status = batch.status
+        let held = status.state == .held ? ", and held" : ""
+        say(
+            .batchResumed,
+            "\(status.id) resumed: \(status.counts.finished) of "
+                + "\(Words.count(status.counts.total, "image")) done\(held)",
+            [
+                .batch: status.id, .state: status.state.rawValue,
+                .count: "\(status.counts.total - status.counts.finished)",
+            ])
+    }
+
+    /// Images of a resumed batch that a process died with since the last start, and that have not ended.
+    package func suspected(_ batch: PreparedBatch) {
+        for (index, crashes) in batch.crashes.sorted(by: { $0.key < $1.key })
+        where batch.suspects.contains(index) && batch.status.images.indices.contains(index)
+            && !batch.status.images[index].state.isFinal && !crashes.isConviction
+        {
+            let name = batch.status.images[index].name
+            let causes = crashes.all.map(\.rawValue).joined(separator: ", ")
+            say(
+                .imageSuspected,
+                "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)); it is"
+                    + " tried again by itself, after the others"
+                    + (crashes.all.contains(where: \.isEvidence)
+                        ? "" : "; a kill counts only the fifth time"),
+                [
+                    .batch: batch.status.id, .image: name, .step: Step.filter.rawValue,
+                    .error: crashes.all.last?.rawValue ?? "",
+                ])
+        }
+    }
+
+    /// The first of its images since this start of the daemon has been given a place.
+    func begun(_ batch: BatchBeginning) {
+        withStories { $0.begun(batch.id, at: $1) }
+        let waited =
+            batch.waited.map { ", \(Words.time(microseconds: $0)) after it was claimed" } ?? ""
+        say(
+            .batchBegun,
+            "\(batch.id) \(batch.isContinued ? "goes on" : "begins"): "
+                + "\(Words.count(batch.images, "image")) to be done\(waited)",
+            [
+                .batch: batch.id, .state: BatchState.processing.rawValue,
+                .count: "\(batch.images)",
+            ])
+    }
+
+    /// A status has been written while its batch is in work; only now and then that is worth a word.
+    func progressed(_ status: Status) {
+        let counts = status.counts
+        guard withStories({ $0.progressed(status.id, ended: counts.finished, at: $1) }) else {
+            return
+        }
+        let failed = counts.failed > 0 ? ", \(counts.failed) of them failed\(reasons(status))" : ""
+        let waiting = status.waiting.map { "; it waits: \($0.message)" } ?? ""
+        say(
+            .batchProgressed,
+            "\(status.id): \(counts.finished) of \(Words.count(counts.total, "image")) have ended"
+                + "\(failed)\(waiting)",
+            [
+                .batch: status.id, .state: status.state.rawValue, .count: "\(counts.finished)",
+                .failed: "\(counts.failed)",
+            ])
+    }
+
+    /// - Parameter microseconds: since it was begun, before a restart or after.
+    package func finished(_ status: Status, microseconds: UInt64) {
+        metrics.ended(status)
+        withStories { stories, _ in stories.ended(status.id) }
+        let counts = status.counts
+        var parts = ["\(counts.filtered) filtered"]
+        if counts.failed > 0 { parts.append("\(counts.failed) failed\(reasons(status))") }
+        if counts.cancelled > 0 { parts.append("\(counts.cancelled) cancelled") }
+        say(
+            .batchFinished, worse: counts.failed > 0,
+            "\(status.id) \(status.state.words): \(Words.count(counts.total, "image")), "
+                + "\(parts.joined(separator: ", ")), in \(Words.time(microseconds: microseconds))"
+                + sinceItsClaim(status, microseconds),
+            [
+                .batch: status.id, .state: status.state.rawValue,
+                .microseconds: "\(microseconds)", .count: "\(counts.total)",
+                .failed: "\(counts.failed)",
+            ])
+    }
+
+    package func batchRemoved(_ status: Status) {
+        say(
+            .batchRemoved,
+            "\(status.id): its folder in active/ was removed; what was not done of it has failed",
+            [
+                .batch: status.id, .state: status.state.rawValue, .error: Failure.batchRemoved,
+            ])
+    }
+
+    // MARK: Within
+
+    private func fields(of manifest: Status.ManifestReference, _ status: Status) -> Fields {
+        var fields: Fields = [
+            .batch: status.id, .state: status.state.rawValue, .file: manifest.name,
+            .bytes: "\(manifest.bytes)",
+        ]
+        if let uid = manifest.uid { fields[.user] = "\(uid)" }
+        return fields
+    }
+
+    /// The codes of the images that failed, with how many of each.
+    private func reasons(_ status: Status) -> String {
+        var counts: [String: Int] = [:]
+        for image in status.images where image.state == .failed {
+            if let code = image.error?.code { counts[code, default: 0] += 1 }
+        }
+        return counts.isEmpty ? "" : " (\(Words.reasons(counts)))"
+    }
+
+    /// Where much of the time it only waited.
+    private func sinceItsClaim(_ status: Status, _ microseconds: UInt64) -> String {
+        guard status.retries == nil,
+            let all = Clock.microseconds(from: status.times.received, to: status.times.finished),
+            all > microseconds + 1_000_000
+        else { return "" }
+        return ", \(Words.time(microseconds: all)) after it was claimed"
+    }
+}
+
+/// A batch whose first image has been given a place.
+package struct BatchBeginning: Sendable {
+    let id: String
+    /// To be done.
+    let images: Int
+    /// Whether some of it was done before the daemon was started, or before it was held.
+    let isContinued: Bool
+    /// Since its claim, in microseconds; nil for one that goes on, and where it was no time.
+    let waited: UInt64?
+}
+
+extension BatchState {
+    /// The state as part of a sentence.
+    package var words: String {
+        switch self {
+        case .pending: "pending"
+        case .processing: "processing"
+        case .held: "held"
+        case .completed: "completed"
+        case .completedWithErrors: "completed with errors"
+        case .cancelled: "cancelled"
+        case .rejected: "rejected"
+        }
+    }
+}
+
+extension ManifestProblem {
+    /// The problem in one line, its place first.
+    package var summary: String {
+        var parts: [String] = []
+        if let line, let column { parts.append("line \(line), column \(column)") }
+        if !path.isEmpty { parts.append(path) }
+        let hint = suggestion.map { "; did you mean \($0)?" } ?? ""
+        let place = parts.isEmpty ? "" : parts.joined(separator: ", ") + ": "
+        return place + message + hint
+    }
+}

@@ -1,0 +1,149 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomSpool
+import Foundation
+
+/// What is said about images and their sources.
+extension EventLog {
+    func downloaded(_ job: DownloadJob, bytes: Int, microseconds: UInt64, words: String = "fetched")
+    {
+        metrics.stage(.downloading).add(nanoseconds: microseconds * 1000)
+        say(
+            .imageDownloaded,
+            "\(job.folders.id): \(job.image): \(RedactedURL.text(job.text.string)) \(words), \(bytes) bytes, in "
+                + Words.time(microseconds: microseconds),
+            fields(of: job).merging([.bytes: "\(bytes)", .microseconds: "\(microseconds)"]) { $1 })
+    }
+
+    /// A source was fetched over the network.
+    func fetched(_ job: DownloadJob, _ report: TransferReport, microseconds: UInt64) {
+        var words = "fetched"
+        if report.redirects > 0 {
+            words +=
+                " after \(Words.count(report.redirects, "redirect")) from \(report.effectiveURL)"
+        }
+        if report.resumedFrom > 0 { words += ", continued from byte \(report.resumedFrom)" }
+        if report.reusedConnection { words += ", over a connection that was open" }
+        downloaded(job, bytes: Int(report.bytes), microseconds: microseconds, words: words)
+    }
+
+    /// A source was not fetched but copied from the cache.
+    func copied(_ job: DownloadJob, bytes: Int, microseconds: UInt64) {
+        downloaded(job, bytes: bytes, microseconds: microseconds, words: "taken from the cache")
+    }
+
+    /// An image has been put off until there is memory for it.
+    func waitsForMemory(_ job: FilterJob, bytes: Int) {
+        say(
+            .imageWaits,
+            "\(job.folders.id): \(job.name) waits for \(Units.bytes(bytes)) of memory that others have",
+            [
+                .batch: job.folders.id, .image: job.name, .step: Step.filter.rawValue,
+                .bytes: "\(bytes)",
+            ])
+    }
+
+    package func ended(batch: String, _ image: ImageStatus, at step: Step) {
+        metrics.ended(image)
+        let milliseconds = image.milliseconds.downloading + image.milliseconds.filtering
+        var fields: Fields = [
+            .batch: batch, .image: image.name, .state: image.state.rawValue, .step: step.rawValue,
+            .microseconds: "\(milliseconds * 1000)",
+        ]
+        if let tries = image.download?.attempts { fields[.attempt] = "\(tries)" }
+        if let error = image.error {
+            if let host = image.source.flatMap({ Self.host(of: ByteString($0)) }) {
+                fields[.host] = host
+            }
+            fields[.error] = error.code
+            failed(batch, image, error, fields)
+        } else if let output = image.output {
+            fields[.bytes] = "\(output.bytes)"
+            say(
+                .imageFiltered,
+                "\(batch): \(image.name) filtered, \(output.width) × \(output.height), "
+                    + "\(output.bytes) bytes, in \(Words.time(microseconds: UInt64(milliseconds) * 1000))",
+                fields)
+        }
+    }
+
+    private func failed(
+        _ batch: String, _ image: ImageStatus, _ error: Failure, _ fields: Fields
+    ) {
+        guard image.state != .cancelled else {
+            return say(.imageCancelled, "\(batch): \(image.name) cancelled", fields)
+        }
+        let telling = withStories { $0.failed(batch, at: $1) }
+        guard telling != .count else { return }
+        let hint = error.isTransient ? "; \(batch).retry may help" : ""
+        say(
+            .imageFailed, "\(batch): \(image.name) \(image.state.rawValue): \(error)\(hint)", fields
+        )
+        guard telling == .tellLast else { return }
+        say(
+            .failuresCounted,
+            "\(batch): \(Stories.failures) images have failed so far; further ones are only counted here, and each "
+                + "is in its status.json", [.batch: batch])
+    }
+
+    // MARK: Downloads
+
+    func retried(_ retry: Retry) {
+        metrics.retries.add(1)
+        var fields: Fields = [
+            .batch: retry.batch, .image: retry.image, .step: Step.download.rawValue,
+            .error: retry.failure.code, .attempt: "\(retry.tries)",
+        ]
+        if let host = Self.host(of: retry.source) { fields[.host] = host }
+        say(
+            .downloadRetried,
+            "\(retry.batch): try \(retry.tries) of \(retry.mostTries) failed: \(retry.failure); the next is in "
+                + BackOff.text(retry.delay), fields)
+    }
+
+    /// - Parameters:
+    ///   - source: the URL whose server asks for it; of its host nothing is begun.
+    ///   - batches: those that it keeps waiting, the one that met it first.
+    func hostPaused(
+        _ source: ByteString, seconds: Double, because failure: Failure, batches: [String]
+    ) {
+        say(
+            .hostPaused,
+            "\(RedactedURL.text(source.string)): the server asks to wait \(BackOff.text(seconds)); no download from its "
+                + "host begins before \(Clock.timestamp(.now + seconds))",
+            [
+                .error: failure.code, .host: Self.host(of: source) ?? "",
+                .microseconds: "\(UInt64(clamping: seconds * 1e6))",
+            ], batches: batches)
+    }
+
+    /// What has been made of an answer that might be of use to others.
+    func cacheDecided(_ job: DownloadJob, kept: Bool) {
+        say(
+            .cacheDecided,
+            "\(job.folders.id): \(RedactedURL.text(job.text.string)) is "
+                + (kept
+                    ? "kept in the cache"
+                    : "not kept: its answer does not allow it, or there is no room"),
+            [
+                .batch: job.folders.id, .image: job.image, .step: Step.download.rawValue,
+            ])
+    }
+
+    /// The server of a source, `name:port`; nil where it has none, or what stands there may be part of a secret.
+    private static func host(of source: ByteString) -> String? {
+        // As it may be shown, where another reading of the source would take a password for the host.
+        DownloadTurns.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
+            $0.contains("…") ? nil : $0.string
+        }
+    }
+
+    private func fields(of job: DownloadJob) -> Fields {
+        var fields: Fields = [
+            .batch: job.folders.id, .image: job.image, .step: Step.download.rawValue,
+        ]
+        if let host = Self.host(of: job.text) { fields[.host] = host }
+        if let attempt = job.attempt { fields[.attempt] = "\(attempt)" }
+        return fields
+    }
+}

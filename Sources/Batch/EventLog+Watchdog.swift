@@ -1,0 +1,14 @@
+import DarkroomCore
+
+extension EventLog {
+    /// Something hangs, and the service manager will end the daemon for it.
+    package func stuck(_ still: StillWork) {
+        var fields: Fields = [:]
+        if let batch = still.work.batch { fields[.batch] = batch }
+        if let image = still.work.image { fields[.image] = image }
+        say(
+            .workStuck,
+            "\(still.work.text) has not moved for \(Int(clamping: still.seconds)) s; the service manager's watchdog is fed no"
+                + " more, and will end darkroomd", fields)
+    }
+}

@@ -1,0 +1,38 @@
+import DequeModule
+
+/// Batches taking turns: their owners, and each owner's batches.
+struct Rotation {
+    /// Of each owner, in the order in which they came; none is empty.
+    private var lines: [FairOrder.Owner: Deque<BatchKey>] = [:]
+    /// When each of these owners had a turn, or came; grows from turn to turn.
+    private var turns: [FairOrder.Owner: Int] = [:]
+    private var lastTurn = 0
+
+    mutating func append(_ key: BatchKey, of owner: FairOrder.Owner) {
+        if lines[owner] == nil { noteTurn(of: owner) }
+        lines[owner, default: []].append(key)
+    }
+
+    /// Takes the next batch: of the owner with the fewest at work; among equals, whoever has waited longest.
+    ///
+    /// - Parameters:
+    ///   - share: owners that have as many at work get no turn.
+    ///   - atWork: how many an owner has.
+    mutating func next(below share: Int, atWork: (FairOrder.Owner) -> Int) -> BatchKey? {
+        let owners = lines.keys.map { (owner: $0, atWork: atWork($0), turn: turns[$0] ?? 0) }
+        let next = owners.filter { $0.atWork < share }
+            .min { ($0.atWork, $0.turn) < ($1.atWork, $1.turn) }
+        guard let owner = next?.owner, let key = lines[owner]?.popFirst() else { return nil }
+        noteTurn(of: owner)
+        if lines[owner]?.isEmpty == true {
+            lines[owner] = nil
+            turns[owner] = nil
+        }
+        return key
+    }
+
+    private mutating func noteTurn(of owner: FairOrder.Owner) {
+        lastTurn += 1
+        turns[owner] = lastTurn
+    }
+}

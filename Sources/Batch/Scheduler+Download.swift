@@ -1,0 +1,248 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomPicture
+import DarkroomSpool
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+
+/// The first step of an image: its source fetched to `active/ID/source-SLOT`, or, where it is a file of this
+/// machine, looked at.
+extension Scheduler {
+    /// The operation for a source: a transfer, or a block for what needs no network.
+    func downloadOperation(_ key: BatchKey, _ source: Int, _ text: ByteString) -> Operation {
+        // What is no source fails in the block, which reads it again and tells why.
+        guard let reference = try? SourceReference(text), case .remote(let url) = reference else {
+            return BlockOperation { [self] in examineLocal(key, source) }
+        }
+        let begun = BegunDownload()
+        return TransferOperation(engine: engine, url: url) { [self] in
+            beginTransfer(key, source, url, begun)
+        } completion: { [self] outcome in
+            // Off the engine's thread, which every other transfer needs.
+            fetched.async { [self] in endTransfer(key, source, outcome, begun) }
+        }
+    }
+
+    // MARK: Transfers
+
+    private func beginTransfer(
+        _ key: BatchKey, _ source: Int, _ url: RemoteURL, _ begun: BegunDownload
+    ) -> TransferOperation.Preparation {
+        let work = Work.download(key, source: source)
+        guard hostAllows(work), beginFlight(work, url, begun), mayBegin(work) else {
+            return .deferred
+        }
+        guard let job = downloadBegan(key, source, isTransfer: true) else {
+            endedUndecided(.download(key, source: source))
+            ended(.download(key, source: source)) { _ in [] }
+            return .unwanted
+        }
+        begun.job = job
+        do {
+            let folder = try job.folders.active()
+            let name = BatchFile.source(job.slot)
+            let output = TransferOutput(try folder.openScratch(name), name: folder.path(of: name))
+            var request = TransferRequest(url: url, output: output, resume: job.partial)
+            guard try beginWithCache(work, job, &begun.use, &request) else {
+                // All is done: there is nothing left for the operation's end.
+                begun.job = nil
+                return .unwanted
+            }
+            return .transfer(request)
+        } catch {
+            return .failed(
+                FetchError(
+                    .writeFailed, error.message, isTransient: error.isTransient, fault: error.fault)
+            )
+        }
+    }
+
+    private func endTransfer(
+        _ key: BatchKey, _ source: Int, _ outcome: TransferOperation.Outcome,
+        _ begun: BegunDownload
+    ) {
+        let work = Work.download(key, source: source)
+        guard let job = begun.job else {
+            // It did not begin: put off, or taken back by a cancellation that has dealt with its images.
+            if case .deferred = outcome { deferred(work) { $0.downloadDeferred(key, source) } }
+            return
+        }
+        switch outcome {
+        case .fetched(let report) where report.isNotModified:
+            endConfirmed(work, job, begun.use, report)
+        case .fetched(let report):
+            if let failure = keep(report) {
+                if failure.fault != nil { return putBack(work, failure, job) }
+                return ended(work, key, source, .failed(failure))
+            }
+            log.metrics.downloadedBytes.add(Int(report.bytes))
+            log.fetched(job, report, microseconds: report.elapsed.wholeMicroseconds)
+            let isKept = begun.use.map { keepForOthers(work, $0, report) } ?? false
+            if begun.use != nil { log.cacheDecided(job, kept: isKept) }
+            let note = DownloadNote(bytes: Int(report.bytes), cache: isKept ? "stored" : nil)
+            ended(work, key, source, .ready(note), isShared: isKept)
+        case .failed(let error):
+            if error.kind == .cancelled, !job.cancellation.isSet {
+                ended(work) { $0.downloadDeferred(key, source) }
+            } else if error.fault != nil {
+                putBack(work, Failure(error), job)
+            } else {
+                let failure = Failure(error)
+                if let seconds = error.retryAfter {
+                    pauseHost(
+                        of: error.asker.map { ByteString($0) } ?? job.text, for: seconds,
+                        because: failure,
+                        batch: job.folders.id)
+                }
+                ended(
+                    work, key, source,
+                    .failed(failure, retryAfter: error.retryAfter, partial: error.partial))
+            }
+        case .deferred, .unwanted:
+            ended(work) { $0.downloadDeferred(key, source) }
+        }
+    }
+
+    private func ended(
+        _ work: Work, _ key: BatchKey, _ source: Int, _ result: DownloadResult,
+        isShared: Bool = false
+    ) {
+        if case .failed(let failure, _, _) = result, !failure.isCancellation {
+            log.metrics.downloadFailures.add(failure.code)
+        }
+        ended(work, isShared: isShared) { $0.downloadEnded(key, source, result: result) }
+    }
+
+    // MARK: With the cache
+
+    /// Has a download copy what is kept, and end, or asks for what is not. False where nothing is to be fetched by
+    /// it any more.
+    private func beginWithCache(
+        _ work: Work, _ job: DownloadJob, _ use: inout CacheUse?, _ request: inout TransferRequest
+    ) throws(FileError) -> Bool {
+        guard case .download(let key, let source) = work, var used = use else { return true }
+        let begin = Clock.nanoseconds
+        if let bytes = try takeFromCache(&used, &request) {
+            log.metrics.cacheHits.add(1)
+            log.copied(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
+            let note = DownloadNote(bytes: bytes, cache: "hit")
+            ended(work, key, source, .ready(note), isShared: true)
+            return false
+        }
+        guard joinFlight(work, &used) else {
+            ended(work) { $0.downloadDeferred(key, source) }
+            return false
+        }
+        use = used
+        return true
+    }
+
+    /// The server has answered that what is kept holds.
+    private func endConfirmed(
+        _ work: Work, _ job: DownloadJob, _ use: CacheUse?, _ report: TransferReport
+    ) {
+        guard case .download(let key, let source) = work else { return }
+        do {
+            guard let use, let bytes = try takeConfirmed(use, report) else {
+                // It has been removed, so that this time all of it is fetched.
+                return ended(work) { $0.downloadDeferred(key, source) }
+            }
+            log.copied(job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
+            let note = DownloadNote(bytes: bytes, cache: "revalidated")
+            ended(work, key, source, .ready(note), isShared: true)
+        } catch {
+            let failure = Failure(error)
+            if failure.fault != nil { return putBack(work, failure, job) }
+            ended(work, key, source, .failed(failure))
+        }
+    }
+
+    /// The spool has no room for the source, or this machine no socket: it is fetched again when it has.
+    private func putBack(_ work: Work, _ failure: Failure, _ job: DownloadJob) {
+        guard case .download(let key, let source) = work else { return }
+        refused(work, failure, batch: job.folders.id)
+        if failure.fault == .full { removeScratch(job.slot, job.folders) }
+        ended(work) { $0.downloadDeferred(key, source) }
+    }
+
+    /// Cuts the scratch file to what has arrived, if that is a picture; says why not otherwise.
+    private func keep(_ report: TransferReport) -> Failure? {
+        do {
+            _ = try report.pictureKind()
+            let output = report.request.output
+            try output.descriptor.truncate(to: Int(report.bytes), path: output.name)
+            return nil
+        } catch {
+            return Failure(erasing: error)
+        }
+    }
+
+    // MARK: Local files
+
+    private func examineLocal(_ key: BatchKey, _ source: Int) {
+        let work = Work.download(key, source: source)
+        guard mayBegin(work) else { return deferred(work) { $0.downloadDeferred(key, source) } }
+        guard let job = downloadBegan(key, source, isTransfer: false) else {
+            endedUndecided(work)
+            return ended(work) { _ in [] }
+        }
+        let begin = Clock.nanoseconds
+        do {
+            let bytes = try examineLocal(job.text)
+            log.downloaded(
+                job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
+            ended(work, key, source, .ready(DownloadNote()))
+        } catch {
+            let failure = Failure(erasing: error)
+            if failure.fault != nil { return putBack(work, failure, job) }
+            ended(work, key, source, .failed(failure))
+        }
+    }
+
+    /// Opens a local source, sees whether it begins like a picture, and gives its size. The file itself is
+    /// read when it is filtered; nothing is copied.
+    private func examineLocal(_ text: ByteString) throws -> Int {
+        guard case .local(let path) = try SourceReference(text) else { return 0 }
+        var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
+        var bytes = 0
+        // Its file system may be one that does not answer.
+        let watched = WatchedWork("the local source \(RedactedURL.text(text.string))")
+        let count = try heartbeat.during(watched, .files) { _ in
+            let file = try settings.localSources.open(path)
+            bytes = Int(file.bytes)
+            return try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
+        }
+        if let refusal = PictureKind(prefix: head.prefix(count)).refusal(
+            of: RedactedURL.text(text.string))
+        {
+            throw refusal
+        }
+        return bytes
+    }
+}
+
+/// What a transfer's beginning leaves for its end.
+final class BegunDownload: Sendable {
+    private let state = Mutex<(job: DownloadJob?, use: CacheUse?)>((nil, nil))
+
+    var job: DownloadJob? {
+        get { state.withLock { $0.job } }
+        set { state.withLock { $0.job = newValue } }
+    }
+
+    /// nil without a cache.
+    var use: CacheUse? {
+        get { state.withLock { $0.use } }
+        set { state.withLock { $0.use = newValue } }
+    }
+}
+
+extension Duration {
+    /// Rounded down.
+    fileprivate var wholeMicroseconds: UInt64 {
+        UInt64(components.seconds) * 1_000_000
+            + UInt64(components.attoseconds / 1_000_000_000_000)
+    }
+}

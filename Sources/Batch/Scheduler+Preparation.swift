@@ -1,0 +1,41 @@
+import DarkroomCore
+import DarkroomSpool
+import Dispatch
+import SystemPackage
+
+/// Batches that there was no room to keep in memory, read again from their folders when their turn has come.
+extension Scheduler {
+    func prepareLater(_ key: BatchKey, _ folders: BatchFolders) {
+        preparation.async { [self] in prepare(key, folders) }
+    }
+
+    private func prepare(_ key: BatchKey, _ folders: BatchFolders) {
+        let settings = settings
+        let recovery = Recovery(
+            spool: spool, examination: settings.examination.asking(stopped),
+            durably: settings.isDurable)
+        do {
+            let finding = try recovery.prepare(folders)
+            storage.well()
+            switch finding {
+            case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
+            case .rejected(let status, _): log.rejected(status)
+            case .removed(let status): log.batchRemoved(status)
+            case .empty, .putBack, .finished: break
+            }
+        } catch  where error.errno == .canceled {
+            // The daemon stops, and the next start reads it.
+            return storage.undecided()
+        } catch  where error.fault != nil {
+            storage.troubled(error, batch: folders.id)
+            return waitForStorage(key, folders)
+        } catch {
+            storage.undecided()
+            log.storageFailed(error, batch: folders.id)
+        }
+        advance { board in
+            board.preparationFailed(key)
+            return []
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import DarkroomCore
+import DarkroomSpool
+import Dispatch
+import Synchronization
+import SystemPackage
+
+/// Who waits while the spool takes no writes.
+package protocol StorageClient: AnyObject, Sendable {
+    /// Lets one piece of the work that waits go, and says so; false where none waits. Its end is told to the
+    /// guard by `troubled`, `well` or `undecided`.
+    func tryStorage() -> Bool
+    /// Whether the spool takes writes has changed, or why it does not.
+    func storageChanged()
+}
+
+/// The one place that knows whether the spool takes writes (`StorageCondition` has the table).
+///
+/// Whoever meets a refused write tells it here, keeps what it has and waits. When the time has come, one piece
+/// of work is let through, of the first client that has any: what has ended and only has to be written down
+/// before what has yet to be made, and new manifests last.
+package final class StorageGuard: Sendable {
+    /// What keeps the spool from taking writes.
+    package struct Report: Sendable, Equatable {
+        package let code: String
+        package let message: String
+        /// When it began, RFC 3339.
+        package let since: String
+        /// Between two tries; nil where nothing is tried until someone says so.
+        package let secondsBetweenTries: Int?
+    }
+
+    private struct State: Sendable {
+        var condition = StorageCondition()
+        var clients: [WeakClient] = []
+        /// The number of the tick that counts.
+        var tick = 0
+        var tickTime: UInt64?
+        var isStopped = false
+    }
+
+    private let queue = DispatchQueue(label: "darkroom.storage", qos: .userInitiated)
+    private let state = Mutex(State())
+    /// The condition's word, for those who ask often.
+    private let works = Atomic(true)
+    private let log: EventLog
+
+    init(log: EventLog) {
+        self.log = log
+    }
+
+    /// Whether work that writes into the spool may begin.
+    package var mayWork: Bool { works.load(ordering: .acquiring) }
+
+    /// What keeps the spool from taking writes; nil where nothing does.
+    package var report: Report? {
+        state.withLock { state in
+            guard !state.condition.mayWork, let trouble = state.condition.trouble
+            else { return nil }
+            let isFailed = state.condition.phase == .failed
+            return Report(
+                code: trouble.failure.code, message: trouble.failure.message, since: trouble.since,
+                secondsBetweenTries: isFailed ? nil : Int(state.condition.delay / 1_000_000_000))
+        }
+    }
+
+    /// Adds one who waits; the first added is the first to be tried.
+    package func add(_ client: any StorageClient) {
+        state.withLock { $0.clients.append(WeakClient(client)) }
+    }
+
+    // MARK: What is told
+
+    /// A write into the spool was refused.
+    package func troubled(_ failure: Failure, batch: String? = nil) {
+        change(batch) { $0.troubled(failure, now: Clock.nanoseconds, time: Clock.timestamp) }
+    }
+
+    /// One of the spool's own files was refused: whatever the cause, the spool is not in order.
+    package func troubled(_ error: FileError, batch: String? = nil) {
+        var failure = Failure(error)
+        if failure.fault == nil { failure.fault = error.errno == .ioError ? .lasting : .scarce }
+        troubled(failure, batch: batch)
+    }
+
+    /// What was tried has ended well.
+    package func well() {
+        change { condition in
+            condition.well(now: Clock.nanoseconds)
+            return nil
+        }
+    }
+
+    /// What was tried has ended before it came to any write.
+    package func undecided() {
+        change { condition in
+            condition.undecided(now: Clock.nanoseconds)
+            return nil
+        }
+    }
+
+    /// An administrator says that the disk is in order again.
+    func tryAgain() {
+        change { condition in
+            condition.tryAgain(now: Clock.nanoseconds)
+            return nil
+        }
+    }
+
+    /// Tries nothing any more: what waits is left to the next start.
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    // MARK: What follows
+
+    private func change(
+        _ batch: String? = nil,
+        _ body: (inout StorageCondition) -> StorageCondition.Notice?
+    ) {
+        let (notice, trouble, hasChanged, tick) = state.withLock { state in
+            let before = (state.condition.phase, state.condition.trouble)
+            let notice = body(&state.condition)
+            let trouble = state.condition.trouble
+            state.condition.forgetTrouble()
+            works.store(state.condition.mayWork, ordering: .releasing)
+            let hasChanged =
+                before.0 != state.condition.phase || before.1 != state.condition.trouble
+            return (notice, trouble, hasChanged, Self.requestTick(&state))
+        }
+        if let notice, let trouble { say(notice, trouble, batch) }
+        if hasChanged { queue.async { [self] in tellClients() } }
+        if let tick { schedule(tick) }
+    }
+
+    private struct Tick: Sendable {
+        let number: Int
+        let time: UInt64
+    }
+
+    private static func requestTick(_ state: inout State) -> Tick? {
+        let time = state.condition.deadline
+        guard !state.isStopped, time != state.tickTime else { return nil }
+        state.tickTime = time
+        state.tick += 1
+        return time.map { Tick(number: state.tick, time: $0) }
+    }
+
+    private func schedule(_ tick: Tick) {
+        let now = Clock.nanoseconds
+        // A millisecond at least, so that pieces that decide nothing do not follow each other at full speed.
+        let wait = max(tick.time > now ? tick.time - now : 0, 1_000_000)
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: wait))) { [weak self] in
+            self?.arrived(tick)
+        }
+    }
+
+    private func arrived(_ tick: Tick) {
+        let counts = state.withLock { state in
+            guard state.tick == tick.number, !state.isStopped else { return false }
+            state.tickTime = nil
+            return true
+        }
+        guard counts else { return }
+        change { $0.tick(now: Clock.nanoseconds) }
+        let isTrying = state.withLock { state in
+            if case .trying = state.condition.phase { true } else { false }
+        }
+        guard isTrying else { return }
+        // With nothing to try, nothing is in the way.
+        if !clients.contains(where: { $0.tryStorage() }) { well() }
+    }
+
+    private var clients: [any StorageClient] {
+        state.withLock { $0.clients.compactMap(\.client) }
+    }
+
+    private func tellClients() {
+        for client in clients { client.storageChanged() }
+    }
+
+    private func say(
+        _ notice: StorageCondition.Notice, _ trouble: StorageCondition.Trouble, _ batch: String?
+    ) {
+        switch notice {
+        case .began: log.storageWaits(trouble.failure, batch: batch)
+        case .lasts: log.storageStillWaits(trouble.failure, since: trouble.since)
+        case .over: log.storageWorksAgain(trouble.failure, since: trouble.since)
+        case .failed: log.storageLost(trouble.failure, batch: batch)
+        }
+    }
+}
+
+/// A client, which has the guard and not the other way round.
+private struct WeakClient: @unchecked Sendable {
+    // @unchecked: a weak reference may be read by any thread; nobody changes it.
+    weak var client: (any StorageClient)?
+
+    init(_ client: any StorageClient) {
+        self.client = client
+    }
+}

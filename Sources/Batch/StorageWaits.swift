@@ -1,0 +1,239 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Synchronization
+
+/// What the scheduler keeps back while the spool takes no writes.
+struct StorageWaits: Sendable {
+    /// What one try is about: an image on its way through all steps, by its source where it has one, for a
+    /// source's download comes before its image's filters.
+    enum Piece: Hashable, Sendable {
+        case source(BatchKey, Int)
+        case image(BatchKey, Int)
+    }
+
+    struct Item: Sendable, Equatable {
+        let work: Work
+        let priority: Priority
+        let quality: QualityOfServiceName
+    }
+
+    private(set) var items: [Item] = []
+    private(set) var unprepared: [(BatchKey, BatchFolders)] = []
+    /// What has been let through to see whether writes are taken again.
+    var tried: Piece?
+
+    var isEmpty: Bool { items.isEmpty && unprepared.isEmpty }
+
+    mutating func add(_ item: Item) { items.append(item) }
+
+    mutating func add(unprepared key: BatchKey, _ folders: BatchFolders) {
+        unprepared.append((key, folders))
+    }
+
+    mutating func remove(_ work: Work) { items.removeAll { $0.work == work } }
+
+    /// Takes one item to try: an image whose source is here, if there is one, for it needs the least.
+    mutating func takeOne() -> Item? {
+        guard !items.isEmpty else { return nil }
+        return items.remove(at: items.firstIndex { $0.work.isFilter } ?? 0)
+    }
+
+    mutating func takeUnprepared() -> (BatchKey, BatchFolders)? {
+        unprepared.isEmpty ? nil : unprepared.removeFirst()
+    }
+
+    /// Takes everything, as the spool takes writes again.
+    mutating func takeAll() -> StorageWaits {
+        defer { self = StorageWaits() }
+        return self
+    }
+}
+
+extension Work {
+    fileprivate var isFilter: Bool {
+        if case .filter = self { true } else { false }
+    }
+}
+
+// MARK: Putting back
+
+extension Scheduler {
+    /// The spool has refused what this work had to write, or there was no file descriptor for it: the work has
+    /// not failed, and waits.
+    func refused(_ work: Work, _ failure: Failure, batch: String) {
+        // First, lest the work be taken for the piece that is tried and begin again at once.
+        forgetTry(work)
+        var failure = failure
+        // A picture's writer knows its file's name alone.
+        if !failure.message.contains(spool.root.path) {
+            let folder = spool.active.path(of: FileName(batch))
+            failure.message = "\(folder): \(failure.message)"
+        }
+        if failure.fault == .full { failure.code = FileError.diskFull }
+        storage.troubled(failure, batch: batch)
+    }
+
+    /// What was tried has met the trouble again.
+    func forgetTry(_ work: Work) {
+        let piece = piece(of: work)
+        waits.withLock { waits in
+            if waits.tried == piece { waits.tried = nil }
+        }
+    }
+
+    /// Takes back what an image that met a full disk holds of it: its output, which is gone, and its fetched
+    /// source, if no other image uses it.
+    func giveBackSource(of image: Int, _ key: BatchKey, _ folders: BatchFolders) {
+        guard let slot = board.withLock({ $0.sourceGivenBack(key, image) }) else { return }
+        removeScratch(slot, folders)
+    }
+
+    /// Removes a scratch file, whose bytes are of no use any more.
+    func removeScratch(_ slot: Int, _ folders: BatchFolders) {
+        // Where this fails its bytes stay until the next download into it, or the batch's end.
+        try? folders.active().remove(BatchFile.source(slot))
+    }
+
+    /// Removes the scratch files that are kept for the next downloads: the space is needed now.
+    private func removeFreeScratch() {
+        for free in board.withLock({ $0.takeFreeSlots() }) {
+            for slot in free.slots { removeScratch(slot, free.folders) }
+            board.withLock { $0.batches[free.key]?.returnSlots(free.slots) }
+        }
+    }
+
+    private func piece(of work: Work) -> StorageWaits.Piece? {
+        board.withLock { $0.piece(of: work) }
+    }
+
+    // MARK: Waiting
+
+    /// Whether the spool takes this work's writes, or is to be tried with it.
+    func storageAllows(_ work: Work) -> Bool {
+        if storage.mayWork { return true }
+        guard let tried = waits.withLock(\.tried) else { return false }
+        return tried == piece(of: work)
+    }
+
+    /// Keeps work until the spool takes writes again.
+    func waitForStorage(_ work: Work, _ priority: Priority, _ quality: QualityOfServiceName) {
+        waits.withLock {
+            $0.add(StorageWaits.Item(work: work, priority: priority, quality: quality))
+        }
+        // It may have changed since it was asked.
+        if storage.mayWork { goOn() }
+    }
+
+    func waitForStorage(_ key: BatchKey, _ folders: BatchFolders) {
+        waits.withLock { $0.add(unprepared: key, folders) }
+        if storage.mayWork { goOn() }
+    }
+
+    /// The image's end is in the journal: what was tried has ended well.
+    func endedWell(_ work: Work) {
+        guard !storage.mayWork else { return }
+        let piece = piece(of: work)
+        let wasTried = waits.withLock { waits in
+            guard waits.tried != nil, waits.tried == piece else { return false }
+            waits.tried = nil
+            return true
+        }
+        if wasTried { storage.well() }
+    }
+
+    /// The work was not wanted any more when its turn came.
+    func endedUndecided(_ work: Work) {
+        guard !storage.mayWork else { return }
+        let piece = piece(of: work)
+        let wasTried = waits.withLock { waits in
+            // Of a batch that has ended nothing is known any more.
+            guard waits.tried != nil, piece == nil || waits.tried == piece else { return false }
+            waits.tried = nil
+            return true
+        }
+        if wasTried { storage.undecided() }
+    }
+
+    /// Begins all that waited.
+    private func goOn() {
+        let waited = waits.withLock { $0.takeAll() }
+        for item in waited.items { enqueue(item.work, item.priority, item.quality) }
+        for (key, folders) in waited.unprepared { prepareLater(key, folders) }
+        advance { _ in [] }
+    }
+}
+
+extension Scheduler: StorageClient {
+    package func tryStorage() -> Bool {
+        guard gate.mayStart else { return false }
+        if let (key, folders) = waits.withLock({ $0.takeUnprepared() }) {
+            prepareLater(key, folders)
+            return true
+        }
+        guard let item = waits.withLock({ $0.takeOne() }) else { return false }
+        let piece = piece(of: item.work)
+        waits.withLock { $0.tried = piece }
+        if piece == nil {
+            // Its batch has ended.
+            storage.undecided()
+        } else {
+            enqueue(item.work, item.priority, item.quality)
+        }
+        return true
+    }
+
+    package func storageChanged() {
+        if storage.mayWork {
+            goOn()
+        } else if storage.report?.code == FileError.diskFull {
+            removeFreeScratch()
+        }
+        for key in board.withLock({ Array($0.batches.keys) }) { statusChanged(key) }
+        progressed()
+    }
+}
+
+extension Board {
+    /// The scratch files of all batches that no source has, taken so that none is given to one; first of all those
+    /// of downloads that were to be gone on with, which begin anew.
+    func takeFreeSlots() -> [(key: BatchKey, folders: BatchFolders, slots: [Int])] {
+        batches.values.compactMap { batch in
+            batch.forgetPartials()
+            let slots = batch.takeFreeSlots()
+            return slots.isEmpty ? nil : (batch.key, batch.folders, slots)
+        }
+    }
+
+    /// What a try with this work is about; nil where its batch has ended.
+    func piece(of work: Work) -> StorageWaits.Piece? {
+        switch work {
+        case .download(let key, let source):
+            return batches[key] == nil ? nil : .source(key, source)
+        case .filter(let key, let image):
+            guard let batch = batches[key] else { return nil }
+            let source = batch.sourceOfImage[image]
+            return source >= 0 ? .source(key, source) : .image(key, image)
+        }
+    }
+
+    /// Has an image that is being filtered wait for its source's download again, if no other image in work uses
+    /// that source. Gives the number of the scratch file, which stays the source's; nil where it is to be kept.
+    func sourceGivenBack(_ key: BatchKey, _ image: Int) -> Int? {
+        guard let batch = batches[key], batch.live[image]?.phase == .filtering,
+            !batch.cancellation.isSet
+        else { return nil }
+        let source = batch.sourceOfImage[image]
+        guard source >= 0, batch.sources[source].phase == .ready,
+            let slot = batch.sources[source].slot,
+            !batch.live.indices.contains(where: { $0 != image && batch.sourceOfImage[$0] == source }
+            )
+        else { return nil }
+        batch.sources[source].phase = .queued
+        batch.sources[source].tries = nil
+        batch.sources[source].waiters = [image]
+        batch.live[image]?.phase = .queuedDownload
+        batch.setState(.new, of: image)
+        return slot
+    }
+}

@@ -1,0 +1,78 @@
+import DarkroomManifest
+import DarkroomSpool
+
+/// A piece of work that an operation does.
+package enum Work: Hashable, Sendable {
+    case download(BatchKey, source: Int)
+    case filter(BatchKey, image: Int)
+
+    /// For debuggers: what an operation in a queue is for.
+    var name: String {
+        switch self {
+        case .download(let key, let source): "download \(key)/\(source)"
+        case .filter(let key, let image): "filter \(key)/\(image)"
+        }
+    }
+}
+
+/// The steps of an image, in their order.
+package enum Step: String, Sendable {
+    /// It waited for another image.
+    case wait
+    case download
+    case filter
+}
+
+/// A batch's standing among the others: by priority, and within one priority by quality of service.
+///
+/// Higher is served first. OperationQueue on Linux orders by priority alone and takes no notice of an
+/// operation's quality of service, so that difference is made here, in who is given places.
+struct Level: Equatable {
+    static let count = 25
+
+    /// 0 for the lowest.
+    let index: Int
+
+    init(_ priority: Priority, _ quality: QualityOfServiceName) {
+        index = priority.rank * 5 + quality.rank
+    }
+
+    init(index: Int) {
+        self.index = index
+    }
+
+    /// The levels of the same priority with a higher quality of service.
+    var above: Range<Int> { (index + 1)..<(index / 5 + 1) * 5 }
+}
+
+/// What the board wants done, by whoever called it and after its lock is free.
+package enum Effect: Sendable {
+    /// Tell that the first of a batch's images has been given a place.
+    case begun(BatchBeginning)
+    /// Put an operation for this work into its queue.
+    case enqueue(Work, Priority, QualityOfServiceName)
+    /// The same, after a while.
+    case enqueueLater(Work, Priority, QualityOfServiceName, Retry)
+    /// Cancel the work's operation.
+    case cancel(Work)
+    /// Journal how an image ended, at which step, and publish its output if it has one.
+    case record(BatchKey, BatchFolders, index: Int, ImageStatus, Step)
+    /// An image that was filtered again for others has ended so: nothing of that is recorded.
+    case endAgain(BatchKey, index: Int, ImageStatus)
+    /// Remove the pixels that an image has handed over.
+    case dropHandOver(BatchFolders, image: Int)
+    /// Tell what a control file does to the batch, and write it into the batch's journal. It stands before what follows
+    /// from it, so that it is told first.
+    case recordSteering(BatchFolders, Steering)
+    /// Show it in the status of a batch that waits.
+    case amendStatus(BatchFolders, isHeld: Bool, steering: [Steering])
+    /// Write the status of a held batch, and say when that is done.
+    case park(BatchKey)
+    /// Remove the fetched bytes of a batch that was put away.
+    case dropScratch(BatchKey, BatchFolders)
+    /// Prepare a batch from its folder, for there was no room to keep it in memory.
+    case prepare(BatchKey, BatchFolders)
+    case statusChanged(BatchKey)
+    /// Write the final status and clear the batch's folder.
+    case finish(BatchKey)
+}

@@ -1,0 +1,44 @@
+/// The name of a file within its folder: any bytes but NUL and `/`, as Linux has it.
+///
+/// Names that Darkroom gives are UTF-8; names that people give to files in the inbox need not be, and
+/// must still be found again under exactly those bytes.
+package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
+    ExpressibleByStringInterpolation
+{
+    package let bytes: [UInt8]
+
+    package init(bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes)
+    }
+
+    package init(_ string: String) {
+        bytes = Array(string.utf8)
+    }
+
+    package init(stringLiteral string: String) {
+        self.init(string)
+    }
+
+    /// For people: bytes that are not UTF-8 and control characters (`isControl`) replaced by U+FFFD.
+    package var text: String {
+        let repaired = String(decoding: bytes, as: UTF8.self)
+        guard repaired.unicodeScalars.contains(where: \.isControl) else { return repaired }
+        var shown = String.UnicodeScalarView()
+        shown.append(contentsOf: repaired.unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 })
+        return String(shown)
+    }
+
+    /// Whether the name's last bytes are these.
+    package func hasSuffix(_ ending: String) -> Bool {
+        bytes.suffix(ending.utf8.count).elementsEqual(ending.utf8)
+    }
+
+    package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        var terminated = bytes.map { CChar(bitPattern: $0) }
+        terminated.append(0)
+        return terminated.withUnsafeBufferPointer { buffer in
+            // A terminated array is never empty, so it has a base address.
+            body(buffer.baseAddress.unsafelyUnwrapped)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Glibc
+import SystemPackage
+
+/// Why the user of this process cannot use a folder of the daemon's, and what helps. It is found without changing
+/// anything: by the check of a configuration, and after a start that was refused.
+package struct FolderAccess: Equatable {
+    /// What is in the way, with the file and the system's words.
+    let obstacle: String
+    /// What an administrator has to do; nil where that is plain.
+    package let remedy: String?
+
+    package var words: String { obstacle + (remedy.map { "; \($0)" } ?? "") }
+
+    /// A folder of the daemon's, and what the daemon does with what is in it.
+    private struct Kind {
+        let name: String
+        let contents: [(name: String, access: CInt)]
+        /// Files by which a folder that is there already is known as one of this kind.
+        let signs: [String]
+    }
+
+    private static let all = R_OK | W_OK | X_OK
+
+    /// - Returns: nil where nothing is in the way, or nothing is known of it.
+    package static func ofSpool(_ path: String) -> FolderAccess? {
+        FolderAccess(
+            path,
+            Kind(
+                name: "spool",
+                contents: [
+                    ("lock", R_OK | W_OK), ("attempts", R_OK | W_OK), ("inbox", all),
+                    ("tmp", R_OK | X_OK), ("active", all), ("outbox", all),
+                ], signs: ["active", "outbox"]))
+    }
+
+    /// - Returns: nil where nothing is in the way, or nothing is known of it.
+    package static func ofCache(_ path: String) -> FolderAccess? {
+        FolderAccess(
+            path,
+            Kind(
+                name: "cache", contents: [("lock", R_OK | W_OK), ("new", all), ("00", all)],
+                signs: ["new", "00"]))
+    }
+
+    /// What keeps this user from adding files to a folder, or from replacing them; nil for nothing.
+    package static func toWriteInto(_ folder: String) -> String? {
+        errno(folder, W_OK | X_OK).map { "\(folder) cannot be written by user \(user): \($0)" }
+    }
+
+    private init(obstacle: String, remedy: String? = nil) {
+        self.obstacle = obstacle
+        self.remedy = remedy
+    }
+
+    private init?(_ path: String, _ kind: Kind) {
+        let path = FilePath(path).lexicallyNormalized()
+        var parent = FilePath(root: path.root)
+        for component in path.components {
+            let folder = parent.appending(component)
+            switch Self.errno(folder.string, X_OK) {
+            case nil: break
+            case .noSuchFileOrDirectory?:
+                self.init(missing: path, below: parent, kind)
+                return
+            case .permissionDenied? where folder != path:
+                self.init(
+                    obstacle: "\(folder) cannot be entered by user \(Self.user)",
+                    remedy:
+                        "let the user that runs the daemon enter it, or have the \(kind.name) elsewhere"
+                )
+                return
+            case .permissionDenied?: break
+            default: return nil
+            }
+            parent = folder
+        }
+        self.init(present: path, kind)
+    }
+
+    private init?(missing path: FilePath, below parent: FilePath, _ kind: Kind) {
+        guard let error = Self.errno(parent.string, W_OK | X_OK) else { return nil }
+        let isDeep = path.removingLastComponent() != parent
+        let obstacle =
+            isDeep
+            ? "there is no folder \(path.removingLastComponent()), and user \(Self.user) may make none in \(parent)"
+            : "user \(Self.user) may not make it in \(parent)"
+        guard error == .permissionDenied else {
+            self.init(obstacle: "\(obstacle): \(error)")
+            return
+        }
+        let command = "install -d -o \(Self.user) -g \(getegid()) \(Self.quoted(path))"
+        self.init(
+            obstacle: obstacle,
+            remedy: (isDeep ? "correct the path, or have" : "have")
+                + " root make the \(kind.name) for the user that runs the daemon: \(command)")
+    }
+
+    private init?(present path: FilePath, _ kind: Kind) {
+        let parts = [(path, Self.all)] + kind.contents.map { (path.appending($0.name), $0.access) }
+        for (part, access) in parts {
+            guard let error = Self.errno(part.string, access), error != .noSuchFileOrDirectory
+            else { continue }
+            self.init(
+                obstacle: "\(part) cannot be used by user \(Self.user): \(error)",
+                remedy: error == .permissionDenied ? Self.handOver(path, kind) : nil)
+            return
+        }
+        return nil
+    }
+
+    /// How to give a folder to this user. Only a folder that is one of ours, or empty, is given away with what is in it:
+    /// the path may be a wrong one.
+    private static func handOver(_ path: FilePath, _ kind: Kind) -> String {
+        let words = "the \(kind.name) must belong to the user that runs the daemon (\(user))"
+        if kind.signs.allSatisfy({ errno(path.appending($0).string, F_OK) == nil }) {
+            return "\(words): chown -R \(user) \(quoted(path))"
+        }
+        if let folder = try? Directory(path: path.string), (try? folder.names())?.isEmpty == true {
+            return "\(words): chown \(user) \(quoted(path))"
+        }
+        return "\(words); name a folder of its own"
+    }
+
+    private static var user: UInt32 { geteuid() }
+
+    /// Why this user may not do this with a file; nil where it may.
+    private static func errno(_ path: String, _ access: CInt) -> Errno? {
+        faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0 ? nil : Errno(rawValue: Glibc.errno)
+    }
+
+    /// As a shell takes it.
+    private static func quoted(_ path: FilePath) -> String {
+        let text = path.string
+        let isPlain = text.allSatisfy {
+            $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0))
+        }
+        return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
+    }
+}

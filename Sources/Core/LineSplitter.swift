@@ -1,0 +1,45 @@
+/// Cuts bytes that come in pieces into lines.
+package struct LineSplitter {
+    private static let newline = UInt8(ascii: "\n")
+
+    /// The beginning of a line that has not come whole.
+    package private(set) var begun: [UInt8] = []
+
+    package init() {}
+
+    /// Hands on the lines that are whole now, each with its newline.
+    package mutating func append<Failure: Error>(
+        _ bytes: [UInt8], _ take: (ArraySlice<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        var rest = bytes[...]
+        while let end = rest.firstIndex(of: Self.newline) {
+            if begun.isEmpty {
+                try take(rest[...end])
+            } else {
+                begun += rest[...end]
+                try take(begun[...])
+                begun = []
+            }
+            rest = rest[(end + 1)...]
+        }
+        begun += rest
+    }
+}
+
+extension Descriptor {
+    /// How much of a file is read at once, in bytes.
+    package static let piece = 256 << 10
+
+    /// Reads from here to the end and hands on the lines, each with its newline. What follows the last newline is
+    /// passed over.
+    package func readLines(
+        path: String, _ take: (ArraySlice<UInt8>) throws(FileError) -> Void
+    ) throws(FileError) {
+        var splitter = LineSplitter()
+        while true {
+            let bytes = try readAll(upTo: Self.piece - 1, path: path)
+            if bytes.isEmpty { return }
+            try splitter.append(bytes, take)
+        }
+    }
+}

@@ -1,0 +1,12 @@
+extension String {
+    /// As many whole scalars from the start as fit into this many bytes. Not characters: one of
+    /// them may be longer than any limit.
+    package func prefix(utf8 limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(startIndex, offsetBy: limit)
+        while end > startIndex, end.samePosition(in: unicodeScalars) == nil {
+            end = utf8.index(before: end)
+        }
+        return String(self[..<end])
+    }
+}

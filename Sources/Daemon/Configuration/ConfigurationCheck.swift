@@ -1,0 +1,175 @@
+import CShims
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// What `--check-config` finds beyond the texts of a configuration: what would keep the daemon from starting, or from
+/// doing what it is told, on this machine and under the unit that reads the file. Where no unit does, the daemon is
+/// taken to run as the user that asks.
+package struct ConfigurationCheck {
+    /// What would keep the daemon from starting.
+    package private(set) var problems: [String] = []
+    package private(set) var warnings: [String] = []
+
+    private let configuration: Configuration
+    private let settings: [String: ConfigurationLoader.Resolved]
+
+    /// - Parameter unit: the one that reads the file; nil where none does, or nothing can be known of it.
+    package init(_ loaded: ConfigurationLoader.Loaded, unit: ServiceUnit?) {
+        configuration = loaded.configuration
+        settings = Dictionary(
+            loaded.settings.map { ($0.setting.key, $0) }, uniquingKeysWith: { first, _ in first })
+        let unusable = folders(asOwnUser: unit == nil)
+        problems = inOrder(unusable)
+        var warnings = configuration.warnings.map { ($0.key, $0.words) }
+        if let words = metricsFolder(asOwnUser: unit == nil) {
+            warnings.append(("metrics.textfile", words))
+        }
+        if let unit {
+            // Binding it would not help.
+            warnings += unseen(by: unit).filter { finding in
+                !unusable.contains { $0.key == finding.key }
+            }
+            if let words = stopTimeout(under: unit) { warnings.append(("stop.timeout", words)) }
+        }
+        self.warnings = inOrder(warnings)
+    }
+
+    /// With their places, and in the order of these.
+    private func inOrder(_ findings: [(key: String, words: String)]) -> [String] {
+        findings.enumerated().map { number, finding in
+            let setting = settings[finding.key]
+            let prefix = setting?.place == nil ? finding.key : setting?.prefix ?? finding.key
+            let place = setting?.place ?? .file(line: 0)
+            return (place: place, number: number, text: "\(prefix): \(finding.words)")
+        }
+        .sorted { ($0.place, $0.number) < ($1.place, $1.number) }
+        .map(\.text)
+    }
+
+    // MARK: Folders
+
+    /// A spool and a cache that can never be where they are to be, or that this user may not use.
+    private func folders(asOwnUser: Bool) -> [(key: String, words: String)] {
+        var findings: [(String, String)] = []
+        let spool = configuration.spool
+        if let words = Self.obstacle(to: spool)
+            ?? (asOwnUser ? FolderAccess.ofSpool(spool)?.words : nil)
+        {
+            findings.append(("spool", words))
+        }
+        if configuration.cacheBytes > 0, let folder = configuration.cacheFolder {
+            let parent = FilePath(folder).removingLastComponent().string
+            let words =
+                Self.obstacle(to: folder)
+                ?? (Self.isMissing(parent)
+                    ? "there is no folder \(parent); only the last part of the path is made" : nil)
+                ?? (asOwnUser ? FolderAccess.ofCache(folder)?.words : nil)
+            if let words { findings.append(("cache.folder", words)) }
+        }
+        return findings
+    }
+
+    /// Why no folder can be there, as far as that can be known without making one.
+    private static func obstacle(to path: String) -> String? {
+        var existing = FilePath(path).lexicallyNormalized()
+        while isMissing(existing.string), existing.removeLastComponent() {}
+        var information = stat()
+        // What this user may not look at is told of by FolderAccess, where the daemon is to run as this user.
+        guard stat(existing.string, &information) == 0 else { return nil }
+        guard information.st_mode & S_IFMT == S_IFDIR else {
+            return "\(existing) is not a folder"
+        }
+        guard let folder = try? Directory(path: existing.string),
+            KernelFileSystem.isOne(folder.number)
+        else { return nil }
+        return "\(existing) is a file system of the kernel's, which takes no files"
+    }
+
+    private static func isMissing(_ path: String) -> Bool {
+        var information = stat()
+        return lstat(path, &information) != 0 && [ENOENT, ENOTDIR].contains(errno)
+    }
+
+    private func metricsFolder(asOwnUser: Bool) -> String? {
+        guard let file = configuration.metricsFile else { return nil }
+        let folder = FilePath(file).removingLastComponent().string
+        let obstacle =
+            Self.isMissing(folder)
+            ? "there is no folder \(folder)"
+            : asOwnUser ? FolderAccess.toWriteInto(folder) : nil
+        return obstacle.map { "\($0); the metrics cannot be written" }
+    }
+
+    // MARK: The unit
+
+    /// What the service would not get at, although it is there.
+    private func unseen(by unit: ServiceUnit) -> [(key: String, words: String)] {
+        guard let view = unit.view else { return [] }
+        var findings: [(String, String)] = []
+        func look(_ key: String, _ path: String, _ wanted: ServiceView.Access) {
+            // Of a default the unit knows, and an instance has a spool and a cache by its name.
+            guard settings[key]?.place != nil else { return }
+            // What is missing is told of already.
+            guard wanted == .writing || !Self.isMissing(path) else { return }
+            // A link may lead out of what is bound.
+            let real = realpath(path, nil).map { pointer -> String in
+                defer { free(pointer) }
+                return String(cString: pointer)
+            }
+            let remedy =
+                view.remedy(for: path, wanting: wanted)
+                ?? real.flatMap { view.remedy(for: $0, wanting: wanted) }
+            if let remedy { findings.append((key, remedy)) }
+        }
+        func folder(_ file: String) -> String { FilePath(file).removingLastComponent().string }
+        look("spool", configuration.spool, .writing)
+        for root in configuration.sourceRoots { look("sources.roots", root, .reading) }
+        if let path = configuration.downloads.caFile {
+            look("downloads.caFile", folder(path), .reading)
+        }
+        if let path = configuration.downloads.headersFile {
+            look("downloads.headers", folder(path), .reading)
+        }
+        if let path = configuration.cacheFolder, configuration.cacheBytes > 0 {
+            look("cache.folder", path, .writing)
+        }
+        if let path = configuration.metricsFile, !Self.isMissing(folder(path)) {
+            look("metrics.textfile", folder(path), .writing)
+        }
+        return findings
+    }
+
+    private func stopTimeout(under unit: ServiceUnit) -> String? {
+        let own = Quantity.text(seconds: configuration.stopTimeout)
+        guard let limit = unit.stopTimeout, configuration.stopTimeout >= limit else { return nil }
+        let units = "TimeoutStopSec=\(Quantity.text(seconds: limit)) of \(unit.name)"
+        return unit.isHeard
+            ? "\(own) is not less than \(units): systemd waits longer only while the daemon asks it to, "
+                + "which it does as long as its work moves"
+            : "\(own) is not less than \(units), after which systemd kills the daemon"
+    }
+}
+
+/// File systems in which the kernel shows things: what is there was written by nobody, and nothing can be put there.
+enum KernelFileSystem {
+    /// By linux/magic.h.
+    private static let magics: Set<Int64> = [
+        0x9FA0,  // PROC_SUPER_MAGIC
+        0x6265_6572,  // SYSFS_MAGIC
+        0x27E0_EB,  // CGROUP_SUPER_MAGIC
+        0x6367_7270,  // CGROUP2_SUPER_MAGIC
+        0x1CD1,  // DEVPTS_SUPER_MAGIC
+        0x6462_6720,  // DEBUGFS_MAGIC
+        0x7472_6163,  // TRACEFS_MAGIC
+        0x7363_6673,  // SECURITYFS_MAGIC
+        0xCAFE_4A11,  // BPF_FS_MAGIC
+        0x6165_676C,  // PSTOREFS_MAGIC
+        0x6265_6570,  // CONFIGFS_MAGIC
+        0x1980_0202,  // MQUEUE_MAGIC
+    ]
+
+    static func isOne(_ descriptor: Int32) -> Bool {
+        magics.contains(darkroom_filesystem_type(descriptor))
+    }
+}

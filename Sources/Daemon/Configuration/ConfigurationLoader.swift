@@ -1,0 +1,215 @@
+import Configuration
+import DarkroomCore
+import DarkroomFetch
+import Foundation
+import SystemPackage
+
+/// Reads the configuration from its layers: the command line over the environment over the file over the
+/// defaults.
+package struct ConfigurationLoader: Sendable {
+    /// The file that is read where none is named and it exists.
+    package static let standardPath = "/etc/darkroom/darkroomd.yaml"
+
+    /// The file named on the command line, which must exist.
+    package var path: String?
+    /// `--set KEY=VALUE` and the options that stand for one.
+    package var overrides: [(key: String, text: String)]
+    package var environment: [String: String]
+    /// What of the machine can be seen, where that is not all.
+    var view: ServiceView?
+
+    package init(
+        path: String? = nil, overrides: [(key: String, text: String)] = [],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        self.path = path
+        self.overrides = overrides
+        self.environment = environment
+        view = .current
+    }
+
+    /// A setting with the text that holds for it and where that comes from.
+    package struct Resolved: Sendable {
+        package let setting: Setting
+        package let text: String
+        /// nil for a default.
+        package let place: ConfigurationProblem.Place?
+        /// The place as a person would look for it.
+        package let origin: String
+
+        /// The beginning of what is said of it.
+        var prefix: String {
+            if case .file = place { "\(origin): \(setting.key)" } else { origin }
+        }
+    }
+
+    /// A configuration without a problem, and the texts it was made of.
+    package struct Loaded: Sendable {
+        package let configuration: Configuration
+        package let settings: [Resolved]
+    }
+
+    /// The settings, or everything that is wrong with them.
+    package func load() throws(ConfigurationError) -> Configuration {
+        try loadAll().configuration
+    }
+
+    /// The same with the texts that they come from.
+    package func loadAll() throws(ConfigurationError) -> Loaded {
+        var configuration = Configuration()
+        var (resolved, problems) = resolve()
+        for entry in resolved {
+            do {
+                try entry.setting.apply(entry.text, &configuration)
+            } catch {
+                let text = Self.inOneLine(entry.setting.shown(entry.text))
+                let correction = error.correction.map { "; write \($0)" } ?? ""
+                let unseen = remedy(for: entry).map { "; \($0)" } ?? ""
+                problems.append(
+                    ConfigurationProblem(
+                        place: entry.place ?? .file(line: 0),
+                        message: "\(entry.prefix): must be \(error.expected), not \(text)"
+                            + correction + unseen))
+            }
+        }
+        readHeaders(&configuration.downloads, &problems)
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
+        return Loaded(configuration: configuration, settings: resolved)
+    }
+
+    /// What helps where a setting names a file that is refused because it cannot be seen.
+    private func remedy(for entry: Resolved) -> String? {
+        guard entry.setting.key == "downloads.caFile", entry.text.hasPrefix("/") else { return nil }
+        return view?.remedy(forFile: entry.text, wanting: .reading)
+    }
+
+    /// Each setting's text out of the first layer that has it, and what is wrong with the layers.
+    package func resolve() -> (settings: [Resolved], problems: [ConfigurationProblem]) {
+        var problems: [ConfigurationProblem] = []
+        let file = readFile(&problems)
+        for (number, override) in overrides.enumerated()
+        where Setting.named(override.key) == nil {
+            let hint = Setting.suggestion(forKey: override.key)
+            problems.append(
+                ConfigurationProblem(
+                    place: .commandLine(number),
+                    message: "--set \(override.key): unknown key\(hint)"))
+        }
+        problems += unknownVariables()
+        let reader = ConfigReader(providers: [
+            Self.provider("command line", overrides.map { ($0.key, $0.text) }),
+            EnvironmentVariablesProvider(environmentVariables: environment)
+                .prefixKeys(with: "darkroom"),
+            Self.provider("file", file.entries.map { ($0.key, $0.value.text) }),
+        ])
+        let resolved = Setting.all.map { setting in
+            let (place, origin) = origin(of: setting, file)
+            return Resolved(
+                setting: setting,
+                text: reader.string(forKey: ConfigKey(setting.key), default: setting.standard),
+                place: place, origin: origin)
+        }
+        return (resolved, problems)
+    }
+
+    private func readFile(_ problems: inout [ConfigurationProblem]) -> ConfigurationFile {
+        let name = path ?? Self.standardPath
+        guard path != nil || FileManager.default.fileExists(atPath: name) else {
+            return ConfigurationFile(path: name, text: "")
+        }
+        do {
+            let file = ConfigurationFile(
+                path: name, text: try String(contentsOfFile: name, encoding: .utf8))
+            problems += file.problems
+            return file
+        } catch {
+            let cause =
+                switch access(name, R_OK) == 0 ? 0 : errno {
+                case 0: "cannot be read as UTF-8 text"
+                case ENOENT: "there is no such file"
+                case let code: "cannot be read: \(Errno(rawValue: code))"
+                }
+            let unseen = view?.remedy(forFile: name, wanting: .reading).map { "; \($0)" } ?? ""
+            problems.append(
+                ConfigurationProblem(
+                    place: .file(line: 0), message: "\(name): \(cause)\(unseen)"))
+            return ConfigurationFile(path: name, text: "")
+        }
+    }
+
+    /// Reads the file of `downloads.headers`, or the service manager's credential of that name if it has given
+    /// one.
+    private func readHeaders(
+        _ downloads: inout Configuration.Downloads,
+        _ problems: inout [ConfigurationProblem]
+    ) {
+        if downloads.headersFile == nil, let folder = environment["CREDENTIALS_DIRECTORY"] {
+            let credential = folder + "/headers"
+            guard FileManager.default.fileExists(atPath: credential) else { return }
+            downloads.headersFile = credential
+        }
+        guard let path = downloads.headersFile else { return }
+        let file = OriginHeadersFile(path: path)
+        downloads.headers = file.headers
+        downloads.headersAreExposed = file.isExposed
+        let unseen =
+            file.isMissing ? view?.remedy(forFile: path, wanting: .reading).map { "; \($0)" } : nil
+        problems += file.problems.enumerated().map { number, problem in
+            ConfigurationProblem(place: .headers(number), message: problem + (unseen ?? ""))
+        }
+    }
+
+    /// Variables that begin like ours and are none: a misspelt one would otherwise do nothing.
+    private func unknownVariables() -> [ConfigurationProblem] {
+        let others = [FaultPoint.variable, TestDaemon.variable]
+        let known = Set(Setting.all.map(\.variable) + others)
+        var problems: [ConfigurationProblem] = []
+        func complain(_ variable: String, _ words: String) {
+            problems.append(
+                ConfigurationProblem(
+                    place: .environment(variable: variable),
+                    message: "environment variable \(variable): \(words)"))
+        }
+        if let fault = environment[FaultPoint.variable].flatMap(FaultPoint.problem) {
+            complain(FaultPoint.variable, fault)
+        }
+        for name in environment.keys where name.hasPrefix("DARKROOM_") && !known.contains(name) {
+            complain(name, "unknown\(Setting.suggestion(forVariable: name, others: others))")
+        }
+        return problems
+    }
+
+    /// A refused text, quoted; of a long one the beginning.
+    private static func inOneLine(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return line.count <= 60 ? "\"\(line)\"" : "\"\(line.prefix(60))…\""
+    }
+
+    private static func provider(
+        _ name: String, _ values: [(String, String)]
+    ) -> InMemoryProvider {
+        var table: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (key, text) in values {
+            table[AbsoluteConfigKey(ConfigKey(key))] = ConfigValue(.string(text), isSecret: false)
+        }
+        return InMemoryProvider(name: name, values: table)
+    }
+
+    /// Where the text of a setting comes from, also as a person would look for it.
+    private func origin(
+        of setting: Setting, _ file: ConfigurationFile
+    ) -> (ConfigurationProblem.Place?, String) {
+        // Of several the last one holds.
+        if let number = overrides.lastIndex(where: { $0.key == setting.key }) {
+            return (.commandLine(number), "--set \(setting.key)")
+        }
+        if environment[setting.variable] != nil {
+            return (
+                .environment(variable: setting.variable),
+                "environment variable \(setting.variable)"
+            )
+        }
+        guard let entry = file.entries[setting.key] else { return (nil, "default") }
+        return (.file(line: entry.line), "\(path ?? Self.standardPath):\(entry.line)")
+    }
+}

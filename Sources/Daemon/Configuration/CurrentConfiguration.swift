@@ -1,0 +1,15 @@
+import Synchronization
+
+/// The configuration that holds now; each reload replaces it.
+final class CurrentConfiguration: Sendable {
+    private let configuration: Mutex<Configuration>
+
+    init(_ configuration: Configuration) {
+        self.configuration = Mutex(configuration)
+    }
+
+    var value: Configuration {
+        get { configuration.withLock { $0 } }
+        set { configuration.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,115 @@
+import DarkroomCore
+import Foundation
+
+/// What systemd says of the unit that a configuration is for: drop-ins are in it.
+package struct ServiceUnit: Sendable, Equatable {
+    /// `darkroomd.service`.
+    let name: String
+    /// nil where it has the machine's root folder.
+    let view: ServiceView?
+    /// Seconds after which systemd kills it when it is to stop; nil for never.
+    let stopTimeout: Double?
+    /// Whether systemd hears the daemon when it asks for more time.
+    let isHeard: Bool
+
+    /// The unit that reads this configuration file; nil where none of ours does.
+    package static func name(forConfiguration path: String?) -> String? {
+        guard let path, path != ConfigurationLoader.standardPath else { return "darkroomd.service" }
+        guard let match = path.wholeMatch(of: /\/etc\/darkroom\/([\w.\-]+)\.yaml/) else {
+            return nil
+        }
+        return "darkroomd@\(match.1).service"
+    }
+
+    /// The properties of a unit that are asked for.
+    static let properties = [
+        "LoadState", "RootDirectory", "BindPaths", "BindReadOnlyPaths", "ReadOnlyPaths",
+        "ReadWritePaths", "InaccessiblePaths", "CacheDirectory", "StateDirectory", "LogsDirectory",
+        "ProtectHome", "TimeoutStopUSec", "NotifyAccess",
+    ]
+
+    /// - Parameter shown: what `systemctl show` prints of these properties.
+    /// - Returns: nil where there is no such unit.
+    init?(name: String, shown: String) {
+        var values: [Substring: Substring] = [:]
+        for line in shown.split(separator: "\n") {
+            guard let equals = line.firstIndex(of: "=") else { continue }
+            values[line[..<equals]] = line[line.index(after: equals)...]
+        }
+        guard values["LoadState"] == "loaded" else { return nil }
+        self.name = name
+        stopTimeout = Self.seconds(values["TimeoutStopUSec"] ?? "")
+        isHeard = values["NotifyAccess"] != "none"
+        view =
+            values["RootDirectory"]?.isEmpty == false
+            ? ServiceView(unit: name, properties: values) : nil
+    }
+
+    /// A time as systemd prints it, `1min 30s`; nil for `infinity` and what is none.
+    static func seconds(_ text: some StringProtocol) -> Double? {
+        let units = [
+            "y": 31_557_600, "month": 2_629_800, "w": 604_800, "d": 86400, "h": 3600, "min": 60,
+            "s": 1, "ms": 1e-3, "us": 1e-6,
+        ]
+        let parts = text.split(separator: " ").map { part -> Double? in
+            let digits = part.prefix { $0.isNumber || $0 == "." }
+            guard let number = Double(digits),
+                let unit = units[String(part.dropFirst(digits.count))]
+            else { return nil }
+            return number * unit
+        }
+        let known = parts.compactMap(\.self)
+        return known.isEmpty || known.count < parts.count ? nil : known.reduce(0, +)
+    }
+}
+
+extension ServiceView {
+    fileprivate init(unit: String, properties: [Substring: Substring]) {
+        var folders: [(path: String, access: Access)] = []
+        // Not the machine's either, but nobody looks for files of their own there.
+        for path in ["/proc", "/sys", "/dev"] { folders.append((path, .reading)) }
+        for path in Self.destinations(properties["BindReadOnlyPaths"]) {
+            folders.append((path, .reading))
+        }
+        for path in Self.destinations(properties["BindPaths"]) { folders.append((path, .writing)) }
+        for (key, parent) in [
+            ("CacheDirectory", "/var/cache"), ("StateDirectory", "/var/lib"),
+            ("LogsDirectory", "/var/log"),
+        ] {
+            for name in properties[key[...]]?.split(separator: " ") ?? [] {
+                folders.append(("\(parent)/\(name.prefix { $0 != ":" })", .writing))
+            }
+        }
+        let bound = ServiceView(unit: unit, hidesHomes: false, folders: folders)
+        for (key, access) in [
+            ("ReadOnlyPaths", Access.reading), ("ReadWritePaths", .writing),
+            ("InaccessiblePaths", .nothing),
+        ] {
+            for path in Self.destinations(properties[key[...]])
+            where bound.access(to: path) > .nothing {
+                folders.append((path, access))
+            }
+        }
+        self.init(
+            unit: unit.hasSuffix(".service") ? String(unit.dropLast(".service".count)) : unit,
+            hidesHomes: properties["ProtectHome"] == "yes", folders: folders)
+    }
+
+    /// The folders of a list such as `/etc:/etc:rbind -/srv:/srv:rbind` as the service has them. They are separated by
+    /// spaces, which they may have themselves; but a next one begins with its slash.
+    private static func destinations(_ list: Substring?) -> [String] {
+        var entries: [String] = []
+        for word in (list ?? "").split(separator: " ", omittingEmptySubsequences: false) {
+            let bare = word.drop { $0 == "-" || $0 == "+" }
+            if bare.hasPrefix("/") || entries.isEmpty {
+                entries.append(String(bare))
+            } else {
+                entries[entries.count - 1] += " " + word
+            }
+        }
+        return entries.compactMap { entry in
+            let parts = entry.split(separator: ":")
+            return parts.isEmpty ? nil : String(parts[min(1, parts.count - 1)])
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import DarkroomCore
+import DarkroomFetch
+import Foundation
+
+/// Kinds of settings that only downloads have.
+extension Setting {
+    /// A list of networks, or one.
+    static func networks(
+        _ key: String, _ help: String,
+        _ path: WritableKeyPath<Configuration, [IPNetwork]> & Sendable
+    ) -> Setting {
+        Setting(key, "[]", help) { text, configuration throws(SettingError) in
+            var problems: [String] = []
+            var networks: [IPNetwork] = []
+            for entry in try entries(of: text) {
+                do throws(IPNetwork.Problem) {
+                    networks.append(try IPNetwork(entry))
+                } catch {
+                    problems.append(error.message)
+                }
+            }
+            try refuse(
+                "a list of networks such as [10.0.0.0/8, \"fd00::/8\"]", problems,
+                correction: several(in: text, separators: ",;") { (try? IPNetwork($0)) != nil })
+            configuration[keyPath: path] = networks
+        }
+    }
+
+    /// A list of hosts and domains, or one.
+    static func hosts(
+        _ key: String, _ help: String,
+        _ path: WritableKeyPath<Configuration, [HostPattern]> & Sendable
+    ) -> Setting {
+        Setting(key, "[]", help) { text, configuration throws(SettingError) in
+            var problems: [String] = []
+            var hosts: [HostPattern] = []
+            for entry in try entries(of: text) {
+                do throws(HostPattern.Problem) {
+                    hosts.append(try HostPattern(entry))
+                } catch {
+                    problems.append(error.message)
+                }
+            }
+            try refuse(
+                "a list of hosts such as [example.org, \"*.example.org\"]", problems,
+                correction: several(in: text, separators: ",;") { (try? HostPattern($0)) != nil })
+            configuration[keyPath: path] = hosts
+        }
+    }
+
+    /// Throws if there is any problem, and names each.
+    static func refuse(
+        _ expected: String, _ problems: [String], correction: String? = nil
+    ) throws(SettingError) {
+        guard !problems.isEmpty else { return }
+        throw SettingError(
+            expected: "\(expected) (\(problems.joined(separator: "; ")))", correction: correction)
+    }
+
+    /// A text that stands for itself may begin with what means something else in YAML: `*.example.org`,
+    /// `::1`.
+    private static func entries(of text: String) throws(SettingError) -> [String] {
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let isSingle = !trimmed.contains { $0.isWhitespace || "[],\"'".contains($0) }
+        if isSingle, !trimmed.isEmpty { return [trimmed] }
+        return try list(text)
+    }
+
+    static func caFile(_ key: String, _ help: String) -> Setting {
+        Setting(key, "", help + "; empty for none") { text, configuration throws(SettingError) in
+            configuration.downloads.caFile = text.isEmpty ? nil : text
+            if text.isEmpty { return }
+            // libcurl would say so only when it makes a connection, of every single picture.
+            guard let data = FileManager.default.contents(atPath: text) else {
+                throw SettingError(expected: "a file that can be read")
+            }
+            guard data.firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
+                throw SettingError(expected: "a file of certificates in PEM")
+            }
+        }
+    }
+
+    static func proxy(_ key: String, _ help: String) -> Setting {
+        Setting(key, "", help + "; empty for none", isURL: true) {
+            text, configuration throws(SettingError) in
+            configuration.downloads.proxy = text.isEmpty ? nil : text
+            guard text.isEmpty || isProxy(text) else {
+                throw SettingError(
+                    expected:
+                        "the URL of a proxy such as http://proxy.example.org:3128, its scheme "
+                        + "one of \(proxySchemes.joined(separator: ", "))")
+            }
+        }
+    }
+
+    private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+    /// Whether libcurl takes it as a proxy: a URL without a path, or one without its scheme.
+    private static func isProxy(_ text: String) -> Bool {
+        var authority = text[...]
+        if let separator = text.firstRange(of: "://") {
+            guard proxySchemes.contains(text[..<separator.lowerBound].lowercased()) else {
+                return false
+            }
+            authority = text[separator.upperBound...]
+        }
+        if authority.last == "/" { authority = authority.dropLast() }
+        return !authority.contains { "/?#".contains($0) }
+            && (try? URLAuthority(ByteString(authority))) != nil
+    }
+}

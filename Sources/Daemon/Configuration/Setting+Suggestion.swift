@@ -1,0 +1,64 @@
+import DarkroomCore
+
+/// What was probably meant by a key that is none.
+extension Setting {
+    /// The end of a sentence that says that there is no such key: `; did you mean …?`, or nothing.
+    package static func suggestion(forKey key: String) -> String {
+        let keys = all.map(\.key)
+        let within = keys.filter { $0.hasPrefix(key + ".") }
+        if !within.isEmpty { return ": it is a section, of \(within.joined(separator: ", "))" }
+        let sections = Set(keys.compactMap(section)).sorted()
+        let last = lastPart(of: key)
+        if last != key, sections.contains(last) {
+            return ": \(last) is a section of its own, at the beginning of a line"
+        }
+        let elsewhere = keys.filter { lastPart(of: $0) == last }
+        if !elsewhere.isEmpty {
+            return elsewhere == [last]
+                ? ": \(last) belongs into no section"
+                : ": it belongs into a section, as \(elsewhere.joined(separator: " or "))"
+        }
+        if let nearest = Suggestion.nearest(to: key, among: keys + sections) {
+            return "; did you mean \(nearest)?"
+        }
+        // Misspelt and in the wrong place.
+        let names = Suggestion.nearest(to: last, among: keys.map(lastPart)).map { name in
+            keys.filter { lastPart(of: $0) == name }
+        }
+        return names.map { "; did you mean \($0.joined(separator: " or "))?" } ?? ""
+    }
+
+    /// The settings that a value was probably meant for whose key is a section or lacks one: of those that the key may
+    /// stand for the ones that take the value. Nothing where they are many.
+    static func meant(byKey key: String, text: String) -> [Setting] {
+        let within = all.filter { $0.key.hasPrefix(key + ".") }
+        let last = lastPart(of: key)
+        let candidates = within.isEmpty ? all.filter { lastPart(of: $0.key) == last } : within
+        let meant = candidates.filter { setting in
+            var configuration = Configuration()
+            // A part of the text may be a secret there.
+            return setting.shown(text) == text
+                && (try? setting.apply(text, &configuration)) != nil
+        }
+        return meant.count <= 3 ? meant.filter { section(of: $0.key) != nil } : []
+    }
+
+    /// The same for a variable of the environment. `others` are variables that are not of settings.
+    static func suggestion(forVariable name: String, others: [String]) -> String {
+        let rest = name.dropFirst("DARKROOM".count)
+        let variables = all.map(\.variable)
+        let elsewhere = variables.filter { $0.hasSuffix(rest) }
+        if !elsewhere.isEmpty { return "; did you mean \(elsewhere.joined(separator: " or "))?" }
+        return Suggestion.nearest(to: name, among: (variables + others).sorted())
+            .map { "; did you mean \($0)?" } ?? ""
+    }
+
+    private static func section(of key: String) -> String? {
+        let parts = key.split(separator: ".")
+        return parts.count > 1 ? String(parts[0]) : nil
+    }
+
+    private static func lastPart(of key: String) -> String {
+        key.split(separator: ".").last.map(String.init) ?? key
+    }
+}

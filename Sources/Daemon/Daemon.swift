@@ -1,0 +1,335 @@
+import DarkroomBatch
+import DarkroomCore
+import DarkroomFetch
+import DarkroomSpool
+import Dispatch
+import Foundation
+import Logging
+import Synchronization
+
+/// The daemon: opens the spool, wires the stations together, and does what signals ask for.
+///
+/// Control has a queue of its own, so that signals and the watchdog are served however busy the others are.
+package final class Daemon: @unchecked Sendable {
+    // @unchecked: the stored variables are touched on `control` only, with two exceptions. `intake` is set
+    // before anything can ask for a stop, which reads it elsewhere; `exitCode` is read when `ended` has been
+    // signalled, after its last change.
+
+    private let loader: ConfigurationLoader
+    /// What held at the start, and what holds now.
+    private let initial: ConfigurationLoader.Loaded
+    private var loaded: ConfigurationLoader.Loaded
+    /// What holds now, for those who ask from elsewhere.
+    private let current: CurrentConfiguration
+    private let spool: Spool
+    private let log: EventLog
+    private let engine: TransferEngine
+    private let cache: CacheStore?
+    private let scheduler: Scheduler
+    private let notifier: Notifier
+    private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
+    /// Writes into the spool what signals ask for.
+    private let files = DispatchQueue(label: "darkroom.files", qos: .userInitiated)
+    private let ended = DispatchSemaphore(value: 0)
+    private let statusIsDue = Atomic(false)
+    private let housekeeper: Housekeeper
+    private let metricsFile: MetricsFile
+
+    private var intake: Intake?
+    private var signals: SignalSources?
+    private var watchdog: (any DispatchSourceTimer)?
+    /// Since when the transfers' thread has not turned, though it was asked to.
+    private var engineTurns = EngineTurns()
+    /// What has been told of as stuck.
+    private var stuck: Set<WatchedWork> = []
+    private var isStopping = false
+    /// A changed configuration was refused, and none has been taken since.
+    private let isReloadRefused = Atomic(false)
+    private var exitCode = ExitCode.success
+
+    /// Opens and locks the spool. Nothing is taken from it before `run()`.
+    package init(
+        loader: ConfigurationLoader, loaded: ConfigurationLoader.Loaded, log: EventLog
+    ) throws {
+        // What jumps from here on does not count.
+        _ = Clock.steady
+        self.loader = loader
+        self.loaded = loaded
+        initial = loaded
+        let configuration = loaded.configuration
+        self.log = log
+        let notifier = Notifier()
+        self.notifier = notifier
+        notifier.starting("opening the spool")
+        do {
+            spool = try Spool(path: configuration.spool)
+        } catch {
+            throw error.explained(configuration.spool, by: .current)
+        }
+        spool.attempts.watchCrashes()
+        engine = try TransferEngine(settings: configuration.transferSettings)
+        notifier.starting("opening the cache")
+        cache = try CacheStore.open(configuration, log: log)
+        scheduler = Scheduler(
+            spool: spool, settings: configuration.batchSettings, engine: engine, log: log,
+            cache: cache)
+        let current = CurrentConfiguration(configuration)
+        self.current = current
+        housekeeper = Housekeeper(spool: spool, log: log) { [current] in current.value }
+        let startTime = Date.now.timeIntervalSince1970
+        metricsFile = MetricsFile(log: log) { [spool, scheduler] in
+            MetricsMoment(of: scheduler, spool: spool.root.path, startTime: startTime)
+        }
+    }
+
+    /// Works until a signal ends it, and gives the exit code.
+    package func run() -> ExitCode {
+        control.async { [self] in start() }
+        ended.wait()
+        return exitCode
+    }
+
+    // MARK: Start
+
+    private func start() {
+        let isPaused: Bool
+        do {
+            isPaused = try spool.isPaused()
+        } catch {
+            return fail(error)
+        }
+        if isPaused { scheduler.suspend() }
+        signals = SignalSources(queue: control) { [weak self] signal in self?.handle(signal) }
+        scheduler.onProgress { [weak self] in self?.progressed() }
+        let intake = Intake(
+            spool: spool, scheduler: scheduler, settings: initial.configuration.intakeSettings,
+            log: log
+        ) { [weak self] error in
+            guard let self else { return }
+            control.async { self.fail(error) }
+        }
+        self.intake = intake
+        notifier.starting("looking for unfinished batches")
+        let configuration = initial.configuration
+        do {
+            try intake.start {
+                // Before what is told of manifests.
+                log.configured(configuration.summary)
+                log.started(version: Release.version, spool: spool.root.path, paused: isPaused)
+            }
+        } catch {
+            return fail(error)
+        }
+        warn(of: configuration)
+        startWatchdog()
+        metricsFile.update(configuration.metricsTarget)
+        cache?.start()
+        housekeeper.start(after: 2)
+        // First, so that whoever waited for the start finds it.
+        tellStatus()
+        notifier.ready()
+    }
+
+    // MARK: Signals
+
+    private func handle(_ signal: ControlSignal) {
+        switch signal {
+        case .suspend: setPaused(true)
+        case .resume: setPaused(false)
+        case .reload: reload()
+        case .stop(let name): stop(name)
+        }
+    }
+
+    private func setPaused(_ paused: Bool) {
+        guard !isStopping else { return }
+        let isNews = paused != scheduler.gate.isSuspended
+        if paused {
+            scheduler.suspend()
+            intake?.suspensionChanged()
+        } else {
+            // Before what follows from it.
+            if isNews { log.resumed(batches: scheduler.batchesToBeDone) }
+            scheduler.resume()
+            if isNews { intake?.rescan() }
+        }
+        let batches = isNews && paused ? scheduler.batchesToBeDone : nil
+        // Elsewhere, for a disk that hangs is no reason for the watchdog to go hungry.
+        files.async { [self] in
+            do throws(FileError) {
+                try spool.markPaused(paused, durably: initial.configuration.isDurable)
+            } catch {
+                log.storageFailed(error)
+            }
+            if let batches { log.paused(batches: batches) }
+        }
+        tellStatus()
+    }
+
+    /// Looks at what the configuration names, on a thread that nobody waits for: a network file system may not answer.
+    private func warn(of configuration: Configuration) {
+        let log = log
+        DispatchQueue.global(qos: .utility).async { configuration.warnings.forEach(log.warned) }
+    }
+
+    private func reload() {
+        guard !isStopping else { return log.reloadRefused("darkroomd is stopping") }
+        notifier.reloading()
+        isReloadRefused.store(true, ordering: .relaxed)
+        defer {
+            notifier.ready()
+            tellStatus()
+        }
+        do {
+            let all = try loader.loadAll()
+            if let refusal = ConfigurationChanges.refusal(from: initial, to: all) {
+                return log.reloadRefused(refusal)
+            }
+            let new = all.configuration
+            let changes = ConfigurationChanges(from: loaded, to: all)
+            loaded = all
+            // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
+            engine.update(new.transferSettings)
+            current.value = new
+            scheduler.update(new.batchSettings)
+            intake?.update(new.intakeSettings)
+            metricsFile.update(new.metricsTarget)
+            housekeeper.update()
+            isReloadRefused.store(false, ordering: .relaxed)
+            LogLevel.set(new.logLevel)
+            log.configured(
+                "The configuration has been read again; \(changes.text). Now \(new.summary)")
+            warn(of: new)
+        } catch {
+            log.reloadRefused(error.problems.joined(separator: "; "))
+        }
+    }
+
+    /// Ends the daemon; asked a second time, it does not wait for running operations any more.
+    private func stop(_ name: String) {
+        if isStopping {
+            if !scheduler.gate.isAborting {
+                log.stopHurried(signal: name, running: scheduler.runningCount)
+            }
+            return scheduler.abort()
+        }
+        isStopping = true
+        scheduler.close()
+        notifier.stopping()
+        log.stopping(
+            signal: name, running: scheduler.runningCount, batches: scheduler.batchesToBeDone)
+        askForTime()
+        let timeout = loaded.configuration.stopTimeout
+        // Elsewhere, so that a second signal is heard.
+        DispatchQueue.global(qos: .userInteractive).async { [self] in
+            housekeeper.stop()
+            intake?.stop()
+            scheduler.stop(within: timeout) {
+                notifier.extendTimeout(seconds: 10)
+                tellStatus()
+            } expired: {
+                log.stopTimedOut(after: timeout, running: scheduler.runningCount)
+            }
+            intake?.end()
+            metricsFile.stop()
+            engine.stop()
+            cache?.stop()
+            spool.attempts.close()
+            files.sync {}
+            log.stopped(unfinished: scheduler.summary.unfinished)
+            ended.signal()
+        }
+    }
+
+    /// Asks the service manager for more time to stop, again and again as long as nothing is stuck: `stop.timeout` may be
+    /// longer than the unit's TimeoutStopSec=, and after it there is a disk to wait for.
+    private func askForTime() {
+        let interval = Notifier.watchdogInterval ?? Self.patience
+        let isStuck = scheduler.still(now: Clock.nanoseconds).contains {
+            $0.isStuck(interval: interval)
+        }
+        if !isStuck { notifier.extendTimeout(seconds: 30) }
+        tellStatus()
+        control.asyncAfter(deadline: .now() + 1) { [weak self] in self?.askForTime() }
+    }
+
+    /// How long work may be still where no watchdog says so, in seconds.
+    private static let patience = 60.0
+
+    /// Ends the daemon because it cannot go on: what runs is finished, and the service manager starts anew.
+    private func fail(_ error: some CodedError) {
+        log.spoolLost(error)
+        exitCode = .systemError
+        stop(error.code)
+    }
+
+    // MARK: Telling
+
+    /// Something has moved: says so at most twice a second, and not at all while nothing moves.
+    private func progressed() {
+        guard !statusIsDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        control.asyncAfter(deadline: .now() + 0.5) { [weak self] in
+            self?.statusIsDue.store(false, ordering: .releasing)
+            self?.tellStatus()
+        }
+    }
+
+    private func tellStatus() {
+        let still = scheduler.still(now: Clock.nanoseconds).max { $0.seconds < $1.seconds }
+        let line = StatusLine(
+            summary: scheduler.summary, isPaused: scheduler.gate.isSuspended,
+            isStopping: scheduler.gate.isStopping, running: scheduler.runningCount,
+            publishing: scheduler.publishingCount, storage: scheduler.storage.report,
+            hostsPaused: scheduler.pausedHostCount, recovery: intake?.recovery,
+            inbox: intake?.backlog ?? InboxBacklog(), still: still,
+            isReloadRefused: isReloadRefused.load(ordering: .relaxed))
+        notifier.status(line.text)
+    }
+
+    // MARK: The watchdog
+
+    private func startWatchdog() {
+        guard let interval = Notifier.watchdogInterval else { return }
+        let timer = DispatchSource.makeTimerSource(queue: control)
+        timer.schedule(
+            deadline: .now(), repeating: interval / 3, leeway: .milliseconds(50))
+        timer.setEventHandler { @Sendable [weak self] in self?.watch(interval) }
+        timer.activate()
+        watchdog = timer
+    }
+
+    /// Tells the service manager that the daemon lives, as long as all that it does moves. That this timer runs shows
+    /// only that `control` turns.
+    private func watch(_ interval: Double) {
+        let now = Clock.nanoseconds
+        Attempts.daemonTurns(every: interval / 3)
+        let still = scheduler.still(now: now) + [engineTurns.still(engine.turns, now: now)]
+        let stuck = still.filter { $0.isStuck(interval: interval) }
+        for still in stuck where self.stuck.insert(still.work).inserted { log.stuck(still) }
+        if stuck.isEmpty {
+            self.stuck = []
+            notifier.watchdog()
+        }
+        scheduler.queueWatch.ask(now: now)
+        engine.nudge()
+        tellStatus()
+    }
+}
+
+/// For how long the transfers' thread has not turned. It is nudged each time it is asked after, so that one with nothing
+/// to do turns, too.
+struct EngineTurns {
+    private var turns: UInt64?
+    private var since: UInt64 = 0
+
+    /// - Parameter turns: how often it has turned by now.
+    mutating func still(_ turns: UInt64, now: UInt64) -> StillWork {
+        if turns != self.turns {
+            self.turns = turns
+            since = now
+        }
+        return StillWork(
+            work: WatchedWork("the thread of the transfers"), patience: .steps,
+            seconds: Double(now - since) / 1e9)
+    }
+}

@@ -1,0 +1,109 @@
+import DarkroomCore
+
+/// The names that events and scans have given, until they are examined.
+///
+/// Each owner's are in their order, and owners take turns name by name, so that whoever drops thousands of manifests
+/// keeps nobody else waiting. For the same reason an owner with few names finds room where one with many does not.
+struct Arrivals {
+    struct Arrival: Equatable {
+        let name: FileName
+        /// Whether it was renamed into the inbox, complete by the rule.
+        let isWhole: Bool
+    }
+
+    /// Names remembered at once; what is above stays in the folder for the next scan.
+    static let capacity = 16_384
+    /// Of one owner, those that find room beyond that, as long as all are no more than `limit`.
+    static let reserve = 64
+    private static let limit = 4 * capacity
+    /// Manifests claimed together, sharing the waits for the disk.
+    static let groupSize = 32
+
+    /// The names of one owner. One that has another owner since, or was taken before, is passed over.
+    private struct Lane {
+        var names: [FileName] = []
+        var head = 0
+
+        var count: Int { names.count - head }
+
+        mutating func next() -> FileName? {
+            guard head < names.count else { return nil }
+            defer {
+                head += 1
+                if head > 64, head * 2 > names.count {
+                    names.removeFirst(head)
+                    head = 0
+                }
+            }
+            return names[head]
+        }
+    }
+
+    private struct Known {
+        var owner: UInt32?
+        var isWhole: Bool
+    }
+
+    /// By the owner of the file; nil for those that could not be looked at.
+    private var lanes: [UInt32?: Lane] = [:]
+    /// The owners that have names, whose turn it is first.
+    private var turns: [UInt32?] = []
+    /// Whose name was given last. It goes behind those who come while that is read.
+    private var served: UInt32??
+    /// In all lanes.
+    private var count = 0
+    private var known: [FileName: Known] = [:]
+    /// Whether names that were told have been left in the folder since the last scan.
+    private(set) var hasLeft = false
+
+    var isEmpty: Bool { known.isEmpty }
+
+    func contains(_ name: FileName) -> Bool { known[name] != nil }
+
+    /// Whether an event has told that a file was renamed into the inbox.
+    func isWhole(_ name: FileName) -> Bool { known[name]?.isWhole ?? false }
+
+    /// Adds a name; of one that is known, what is news of it. False where there is no room for it.
+    mutating func add(_ name: FileName, isWhole: Bool, owner: UInt32?) -> Bool {
+        if let former = known[name], former.owner == owner {
+            known[name]?.isWhole = former.isWhole || isWhole
+            return true
+        }
+        // Another's file under the name waits its owner's turn, not that of the one who had the name before.
+        let own = lanes[owner]?.count ?? 0
+        guard count < Self.capacity || own < Self.reserve && count < Self.limit else {
+            leave()
+            return false
+        }
+        known[name] = Known(owner: owner, isWhole: isWhole)
+        // One with a lane has its turn, or is the one served last.
+        if lanes[owner] == nil { turns.append(owner) }
+        lanes[owner, default: Lane()].names.append(name)
+        count += 1
+        return true
+    }
+
+    /// What was taken from here stays in the folder, for the next scan to find.
+    mutating func leave() { hasLeft = true }
+
+    /// The folder is looked through.
+    mutating func forgetLeft() { hasLeft = false }
+
+    /// The next one of the owner whose turn it is.
+    mutating func next() -> Arrival? {
+        if let owner = served { turns.append(owner) }
+        served = nil
+        while !turns.isEmpty {
+            let owner = turns.removeFirst()
+            while let name = lanes[owner]?.next() {
+                count -= 1
+                guard let found = known[name], found.owner == owner else { continue }
+                known[name] = nil
+                served = .some(owner)
+                return Arrival(name: name, isWhole: found.isWhole)
+            }
+            lanes[owner] = nil
+        }
+        return nil
+    }
+}

@@ -1,0 +1,42 @@
+import DarkroomCore
+import DarkroomSpool
+
+/// What of the inbox the status line tells: files that stay there until somebody does something.
+package struct InboxBacklog: Sendable, Equatable {
+    /// Files that are not taken as they are, by their reasons.
+    var refused: [InboxReason: Int] = [:]
+    /// Manifests that wait for `batches.maxWaiting`.
+    var overLimit = 0
+
+    /// The reasons that do not pass by themselves. Not a name that is ignored: it may be one that says "not yet".
+    static let lasting: [InboxReason] = [.unreadable, .notAFile, .picture, .hasActed]
+
+    package init() {}
+
+    init(_ report: InboxReport) {
+        for reason in Self.lasting {
+            let count = report.counts[reason.rawValue] ?? 0
+            if count > 0 { refused[reason] = count }
+        }
+        overLimit = report.counts[InboxReason.overLimit.rawValue] ?? 0
+    }
+
+    /// As parts of the status line.
+    var details: [String] {
+        var details: [String] = []
+        let count = refused.values.reduce(0, +)
+        if count > 0 {
+            let reasons = Self.lasting.compactMap { reason in
+                refused[reason].map { "\($0) \(reason.rawValue)" }
+            }
+            details.append(
+                "\(Words.count(count, "file")) in the inbox cannot be taken "
+                    + "(\(reasons.joined(separator: ", ")))")
+        }
+        if overLimit > 0 {
+            details.append(
+                "\(Words.count(overLimit, "manifest")) in the inbox over batches.maxWaiting")
+        }
+        return details
+    }
+}

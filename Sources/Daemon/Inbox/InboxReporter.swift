@@ -1,0 +1,103 @@
+import DarkroomCore
+import DarkroomSpool
+import Glibc
+
+/// What the intake remembers for `spool/inbox.json` and for the count of missed events. A value without
+/// files or queues; the intake's queue owns it.
+struct InboxReporter {
+    /// Files that have been made and that no one has closed yet.
+    var begun = BegunFiles()
+    /// When the inbox was looked through last.
+    private(set) var lastScan: String?
+
+    /// What was written last.
+    private(set) var last: InboxReport?
+    /// Of each listed file, why it is there and since when.
+    private var known: [FileName: (reason: InboxReason, since: String)] = [:]
+    /// Before this moment nothing is written again, in nanoseconds.
+    private(set) var notBefore: UInt64 = 0
+    /// Whether a report is to come, and a look whether there need be one.
+    var timerIsSet = false
+    var lookIsSet = false
+    /// Whether the file could not be written, which is told once.
+    var hasFailed = false
+    /// The inbox's time of change before it was listed last; nil where that may have been in the middle of
+    /// one.
+    var listed: FileIdentity?
+
+    // MARK: Files being written
+
+    mutating func note(_ event: InboxEvent) {
+        switch event {
+        case .moved(let name), .closed(let name): begun.remove(name)
+        case .written(let name): begun.written(name)
+        // Events were lost, those of closings perhaps among them.
+        case .overflow: begun.removeAll()
+        case .made, .changed, .lost, .stationLost: break
+        }
+    }
+
+    /// The inbox was looked through, and these files are in it.
+    mutating func scanned(_ present: Set<FileName>) {
+        begun.keep(present)
+        lastScan = Clock.timestamp
+    }
+
+    // MARK: The report
+
+    /// Describes the files of these names. `judge` says why each is there, and nil of one that is just being
+    /// taken.
+    mutating func report(
+        _ names: [FileName], at time: String,
+        judge: (FileName) -> (reason: InboxReason, message: String)?
+    ) -> InboxReport {
+        var report = InboxReport(written: time)
+        for reason in InboxReason.allCases { report.counts[reason.rawValue] = 0 }
+        var groups: [InboxReason: [(name: FileName, message: String)]] = [:]
+        for name in names {
+            guard let (reason, message) = judge(name) else { continue }
+            report.counts[reason.rawValue, default: 0] += 1
+            guard groups[reason, default: []].count < InboxReport.capacity else { continue }
+            groups[reason, default: []].append((name, message))
+        }
+        var listed: [FileName: (reason: InboxReason, since: String)] = [:]
+        for reason in InboxReason.allCases {
+            let room = InboxReport.capacity - report.files.count
+            let group = (groups[reason] ?? []).prefix(room)
+            let sorted = group.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
+            for (name, message) in sorted {
+                let before = known[name]
+                let since = before?.reason == reason ? before?.since ?? time : time
+                listed[name] = (reason, since)
+                report.files.append(InboxReport.File(name, reason, message, since: since))
+            }
+        }
+        known = listed
+        return report
+    }
+
+    /// Takes note that a report was made, which took from `begin` to `end`, in nanoseconds. The next one may
+    /// not follow within half a second, nor so soon that this takes more than a twentieth of the time.
+    mutating func finished(_ report: InboxReport, begin: UInt64, end: UInt64) {
+        last = report
+        notBefore = end + max(500_000_000, (end - begin) * 20)
+    }
+}
+
+extension InboxReport.File {
+    init(_ file: FileName, _ reason: InboxReason, _ message: String, since: String) {
+        let text = file.text
+        let isWhole = Array(text.utf8) == file.bytes
+        self.init(
+            name: text, nameBytes: isWhole ? nil : file.hexadecimal, reason: reason,
+            message: message, since: since, help: reason.help)
+    }
+}
+
+extension FileName {
+    /// Two digits for each byte.
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef")
+        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+}

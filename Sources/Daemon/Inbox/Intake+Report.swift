@@ -1,0 +1,226 @@
+import DarkroomBatch
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Dispatch
+import Glibc
+import Synchronization
+
+/// What the intake tells of the inbox: `spool/inbox.json`, and the count of files whose events were missed.
+/// All of it on the intake's queue.
+extension Intake {
+    /// The queues have been suspended, which the report says.
+    package func suspensionChanged() {
+        queue.async { [self] in reportSoon() }
+    }
+
+    /// Batches of a former daemon that are still to be read, and how many there were; nil when all have been.
+    package var recovery: (left: Int, total: Int)? {
+        let left = unread.load(ordering: .relaxed)
+        return left > 0 ? (left, found.load(ordering: .relaxed)) : nil
+    }
+
+    /// The inbox may not be any more what the file says.
+    func reportSoon() {
+        guard !isStopped, !reporter.timerIsSet else { return }
+        reportLater(than: 0)
+    }
+
+    /// Between the steps of something long, which would keep the timer waiting.
+    func reportIfDue() {
+        if reporter.timerIsSet, Clock.nanoseconds >= reporter.notBefore { report() }
+    }
+
+    private func reportLater(than nanoseconds: UInt64) {
+        reporter.timerIsSet = true
+        let now = Clock.nanoseconds
+        let due = max(reporter.notBefore, now + nanoseconds)
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: due - now))) { [weak self] in
+            guard let self, !isStopped else { return }
+            reporter.timerIsSet = false
+            report()
+        }
+    }
+
+    /// Writes what is in the inbox, if that is news.
+    func report() {
+        let begin = Clock.nanoseconds
+        guard let report = describe() else { return }
+        log.metrics.setInbox(isClaiming: report.claiming, counts: report.counts)
+        if reporter.last.map(report.isNews) ?? true { write(report) }
+        tellStatus(of: report)
+        reporter.finished(report, begin: begin, end: Clock.nanoseconds)
+        if report.total > 0 { lookAgain() }
+    }
+
+    /// Has the status line say what somebody has to see to.
+    private func tellStatus(of report: InboxReport) {
+        let backlog = InboxBacklog(report)
+        let isNews = publishedBacklog.withLock { last in
+            defer { last = backlog }
+            return last != backlog
+        }
+        if isNews { scheduler.progressed() }
+    }
+
+    /// What lies in the inbox and does not pass by itself.
+    package var backlog: InboxBacklog { publishedBacklog.withLock { $0 } }
+
+    /// Nobody tells when a file is taken back out of the inbox, so its time of change is looked at, as long as
+    /// anything is listed.
+    private func lookAgain() {
+        guard !isStopped, !reporter.lookIsSet else { return }
+        reporter.lookIsSet = true
+        queue.asyncAfter(deadline: .now() + 2) { [weak self] in
+            guard let self, !isStopped else { return }
+            reporter.lookIsSet = false
+            if let listed = reporter.listed, listed == inbox?.identity { return lookAgain() }
+            reportSoon()
+        }
+    }
+
+    private func write(_ report: InboxReport) {
+        do {
+            try ReportFile(root: spool.root).write(report)
+            reporter.hasFailed = false
+        } catch {
+            if !reporter.hasFailed { log.reportFailed(error) }
+            reporter.hasFailed = true
+            if !isStopped, !reporter.timerIsSet { reportLater(than: 5_000_000_000) }
+        }
+    }
+
+    /// nil where the inbox cannot be listed, which is told elsewhere.
+    private func describe() -> InboxReport? {
+        guard let inbox else { return nil }
+        let identity = inbox.identity
+        // A change in the moment of the listing leaves no later time: the clock of a file system ticks slowly.
+        reporter.listed = identity.flatMap { $0.age > 0.1 ? $0 : nil }
+        guard let names = try? inbox.names() else { return nil }
+        let obstacle = obstacle
+        let begun = reporter.begun
+        var report = reporter.report(names, at: Clock.timestamp) {
+            self.judge($0, begun, obstacle)
+        }
+        report.scanned = reporter.lastScan
+        report.claiming = obstacle == nil
+        report.why = obstacle
+        report.paused = scheduler.gate.isSuspended
+        report.watch = watch == nil ? .polling : .inotify
+        return report
+    }
+
+    /// What keeps every manifest from being taken now.
+    private var obstacle: InboxReport.Obstacle? {
+        if hasEnded { return .init(code: "stopped", message: "darkroomd has stopped") }
+        if isStopped {
+            return .init(
+                code: "stopping",
+                message: "darkroomd is stopping: it ends with what runs, or after stop.timeout")
+        }
+        if isBlocked {
+            return .init(
+                code: InboxReason.disk.rawValue,
+                message: scheduler.storage.report?.message
+                    ?? "the spool did not take what had to be written; the journal says what")
+        }
+        guard scheduler.hasRoom else {
+            let limit = settings.maximumWaiting
+            return .init(
+                code: InboxReason.overLimit.rawValue,
+                message: "\(limit) claimed batches wait, as many as batches.maxWaiting allows")
+        }
+        return nil
+    }
+
+    private func judge(
+        _ name: FileName, _ begun: BegunFiles, _ obstacle: InboxReport.Obstacle?
+    ) -> (reason: InboxReason, message: String)? {
+        if largeInHand.contains(name) { return (.queued, "it is large, and is just being read") }
+        if let why = Examination.reasonToIgnore(name) ?? refused[name] {
+            return (why.reason, why.words)
+        }
+        if settling.contains(name) {
+            return (.settling, "it may not be complete: it has not been left alone for long enough")
+        }
+        if begun.isWritten(name) { return (.beingWritten, "its writer has not closed it") }
+        if begun.contains(name) {
+            return (.settling, "it may not be complete: it has just appeared")
+        }
+        if let obstacle, let reason = InboxReason(rawValue: obstacle.code) {
+            return (reason, obstacle.message)
+        }
+        return (.queued, "it has not been looked at yet")
+    }
+
+    // MARK: The journal
+
+    /// Names remembered as refused, so that a reason is told once.
+    private static let refusedCapacity = 65_536
+
+    /// Remembers why a file is not taken, and tells of it.
+    func refuse(_ name: FileName, _ why: NotTaken) {
+        guard refused[name] != why, refused.count < Self.refusedCapacity else { return }
+        refused[name] = why
+        guard why.isTold else { return }
+        if notices.take(at: Clock.nanoseconds) {
+            return log.notTaken(name.text, because: why.words)
+        }
+        if notices.withheld == 1 { tellRestLater() }
+    }
+
+    private func tellRestLater() {
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(NoticeAllowance.interval))) {
+            [weak self] in
+            guard let self, !isStopped else { return }
+            tellRest()
+        }
+    }
+
+    /// Tells of those of which not each was told.
+    func tellRest() {
+        let count = notices.takeWithheld()
+        if count > 0 { log.notTaken(more: count) }
+    }
+
+    // MARK: Orphans
+
+    /// Says what lies in `active` and is no batch, and removes what is Darkroom's own.
+    func tellOfOrphans() throws(FileError) {
+        let active = try ActiveFolder(of: spool)
+        for name in active.unfinished {
+            try spool.active.removeTree(name)
+            FaultPoint.recoveryRetryRemoved.pass()
+            log.orphan(name.text, removed: "it was being made when darkroomd ended")
+        }
+        for id in active.empty { log.orphan(id, removed: "there is no manifest in it") }
+        for (name, what) in active.foreign { log.orphan(name.text, left: what) }
+    }
+
+    // MARK: Missed events
+
+    /// Counts the manifests among `names`, just listed, that no event has told of. Not in the first scan, nor
+    /// where names were left in the folder for want of room or of space on the disk: those are found again.
+    func countMissed(_ names: [FileName]) {
+        defer { arrivals.forgetLeft() }
+        guard let watch, !isBlocked, !arrivals.hasLeft, reporter.lastScan != nil else { return }
+        // What was in the folder when it was listed has its event in the descriptor by now.
+        let events = watch.read()
+        let told = Set(events.compactMap(\.name))
+        let missed = names.count { name in
+            ManifestFormat(fileName: name.text) != nil && !arrivals.contains(name)
+                && !settling.contains(name) && refused[name] == nil && !told.contains(name)
+                && !reporter.begun.contains(name) && Examination.reasonToIgnore(name) == nil
+        }
+        log.metrics.scanFound.add(missed)
+        if !events.isEmpty { queue.async { [weak self] in self?.handle(events) } }
+    }
+}
+
+extension Directory {
+    /// Tells whether entries were made, removed or renamed since; nil where that cannot be told.
+    var identity: FileIdentity? {
+        var information = stat()
+        return fstat(number, &information) == 0 ? FileIdentity(information) : nil
+    }
+}

@@ -1,0 +1,39 @@
+import DarkroomCore
+import DarkroomSpool
+
+/// The files of the inbox that may not be complete, and since when each is as it is now.
+struct SettlingFiles {
+    private struct Entry {
+        let identity: FileIdentity
+        /// In nanoseconds.
+        let since: UInt64
+    }
+
+    private var entries: [FileName: Entry] = [:]
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// In the order of their bytes.
+    var names: [FileName] {
+        entries.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    }
+
+    /// Since when the file that was left alone longest is as it is now, in nanoseconds.
+    var first: UInt64? { entries.values.map(\.since).min() }
+
+    func contains(_ name: FileName) -> Bool { entries[name] != nil }
+
+    /// Its time begins again if it is another file now, or was changed.
+    mutating func note(_ name: FileName, _ identity: FileIdentity) {
+        if entries[name]?.identity == identity { return }
+        entries[name] = Entry(identity: identity, since: Clock.nanoseconds)
+    }
+
+    mutating func forget(_ name: FileName) { entries[name] = nil }
+
+    /// Whether the file is still what it was when it was noted, so many seconds ago or more.
+    func hasSettled(_ name: FileName, _ identity: FileIdentity, for seconds: Double) -> Bool {
+        guard let entry = entries[name], entry.identity == identity else { return false }
+        return Double(Clock.nanoseconds - entry.since) >= seconds * 1e9
+    }
+}

@@ -1,0 +1,119 @@
+import CSystemd
+import DarkroomCore
+import Glibc
+import Logging
+
+/// The one log handler: structured records to the journal, and readable lines on standard error where that
+/// is not the journal's own.
+///
+/// Metadata whose keys are names of fields become fields, a list one field for each of its values. A record of a
+/// library that knows nothing of our events becomes one of `Event.said`, so that each has a MESSAGE_ID.
+package struct JournalLogHandler: LogHandler {
+    /// Always the level of the daemon as it is now.
+    package var logLevel: Logger.Level {
+        get { LogLevel.value }
+        set { LogLevel.set(newValue) }
+    }
+    package var metadata: Logger.Metadata = [:]
+    private let sendsRecords: Bool
+    private let alsoWritesLines: Bool
+
+    package init() {
+        sendsRecords = getenv(TestDaemon.variable) == nil
+        alsoWritesLines = !sendsRecords || !Self.standardErrorIsJournal()
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        let message = Self.oneLine(event.message.description)
+        if sendsRecords { send(message, event, all) }
+        if alsoWritesLines { writeLine(message, event.level) }
+    }
+
+    // MARK: The journal
+
+    private func send(_ message: String, _ event: LogEvent, _ metadata: Logger.Metadata) {
+        var fields = [
+            "MESSAGE=\(message)", "PRIORITY=\(Self.priority(event.level))",
+            "SYSLOG_IDENTIFIER=darkroomd", "CODE_FILE=\(event.file)", "CODE_LINE=\(event.line)",
+            "CODE_FUNC=\(event.function)",
+        ]
+        fields += Self.fields(of: metadata)
+        // sd_journal_sendv frames each field by its length, so values may hold newlines. Without a
+        // journal it does nothing and reports success, which is why the lines exist.
+        var bytes: [UInt8] = []
+        var lengths: [Int] = []
+        for field in fields {
+            lengths.append(field.utf8.count)
+            bytes.append(contentsOf: field.utf8)
+        }
+        bytes.withUnsafeMutableBytes { buffer in
+            var vector: [iovec] = []
+            var offset = 0
+            for length in lengths {
+                vector.append(
+                    iovec(iov_base: buffer.baseAddress.map { $0 + offset }, iov_len: length))
+                offset += length
+            }
+            _ = sd_journal_sendv(vector, CInt(vector.count))
+        }
+    }
+
+    /// The fields of our own, and the kind of the record.
+    static func fields(of metadata: Logger.Metadata) -> [String] {
+        var fields: [String] = []
+        for field in EventField.allCases {
+            switch metadata[field.name] {
+            case .array(let values)?: fields += values.map { "\(field.name)=\($0)" }
+            case let value?: fields.append("\(field.name)=\(value)")
+            case nil: break
+            }
+        }
+        let event = metadata[EventLog.eventKey].flatMap { Event(rawValue: "\($0)") }
+        return fields + ["\(EventLog.eventKey)=\((event ?? .said).rawValue)"]
+    }
+
+    /// The level as syslog numbers it.
+    private static func priority(_ level: Logger.Level) -> Int {
+        switch level {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+
+    // MARK: Standard error
+
+    /// Whether standard error is the stream that systemd connected to the journal: JOURNAL_STREAM holds
+    /// its device and inode numbers.
+    package static func standardErrorIsJournal() -> Bool {
+        guard let stream = getenv("JOURNAL_STREAM") else { return false }
+        var information = stat()
+        guard fstat(STDERR_FILENO, &information) == 0 else { return false }
+        return String(cString: stream) == "\(information.st_dev):\(information.st_ino)"
+    }
+
+    private func writeLine(_ message: String, _ level: Logger.Level) {
+        let word = level >= .warning ? "\(level): " : ""
+        let line = Array("\(Clock.timestamp) \(word)\(message)\n".utf8)
+        // One write a line, so that lines of several threads do not mix. There is nowhere to report a
+        // failure of this to.
+        line.withUnsafeBytes { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// Control characters, which names and URLs may hold, as escapes.
+    static func oneLine(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
+        return text.unicodeScalars.map { scalar in
+            scalar.isControl ? scalar.escaped(asASCII: true) : String(scalar)
+        }.joined()
+    }
+}

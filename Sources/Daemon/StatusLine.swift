@@ -1,0 +1,103 @@
+import DarkroomBatch
+import DarkroomCore
+import DarkroomSpool
+
+/// The line that `systemctl status` shows: what the daemon does, and what keeps it from doing more.
+struct StatusLine {
+    var summary = Board.Summary()
+    var isPaused = false
+    var isStopping = false
+    /// Operations that run.
+    var running = 0
+    /// Images that have ended and are not in the outbox yet.
+    var publishing = 0
+    /// Why the spool takes no writes; nil where it does.
+    var storage: StorageGuard.Report?
+    /// Hosts that have asked to be left alone.
+    var hostsPaused = 0
+    /// Batches of a former daemon that are still to be read, and how many there were.
+    var recovery: (left: Int, total: Int)?
+    /// What lies in the inbox and does not pass by itself.
+    var inbox = InboxBacklog()
+    /// What has been still for longest.
+    var still: StillWork?
+    /// Whether a changed configuration has been refused since one was taken.
+    var isReloadRefused = false
+
+    /// From when on a still picture is worth a word, in seconds.
+    private static let notable = 15.0
+
+    var text: String { ([main] + details).joined(separator: "; ") }
+
+    private var main: String {
+        if isStopping {
+            let written =
+                publishing > 0 ? ", \(count(publishing, "image")) to be written down" : ""
+            return "Stopping: \(count(running, "operation")) finishing\(written)"
+        }
+        if let storage {
+            let pause = isPaused ? "Paused (SIGUSR1), and waiting" : "Waiting"
+            let next =
+                storage.secondsBetweenTries.map { "tried again in \($0) s" }
+                ?? "tried again after SIGUSR2 or a restart"
+            return "\(pause): \(storage.message); \(next)"
+        }
+        let begun = summary.batchesInWork + summary.batchesWaiting
+        if isPaused {
+            let finishing = running > 0 ? ", \(count(running, "image")) still finishing" : ""
+            return "Paused (SIGUSR1): \(count(begun, "batch", "batches")) waiting\(finishing)"
+        }
+        if begun == 0 {
+            if let recovery { return resuming(recovery) }
+            let ended = count(summary.batchesEnded, "batch", "batches")
+            return "Idle; \(ended) finished since the start"
+        }
+        return "Processing \(count(summary.batchesInWork, "batch", "batches")), "
+            + "\(summary.images.finished) of \(count(summary.images.total, "image"))"
+    }
+
+    private var details: [String] {
+        var details: [String] = []
+        let begun = summary.batchesInWork + summary.batchesWaiting
+        if isStopping {
+            if summary.unfinished > 0 {
+                details.append(
+                    "\(count(summary.unfinished, "unfinished batch", "unfinished batches")) "
+                        + "for the next start")
+            }
+        } else if storage != nil {
+            details.append("\(count(summary.unfinished, "batch", "batches")) unfinished")
+        } else {
+            if !isPaused, summary.batchesWaiting > 0 {
+                details.append("\(summary.batchesWaiting) waiting")
+            }
+            if summary.batchesHeld > 0 { details.append("\(summary.batchesHeld) held") }
+            if let recovery, isPaused || begun > 0 { details.append(resuming(recovery)) }
+            if summary.retrying > 0 {
+                details.append("\(count(summary.retrying, "download")) to be tried again")
+            }
+            if hostsPaused > 0 { details.append("\(count(hostsPaused, "host")) paused") }
+        }
+        if !isStopping { details += inbox.details }
+        if let still, still.seconds >= Self.notable {
+            details.append("\(still.work.text) has not moved for \(Int(clamping: still.seconds)) s")
+        }
+        if isReloadRefused {
+            details.append("the changed configuration was refused, the old one holds")
+        }
+        return details
+    }
+
+    private func resuming(_ recovery: (left: Int, total: Int)) -> String {
+        "Resuming: \(recovery.total - recovery.left) of "
+            + "\(count(recovery.total, "unfinished batch", "unfinished batches")) read"
+    }
+
+    private func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+        "\(number) \(number == 1 ? one : many ?? one + "s")"
+    }
+}
+
+extension Board.Summary {
+    var unfinished: Int { batchesInWork + batchesWaiting + batchesHeld }
+}

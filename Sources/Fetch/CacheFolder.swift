@@ -1,0 +1,300 @@
+import CShims
+import DarkroomCore
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// The cache's files: one for each answer, a head and a body, in 256 folders by the first digits of its key.
+///
+/// ```
+/// lock          held by the daemon that uses the folder; says by which process
+/// new/          what is being written; emptied at the start
+/// 00/ … ff/     the answers: CacheHead, then the body
+/// ```
+///
+/// An answer appears under its name by a rename, whole. Nothing is synced: a crash of the process loses nothing that
+/// has its name, and what a power cut has torn is told by the checksums when it is used.
+package final class CacheFolder: Sendable {
+    let root: Directory
+    private static let new: FileName = "new"
+    private let lock: Descriptor
+    private let number = Atomic(0)
+
+    var path: String { root.path }
+
+    /// Opens the folder and locks it.
+    ///
+    /// - Parameter makes: whether the folder itself is made where it is missing; those above it never are.
+    package init(path: String, makes: Bool) throws(CacheFolderError) {
+        do throws(FileError) {
+            if makes, mkdir(path, 0o750) != 0, errno != EEXIST {
+                throw FileError("make folder", path, Errno(rawValue: errno))
+            }
+            root = try Directory(path: path)
+            // Whoever may put files there decides what pictures are made of.
+            guard try root.information().st_mode & S_IWOTH == 0 else {
+                throw FileError(
+                    "use it as a cache, for everyone may write there", path, .notPermitted)
+            }
+        } catch {
+            throw .file(error)
+        }
+        lock = try Self.lock(root)
+        do throws(FileError) {
+            let new = try Self.folder(Self.new, in: root, ifMissing: true)
+            // What cannot be removed is nobody's answer, and in nobody's way.
+            for name in try new.names() { try? new.remove(name) }
+            let names = Set(try root.names())
+            for name in Self.folders where !names.contains(name) {
+                _ = try Self.folder(name, in: root, ifMissing: true)
+            }
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private static let folders = (0..<256).map { number in
+        let digits = String(number, radix: 16)
+        return FileName(digits.count == 1 ? "0\(digits)" : digits)
+    }
+
+    private static func folder(
+        _ name: FileName, in root: Directory, ifMissing: Bool = false
+    ) throws(FileError) -> Directory {
+        do {
+            return try Directory(name, in: root)
+        } catch  where ifMissing && error.errno == .noSuchFileOrDirectory {
+            try root.makeDirectory(name, mode: 0o750)
+            return try Directory(name, in: root)
+        }
+    }
+
+    /// Two daemons would each think that all the room is theirs.
+    private static func lock(_ root: Directory) throws(CacheFolderError) -> Descriptor {
+        let path = root.path(of: "lock")
+        do throws(FileError) {
+            let lock = try root.openScratch("lock")
+            if flock(lock.number, LOCK_EX | LOCK_NB) == 0 {
+                try lock.truncate(to: 0, path: path)
+                try lock.write(
+                    Array("darkroomd, process \(getpid()), since \(Clock.timestamp)\n".utf8),
+                    path: path)
+                return lock
+            }
+            let cause = Errno(rawValue: errno)
+            guard cause == .wouldBlock else { throw FileError("lock", path, cause) }
+        } catch {
+            throw .file(error)
+        }
+        let text = (try? root.read("lock", upTo: 256)).map { String(decoding: $0, as: UTF8.self) }
+        let line = text?.split(separator: "\n").first.map(String.init)
+        throw .locked(folder: root.path, holder: line ?? "another darkroomd")
+    }
+
+    // MARK: Answers
+
+    /// Opens an answer for reading; nil where there is none.
+    func open(_ key: CacheKey) throws(FileError) -> Descriptor? {
+        do {
+            return try Directory(key.folder, in: root).open(key.file)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+
+    /// Writes an answer, in place of a former one.
+    ///
+    /// - Parameter body: has `length` bytes at least, from its beginning.
+    func write(
+        _ head: [UInt8], _ body: borrowing Descriptor, length: Int, as key: CacheKey
+    ) throws(FileError) {
+        let name = FileName("\(number.add(1, ordering: .relaxed).newValue)")
+        // Someone may have removed all that was in the folder.
+        let new = try Self.folder(Self.new, in: root, ifMissing: true)
+        let path = new.path(of: name)
+        do {
+            let file = try new.openScratch(name)
+            try file.write(head, path: path)
+            FaultPoint.cacheHeadWritten.pass()
+            try body.copy(length, to: file, at: CacheHead.length, path: path)
+            try file.close(path: path)
+            FaultPoint.cacheWritten.pass()
+            try new.rename(
+                name, to: Self.folder(key.folder, in: root, ifMissing: true), as: key.file,
+                replacing: true)
+            FaultPoint.cacheMoved.pass()
+        } catch {
+            // Where this fails too, the next start removes it.
+            try? new.remove(name)
+            throw error
+        }
+    }
+
+    /// Writes another head over that of an answer, if its file is still the one with this number.
+    func overwrite(_ head: [UInt8], of key: CacheKey, inode: ino_t) throws(FileError) {
+        let folder = try Directory(key.folder, in: root)
+        let path = folder.path(of: key.file)
+        let number = key.file.withCString {
+            openat(folder.number, $0, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        }
+        guard number >= 0 else { throw FileError("open", path, Errno(rawValue: errno)) }
+        let file = Descriptor(owning: number)
+        var information = stat()
+        guard fstat(file.number, &information) == 0, information.st_ino == inode else { return }
+        try file.write(head, path: path)
+    }
+
+    func remove(_ key: CacheKey) throws(FileError) {
+        do {
+            try Directory(key.folder, in: root).remove(key.file)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // It was removed already.
+        }
+    }
+
+    func path(of key: CacheKey) -> String {
+        "\(root.path(of: key.folder))/\(key.file.text)"
+    }
+
+    // MARK: All of them
+
+    struct Found: Sendable {
+        let key: CacheKey
+        let bytes: Int
+        /// Seconds since 1970.
+        let used: Int
+    }
+
+    /// The answers that are there, in no order. What is not named like one is left alone.
+    ///
+    /// - Parameter isStopped: asked between folders.
+    func answers(now: Int, isStopped: () -> Bool) throws(FileError) -> [Found] {
+        var found: [Found] = []
+        for name in Self.folders {
+            if isStopped() { break }
+            let folder = try Self.folder(name, in: root)
+            for file in try folder.names() {
+                guard let key = CacheKey(folder: name, file: file),
+                    let information = try folder.information(of: file),
+                    information.st_mode & S_IFMT == S_IFREG
+                else { continue }
+                var used = information.st_mtim.tv_sec
+                if used > now {
+                    // The clock has gone back; left so, it would count as just used for as long.
+                    used = now
+                    _ = file.withCString { utimensat(folder.number, $0, nil, 0) }
+                }
+                found.append(
+                    Found(key: key, bytes: Self.room(information.length), used: used))
+            }
+        }
+        return found
+    }
+
+    /// The room that a file of so many bytes takes, in blocks of 4096.
+    static func room(_ bytes: Int) -> Int { bytes.saturatingAdd(4095) / 4096 * 4096 }
+
+    /// Whether so many bytes may be written: 5 % of the file system, or 1 GiB where that is less, stay free for
+    /// others.
+    func hasRoom(for bytes: Int) throws(FileError) -> Bool {
+        var information = statvfs()
+        guard fstatvfs(root.number, &information) == 0 else {
+            throw FileError("examine", root.path, Errno(rawValue: errno))
+        }
+        let room = information.room
+        let reserve = min(room.all / 20, 1 << 30)
+        return room.free >= reserve.saturatingAdd(UInt64(clamping: bytes))
+    }
+}
+
+/// Why a folder is not used as a cache.
+package enum CacheFolderError: CodedError, Equatable {
+    case locked(folder: String, holder: String)
+    case file(FileError)
+
+    package var code: String {
+        switch self {
+        case .locked: "cache-locked"
+        case .file(let error): error.code
+        }
+    }
+
+    package var message: String {
+        switch self {
+        case .locked(let folder, let holder): "\(folder) is in use by \(holder)"
+        case .file(let error): error.message
+        }
+    }
+
+    package var isTransient: Bool {
+        switch self {
+        case .locked: true
+        case .file(let error): error.isTransient
+        }
+    }
+}
+
+extension Descriptor {
+    /// Copies the first `length` bytes to a place in another file.
+    func copy(
+        _ length: Int, to file: borrowing Descriptor, at place: Int, path: String
+    ) throws(FileError) {
+        var done = 0
+        while done < length {
+            do throws(Errno) {
+                let count = try retryingInterrupts {
+                    darkroom_copy_range(
+                        number, Int64(done), file.number, Int64(place + done),
+                        Int64(length - done))
+                }
+                // The source is shorter than it was said to be.
+                guard count > 0 else { throw .ioError }
+                done += Int(count)
+            } catch {
+                // Between some file systems, and where a filter of system calls forbids it, we copy ourselves.
+                let isRefusal = [
+                    .improperLink, .invalidArgument, .noFunction, .notSupported,
+                    .notPermitted,
+                ].contains(error)
+                guard isRefusal else { throw FileError("copy to", path, error) }
+                return try copyByHand(done..<length, to: file, at: place, path: path)
+            }
+        }
+    }
+
+    private func copyByHand(
+        _ range: Range<Int>, to file: borrowing Descriptor, at place: Int, path: String
+    ) throws(FileError) {
+        var failure: Errno?
+        withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 16) { buffer in
+            var done = range.lowerBound
+            do throws(Errno) {
+                while done < range.upperBound {
+                    let wanted = min(buffer.count, range.upperBound - done)
+                    let count = try retryingInterrupts {
+                        pread(number, buffer.baseAddress, wanted, done)
+                    }
+                    guard count > 0 else { throw .ioError }
+                    try file.write(buffer[..<count], at: place + done)
+                    done += count
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw FileError("copy to", path, failure) }
+    }
+
+    /// Writes all bytes at a place.
+    func write(_ bytes: Slice<UnsafeMutableRawBufferPointer>, at place: Int) throws(Errno) {
+        var rest = UnsafeRawBufferPointer(rebasing: bytes)
+        var place = place
+        while !rest.isEmpty {
+            let count = try retryingInterrupts {
+                pwrite(number, rest.baseAddress, rest.count, place)
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            place += count
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import DarkroomCore
+
+/// Names an answer in the cache: the SHA-256 of what was asked for and as whom.
+///
+/// Of the URL everything counts but the fragment, which no server sees; user and password count, so that nobody
+/// is given what was fetched for another. The headers that the configuration has for the URL's origin count for
+/// the same reason.
+package struct CacheKey: Sendable, Hashable {
+    /// 32 bytes, as four numbers: an array would take as much memory again.
+    private let words: SIMD4<UInt64>
+
+    package static let length = 32
+
+    /// - Parameter headers: those that go only to this URL's origin, in their order.
+    package init(url: RemoteURL, headers: [(name: String, value: String)] = []) {
+        var digest = SHA256Digest()
+        Self.add(url.requested.utf8, to: &digest)
+        for header in headers {
+            Self.add(ByteString(header.name).smallLetters.utf8, to: &digest)
+            Self.add(header.value.utf8, to: &digest)
+        }
+        self.init(bytes: digest.bytes())
+    }
+
+    /// With its length before it, so that no two lists of texts are the same bytes.
+    private static func add(_ text: some Collection<UInt8>, to digest: inout SHA256Digest) {
+        withUnsafeBytes(of: UInt64(text.count).littleEndian) { digest.update($0) }
+        digest.update(text)
+    }
+
+    /// The digest of `bytes`, which are 32.
+    init(bytes: some Collection<UInt8>) {
+        precondition(bytes.count == Self.length)
+        var words = SIMD4<UInt64>()
+        for (index, byte) in bytes.enumerated() {
+            words[index / 8] = words[index / 8] << 8 | UInt64(byte)
+        }
+        self.words = words
+    }
+
+    package var bytes: [UInt8] {
+        (0..<Self.length).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> (56 - 8 * ($0 % 8))) }
+    }
+
+    // MARK: Its file
+
+    /// One of 256 folders.
+    var folder: FileName {
+        FileName(bytes: Self.digits([UInt8(truncatingIfNeeded: words[0] >> 56)]))
+    }
+
+    /// The file within it: the digits that the folder's name has not.
+    var file: FileName { FileName(bytes: Self.digits(bytes.dropFirst())) }
+
+    /// The key whose file this is; nil for any other file.
+    init?(folder: FileName, file: FileName) {
+        let text = folder.bytes + file.bytes
+        guard folder.bytes.count == 2, text.count == 2 * Self.length else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: text.count, by: 2) {
+            guard let high = Self.value(text[index]), let low = Self.value(text[index + 1])
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        self.init(bytes: bytes)
+    }
+
+    private static func digits(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
+
+extension RemoteURL {
+    /// Whether a user stands in it, with a password or without.
+    package var hasUser: Bool {
+        let rest = text.utf8.dropFirst(scheme.utf8.count + "://".utf8.count)
+        return rest.prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
+    }
+}

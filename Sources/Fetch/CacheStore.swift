@@ -1,0 +1,321 @@
+import CDeflate
+import DarkroomCore
+import Dispatch
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// The cache: answers on the disk, used again by all manifests and over restarts, bounded in size.
+///
+/// Whatever goes wrong with it makes no image fail: what cannot be read is fetched, what cannot be written is not
+/// kept. Bodies are copied out before they are used, so that an answer may be removed at any time.
+package final class CacheStore: Sendable {
+    private let folder: CacheFolder
+    private let state: Mutex<State>
+    /// A head is written over in place, and is never to be read half.
+    private let heads = Mutex<Void>(())
+    private let log: EventLog
+    /// Where files are looked through and removed.
+    private let cleaning = DispatchQueue(label: "darkroom.cache", qos: .utility)
+    private let stopped = Atomic(false)
+
+    private struct State {
+        var index = CacheIndex()
+        /// In bytes; 0 while the cache is off.
+        var limit: Int
+        /// Answers that are no use and could not be removed.
+        var distrusted: Set<CacheKey> = []
+        /// When a trouble of each kind was told of, in nanoseconds.
+        var told: [String: UInt64] = [:]
+    }
+
+    /// - Parameters:
+    ///   - limit: how many bytes all answers together may take, in blocks of 4096.
+    package init(_ folder: CacheFolder, limit: Int, log: EventLog) {
+        self.folder = folder
+        self.log = log
+        state = Mutex(State(limit: limit))
+    }
+
+    var path: String { folder.path }
+
+    /// How many answers are known, and the room they take.
+    package var summary: (count: Int, bytes: Int) {
+        state.withLock { ($0.index.count, $0.index.bytes) }
+    }
+
+    // MARK: Start and stop
+
+    /// Looks through what former daemons have left, behind the work: what is asked for is found without.
+    package func start() {
+        cleaning.async { [self] in scan() }
+    }
+
+    package func stop() {
+        stopped.store(true, ordering: .releasing)
+        cleaning.sync {}
+    }
+
+    package func setLimit(_ limit: Int) {
+        state.withLock { $0.limit = limit }
+        if limit > 0 { makeRoom(for: 0) }
+    }
+
+    private var isStopped: Bool { stopped.load(ordering: .acquiring) }
+
+    private func scan() {
+        do {
+            let now = Int(time(nil))
+            let found = try folder.answers(now: now) { isStopped }
+            let ordered = found.sorted { $0.used > $1.used }
+            state.withLock { state in
+                for answer in ordered {
+                    state.index.insertOldest(answer.key, bytes: answer.bytes)
+                }
+            }
+            makeRoom(for: 0)
+        } catch {
+            troubled(error)
+        }
+    }
+
+    /// Waits until what was to be looked through and removed has been.
+    func settle() { cleaning.sync {} }
+
+    // MARK: Reading
+
+    /// The answer of this key, whether it is fresh or not; nil where there is none.
+    package func find(_ key: CacheKey) -> CacheEntry? {
+        guard state.withLock({ $0.limit > 0 && !$0.distrusted.contains(key) }) else { return nil }
+        do {
+            guard let file = try folder.open(key) else {
+                state.withLock { $0.index.remove(key) }
+                return nil
+            }
+            return try read(key, file)
+        } catch {
+            troubled(error)
+            return nil
+        }
+    }
+
+    private func read(
+        _ key: CacheKey, _ file: consuming Descriptor
+    ) throws(FileError) -> CacheEntry? {
+        let path = folder.path(of: key)
+        var information = stat()
+        guard fstat(file.number, &information) == 0 else {
+            throw FileError("examine", path, Errno(rawValue: errno))
+        }
+        let block = try heads.withLock { _ throws(FileError) in
+            try file.read(CacheHead.length, path: path)
+        }
+        do throws(CacheHead.Damage) {
+            let head = try CacheHead(
+                decoding: block, key: key, fileLength: information.length)
+            return CacheEntry(head: head, file: file, inode: information.st_ino)
+        } catch {
+            discard(key, because: error.words)
+            return nil
+        }
+    }
+
+    /// Copies an answer's body over the beginning of a file, and notes that it was used. False where it is damaged;
+    /// then the answer is gone, and something may have been written.
+    ///
+    /// - Throws: what keeps the file from being written to.
+    package func copyBody(
+        of entry: CacheEntry, to file: borrowing Descriptor, path: String
+    ) throws(FileError) -> Bool {
+        let key = entry.head.key
+        do throws(CacheEntry.CopyError) {
+            guard try entry.copyBody(to: file) == entry.head.bodyCRC else {
+                discard(key, because: "its body is damaged")
+                return false
+            }
+        } catch {
+            switch error {
+            case .writing(let errno): throw FileError("write", path, errno)
+            case .reading(let errno):
+                troubled(FileError("read", folder.path(of: key), errno))
+                return false
+            }
+        }
+        // Where this fails the answer is removed earlier than others, and that is all.
+        _ = futimens(entry.file.number, nil)
+        let room = CacheFolder.room(CacheHead.length + entry.head.bodyLength)
+        state.withLock { $0.index.use(key, bytes: room) }
+        return true
+    }
+
+    /// Removes an answer that must not be used again.
+    package func discard(_ key: CacheKey, because reason: String? = nil) {
+        if let reason { log.cacheDiscarded(folder.path(of: key), because: reason) }
+        state.withLock { $0.index.remove(key) }
+        do {
+            try folder.remove(key)
+        } catch {
+            state.withLock { state in
+                // A disk that takes no writes may hold many; without memory for all of them it is off.
+                if state.distrusted.count < 10_000 {
+                    state.distrusted.insert(key)
+                } else {
+                    state.limit = 0
+                }
+            }
+            troubled(error)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Keeps an answer. Tells whether that was done.
+    ///
+    /// - Parameters:
+    ///   - body: the file that begins with the body's `length` bytes.
+    ///   - crc: the body's CRC-32.
+    package func store(
+        _ key: CacheKey, _ record: CacheRecord, body: borrowing Descriptor, length: Int, crc: UInt32
+    ) -> Bool {
+        let room = CacheFolder.room(CacheHead.length + length)
+        let limit = state.withLock(\.limit)
+        // One that is larger would put out much that is used for itself.
+        guard room <= limit / 4 else { return false }
+        let head = CacheHead(key: key, bodyLength: length, bodyCRC: crc, record: record)
+        guard let block = head.encoded() else { return false }
+        do throws(FileError) {
+            guard try folder.hasRoom(for: room) else {
+                tell("cache-low-space") { log.cacheHasNoRoom(folder.path) }
+                return false
+            }
+            makeRoom(for: room)
+            try folder.write(block, body, length: length, as: key)
+        } catch {
+            troubled(error)
+            return false
+        }
+        state.withLock { state in
+            state.index.insert(key, bytes: room)
+            state.distrusted.remove(key)
+        }
+        log.metrics.cacheStored.add(1)
+        log.metrics.cacheStoredBytes.add(length)
+        return true
+    }
+
+    /// Notes what a server's confirmation has told of an answer.
+    package func refresh(_ entry: CacheEntry, _ record: CacheRecord) {
+        var head = entry.head
+        head.record = record
+        guard let block = head.encoded() else { return discard(head.key) }
+        do throws(FileError) {
+            try heads.withLock { _ throws(FileError) in
+                try folder.overwrite(block, of: head.key, inode: entry.inode)
+            }
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // It has been removed to make room.
+        } catch {
+            troubled(error)
+        }
+    }
+
+    /// Lets go of the answers whose use is longest ago, until there is room.
+    private func makeRoom(for bytes: Int) {
+        let victims = state.withLock { state in
+            state.limit > 0 ? state.index.makeRoom(for: bytes, limit: state.limit) : []
+        }
+        guard !victims.isEmpty else { return }
+        let sum = victims.map(\.bytes).saturatingSum()
+        log.cacheEvicted(victims.count, bytes: sum)
+        cleaning.async { [self] in
+            for victim in victims where !state.withLock({ $0.index.contains(victim.key) }) {
+                do throws(FileError) {
+                    try folder.remove(victim.key)
+                } catch {
+                    troubled(error)
+                }
+            }
+        }
+    }
+
+    // MARK: Trouble
+
+    private func troubled(_ error: FileError) {
+        tell(error.code) { log.cacheTroubled(error) }
+    }
+
+    private static let hour: UInt64 = 3_600_000_000_000
+
+    /// Tells of each kind of trouble once an hour: what meets each image is not told for each.
+    private func tell(_ code: String, _ body: () -> Void) {
+        let now = Clock.nanoseconds
+        let isNews = state.withLock { state in
+            if let last = state.told[code], now - last < Self.hour { return false }
+            state.told[code] = now
+            return true
+        }
+        if isNews { body() }
+    }
+}
+
+/// An answer that was found, its file open: it can be copied also where it has been removed since.
+package final class CacheEntry: Sendable {
+    let head: CacheHead
+    let inode: ino_t
+    fileprivate let file: Descriptor
+
+    package var record: CacheRecord { head.record }
+    /// The body's, in bytes.
+    package var length: Int { head.bodyLength }
+
+    fileprivate init(head: CacheHead, file: consuming Descriptor, inode: ino_t) {
+        self.head = head
+        self.file = file
+        self.inode = inode
+    }
+
+    enum CopyError: Error { case reading(Errno), writing(Errno) }
+
+    /// Copies the body and gives its CRC-32.
+    fileprivate func copyBody(to target: borrowing Descriptor) throws(CopyError) -> UInt32 {
+        var crc: UInt32 = 0
+        var failure: CopyError?
+        withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 16) { buffer in
+            var done = 0
+            while done < head.bodyLength, failure == nil {
+                let wanted = min(buffer.count, head.bodyLength - done)
+                do throws(Errno) {
+                    let count = try retryingInterrupts {
+                        pread(file.number, buffer.baseAddress, wanted, CacheHead.length + done)
+                    }
+                    // It was cut since its length was asked; the sum will tell.
+                    guard count > 0 else { break }
+                    crc = darkroom_crc32(crc, buffer.baseAddress, count)
+                    do throws(Errno) {
+                        try target.write(buffer[..<count], at: done)
+                    } catch {
+                        failure = .writing(error)
+                    }
+                    done += count
+                } catch {
+                    failure = .reading(error)
+                }
+            }
+        }
+        if let failure { throw failure }
+        return crc
+    }
+}
+
+extension Descriptor {
+    /// The file's first bytes, at most `count`.
+    fileprivate func read(_ count: Int, path: String) throws(FileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        do throws(Errno) {
+            let read = try retryingInterrupts { pread(number, &bytes, count, 0) }
+            return Array(bytes[..<read])
+        } catch {
+            throw FileError("read", path, error)
+        }
+    }
+}

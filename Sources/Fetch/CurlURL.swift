@@ -1,0 +1,97 @@
+import CCurl
+import DarkroomCore
+
+/// A URL as libcurl's own parser reads it. What is judged is what is fetched: libcurl is given this very
+/// object, so that no two parsers can differ about the host.
+///
+/// Belongs to the engine's thread, whose locale makes libcurl read names in other letters as UTF-8.
+final class CurlURL {
+    let handle: OpaquePointer
+
+    /// Throws `badURL` for what libcurl finds no URL in. Nothing is judged here.
+    init(_ url: RemoteURL) throws(FetchError) {
+        let written = try Self.parse(url.text.string, shown: url.shown)
+        guard let host = Self.part(written, CURLUPART_HOST), !host.utf8.allSatisfy({ $0 < 0x80 })
+        else {
+            handle = written
+            return
+        }
+        // In its ASCII form a name may turn out to be an address (fullwidth digits), so it is read anew.
+        defer { curl_url_cleanup(written) }
+        guard let text = Self.part(written, CURLUPART_URL, CURLU_PUNYCODE) else {
+            throw FetchError(.badURL, "\(url): the host's name is no international name (IDNA)")
+        }
+        handle = try Self.parse(text, shown: url.shown)
+    }
+
+    deinit { curl_url_cleanup(handle) }
+
+    /// The whole URL, secrets included.
+    var text: String { Self.part(handle, CURLUPART_URL) ?? "" }
+
+    /// In ASCII, an IPv6 address in its brackets.
+    var host: ByteString { ByteString(Self.part(handle, CURLUPART_HOST) ?? "") }
+
+    /// What a credential is for.
+    var origin: Origin {
+        Origin(
+            scheme: Self.part(handle, CURLUPART_SCHEME) ?? "", host: host,
+            port: Self.part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT).flatMap { Int($0) })
+    }
+
+    var hasUser: Bool { Self.part(handle, CURLUPART_USER) != nil }
+
+    /// Takes over the user and the password of another.
+    func takeUser(of other: CurlURL) {
+        for part in [CURLUPART_USER, CURLUPART_PASSWORD] {
+            // As they are written there, escapes and all.
+            if let text = Self.part(other.handle, part) {
+                _ = curl_url_set(handle, part, text, 0)
+            }
+        }
+    }
+
+    /// Where a redirect's Location leads to from here (RFC 3986, section 5), without user, password and
+    /// fragment; nil for a Location that libcurl finds no reference in.
+    func resolve(_ location: ByteString) -> ByteString? {
+        guard let target = curl_url_dup(handle) else { return nil }
+        defer { curl_url_cleanup(target) }
+        let flags = CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME
+        guard curl_url_set(target, CURLUPART_URL, location.string, UInt32(flags)) == CURLUE_OK
+        else {
+            return nil
+        }
+        for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
+            guard curl_url_set(target, part, nil, 0) == CURLUE_OK else { return nil }
+        }
+        return Self.part(target, CURLUPART_URL).map { ByteString($0) }
+    }
+
+    private static func parse(_ text: String, shown: RedactedURL) throws(FetchError)
+        -> OpaquePointer
+    {
+        guard let handle = curl_url() else {
+            throw FetchError(.transferFailed, "\(shown): out of memory", fault: .scarce)
+        }
+        let result = curl_url_set(handle, CURLUPART_URL, text, 0)
+        guard result == CURLUE_OK else {
+            curl_url_cleanup(handle)
+            throw FetchError(
+                .badURL,
+                "\(shown): libcurl finds no URL in it: \(String(cString: curl_url_strerror(result)))"
+            )
+        }
+        return handle
+    }
+
+    private static func part(
+        _ handle: OpaquePointer, _ part: CURLUPart, _ flags: CInt = 0
+    ) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else {
+            return nil
+        }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}

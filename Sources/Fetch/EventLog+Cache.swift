@@ -1,0 +1,46 @@
+import DarkroomCore
+
+/// What is said about the cache.
+extension EventLog {
+    package func cacheOpened(_ path: String, limit: Int) {
+        say(
+            .cacheOpened, "Answers are kept in \(path), up to \(Units.bytes(limit))",
+            [.bytes: "\(limit)"])
+    }
+
+    /// There is none, which costs time only.
+    ///
+    /// - Parameter isMissed: whether there should have been one.
+    package func cacheUnused(_ path: String, because reason: String, isMissed: Bool) {
+        say(
+            .cacheUnused, worse: isMissed,
+            "\(path) is not used as a cache: \(reason); each source is fetched anew, and by each manifest for itself"
+        )
+    }
+
+    func cacheDiscarded(_ path: String, because reason: String) {
+        say(.cacheDiscarded, "\(path) was discarded: \(reason); its source is fetched anew")
+    }
+
+    func cacheTroubled(_ error: FileError) {
+        say(
+            .cacheTroubled,
+            "\(error.message); images do not suffer from it, but what cannot be kept is fetched again",
+            [.error: error.code])
+    }
+
+    func cacheHasNoRoom(_ path: String) {
+        say(
+            .cacheTroubled,
+            "Nothing is added to the cache in \(path), for its file system has less than 5 % or 1 GiB free",
+            [.error: "cache-low-space"])
+    }
+
+    func cacheEvicted(_ count: Int, bytes: Int) {
+        metrics.cacheEvictions.add(count)
+        say(
+            .cacheEvicted,
+            "\(Words.count(count, "answer")) removed from the cache to make room, \(Units.bytes(bytes))",
+            [.bytes: "\(bytes)", .count: "\(count)"])
+    }
+}

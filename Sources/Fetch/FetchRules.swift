@@ -1,0 +1,55 @@
+import DarkroomCore
+
+/// What may be fetched, from whom, and what is said to whom.
+package struct FetchRules: Sendable, Equatable {
+    package var addresses: AddressRules
+    package var hosts: HostRules
+    package var headers: OriginHeaders
+
+    package init(
+        addresses: AddressRules = AddressRules(), hosts: HostRules = HostRules(),
+        headers: OriginHeaders = OriginHeaders()
+    ) {
+        self.addresses = addresses
+        self.hosts = hosts
+        self.headers = headers
+    }
+
+    /// Why something may not be fetched.
+    package struct Refusal: Sendable, Equatable {
+        package var code: FetchError.Code
+        /// What follows the URL in a message. Holds the host and nothing else of it.
+        package var words: String
+    }
+
+    /// Why a host may not be asked at all, told before its name is resolved; nil if it may.
+    ///
+    /// - Parameter host: as libcurl's URL parser gives it. One that is an address is judged as one.
+    package func refusal(host: ByteString) -> Refusal? {
+        let name = HostName(host)
+        if case .denied(let rule) = hosts.verdict(name) {
+            return Refusal(
+                code: .hostForbidden, words: "the host \(name) is not allowed: \(rule)")
+        }
+        if case .address(let address) = name { return refusal(address: address, host: host) }
+        guard name.isLocalhost else { return nil }
+        // Also where a proxy would resolve it: what answers there is not for manifests to ask.
+        let refusals = Self.loopback.map { refusal(address: $0, host: host) }
+        return refusals.contains(nil) ? nil : refusals[0]
+    }
+
+    /// What `localhost` is (RFC 6761, 6.3): one of them must be allowed.
+    private static let loopback = [IPAddress(v4: 0x7F00_0001), IPAddress(v6: 1)]
+
+    /// Why a host may not be connected to at this address, which it has or its name resolves to.
+    package func refusal(address: IPAddress, host: ByteString) -> Refusal? {
+        guard case .denied(let kind) = addresses.verdict(address) else { return nil }
+        let name = HostName(host)
+        let subject =
+            name == .address(address)
+            ? "the address \(address)" : "the host \(name) has the address \(address), which"
+        return Refusal(
+            code: .addressForbidden,
+            words: "\(subject) is not a global one (\(kind)); downloads.allowNetworks can open it")
+    }
+}

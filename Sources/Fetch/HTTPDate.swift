@@ -1,0 +1,173 @@
+import Glibc
+
+/// A moment as HTTP writes it, to the second (RFC 9110, 5.6.7).
+package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
+    package var secondsSince1970: Int64
+
+    package init(secondsSince1970: Int64) {
+        self.secondsSince1970 = secondsSince1970
+    }
+
+    /// From one of the three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`,
+    /// `Sun Nov  6 08:49:37 1994`. In letters of either case, and with UTC for GMT (RFC 9111, 4.2). The
+    /// day of the week must be one, and is not held against the date.
+    ///
+    /// - Parameter now: seconds since 1970; a year of two digits that would be more than 50 years after
+    ///   it is of the century before.
+    package init?(_ bytes: some Collection<UInt8>, now: Int64 = HTTPDate.now.secondsSince1970) {
+        // No format is longer: "Wednesday, 06-Nov-94 08:49:37 GMT".
+        guard bytes.count <= 40 else { return nil }
+        var scanner = Scanner(rest: bytes.map { $0 | (Self.isCapital($0) ? 0x20 : 0) }[...])
+        guard let seconds = scanner.date(now: now) else { return nil }
+        secondsSince1970 = seconds
+    }
+
+    package init?(_ text: some StringProtocol, now: Int64 = HTTPDate.now.secondsSince1970) {
+        self.init(Array(text.utf8), now: now)
+    }
+
+    package static var now: HTTPDate { HTTPDate(secondsSince1970: Int64(time(nil))) }
+
+    package static func < (left: HTTPDate, right: HTTPDate) -> Bool {
+        left.secondsSince1970 < right.secondsSince1970
+    }
+
+    private static func isCapital(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+    }
+}
+
+extension HTTPDate: CustomStringConvertible {
+    /// The format that programs write: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    package var description: String {
+        let date = tm(secondsSince1970: secondsSince1970)
+        return "\(Self.weekdays[Int(date.tm_wday)].prefix(3)), \(two(date.tm_mday)) "
+            + "\(Self.months[Int(date.tm_mon)]) \(four(date.year)) "
+            + "\(two(date.tm_hour)):\(two(date.tm_min)):\(two(date.tm_sec)) GMT"
+    }
+
+    private func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    private func four(_ number: Int64) -> String {
+        String(repeating: "0", count: max(0, 4 - "\(number)".utf8.count)) + "\(number)"
+    }
+
+    fileprivate static let weekdays = [
+        "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+    ]
+    fileprivate static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+}
+
+/// Reads a date in small letters, from its beginning to its end.
+private struct Scanner {
+    var rest: ArraySlice<UInt8>
+
+    /// Seconds since 1970.
+    mutating func date(now: Int64) -> Int64? {
+        guard let weekday = word() else { return nil }
+        let isLong = HTTPDate.weekdays.contains { $0.lowercased() == weekday }
+        guard isLong || HTTPDate.weekdays.contains(where: { $0.prefix(3).lowercased() == weekday })
+        else { return nil }
+        if isLong { return rfc850(now: now) }
+        return take(",") ? fixed() : asctime()
+    }
+
+    /// ` 06 Nov 1994 08:49:37 GMT`
+    private mutating func fixed() -> Int64? {
+        guard take(" "), let day = number(2), take(" "), let month = month(), take(" "),
+            let year = number(4), take(" "), let time = time(), zone()
+        else { return nil }
+        return seconds(year, month, day, time)
+    }
+
+    /// `, 06-Nov-94 08:49:37 GMT`
+    private mutating func rfc850(now: Int64) -> Int64? {
+        guard take(", "), let day = number(2), take("-"), let month = month(), take("-"),
+            let year = number(2), take(" "), let time = time(), zone()
+        else { return nil }
+        let thisYear = tm(secondsSince1970: now).year
+        var full = thisYear - thisYear % 100 + year
+        if full > thisYear + 50 { full -= 100 }
+        return seconds(full, month, day, time)
+    }
+
+    /// ` Nov  6 08:49:37 1994`
+    private mutating func asctime() -> Int64? {
+        guard take(" "), let month = month(), take(" ") else { return nil }
+        guard let day = take(" ") ? number(1) : number(2), take(" "), let time = time(), take(" "),
+            let year = number(4), rest.isEmpty
+        else { return nil }
+        return seconds(year, month, day, time)
+    }
+
+    private func seconds(_ year: Int64, _ month: Int, _ day: Int64, _ time: Int64) -> Int64? {
+        tm.seconds(year: year, month: month, day: day, second: time)
+    }
+
+    /// The seconds of `08:49:37`. A leap second is the one before it: our days have none.
+    private mutating func time() -> Int64? {
+        guard let hour = number(2), take(":"), let minute = number(2), take(":"),
+            let second = number(2), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        return hour * 3600 + minute * 60 + min(second, 59)
+    }
+
+    private mutating func zone() -> Bool {
+        (take(" gmt") || take(" utc")) && rest.isEmpty
+    }
+
+    private mutating func month() -> Int? {
+        guard let name = word() else { return nil }
+        return HTTPDate.months.firstIndex { $0.lowercased() == name }.map { $0 + 1 }
+    }
+
+    private mutating func word() -> String? {
+        let letters = rest.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+        rest = rest.dropFirst(letters.count)
+        return letters.isEmpty ? nil : String(decoding: letters, as: UTF8.self)
+    }
+
+    private mutating func number(_ digits: Int) -> Int64? {
+        let text = rest.prefix(digits)
+        guard text.count == digits,
+            text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        rest = rest.dropFirst(digits)
+        return text.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+    }
+
+    private mutating func take(_ text: String) -> Bool {
+        guard rest.starts(with: text.utf8) else { return false }
+        rest = rest.dropFirst(text.utf8.count)
+        return true
+    }
+}
+
+/// A moment of UTC by the Gregorian calendar, of which the C library does the arithmetic.
+extension tm {
+    fileprivate init(secondsSince1970 seconds: Int64) {
+        self.init()
+        var seconds = time_t(seconds)
+        // What it cannot give, years beyond Int32, stays the beginning of 1900.
+        _ = gmtime_r(&seconds, &self)
+    }
+
+    fileprivate var year: Int64 { Int64(tm_year) + 1900 }
+
+    /// Seconds since 1970; nil for a day that its month does not have.
+    ///
+    /// - Parameters:
+    ///   - month: from 1.
+    ///   - second: of the day.
+    fileprivate static func seconds(year: Int64, month: Int, day: Int64, second: Int64) -> Int64? {
+        var date = tm()
+        date.tm_year = CInt(year - 1900)
+        date.tm_mon = CInt(month - 1)
+        date.tm_mday = CInt(day)
+        // It turns 31 November into 1 December.
+        let midnight = Int64(timegm(&date))
+        return date.tm_mon == month - 1 && date.tm_mday == day ? midnight + second : nil
+    }
+}

@@ -1,0 +1,75 @@
+import DarkroomCore
+
+/// Pieces that the values of HTTP's header fields are made of (RFC 9110, 5.6).
+enum HTTPField {
+    /// The value without the blanks around it.
+    static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let start = bytes.firstIndex { !isBlank($0) } ?? bytes.endIndex
+        let end = bytes.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
+        return bytes[start..<max(start, end)]
+    }
+
+    /// What a list has between its commas, blanks and empty elements left out. Of what has quoted
+    /// strings, this is not the way to read it.
+    static func elements(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        bytes.split(separator: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
+    }
+
+    /// A number of decimal digits alone; nil for anything else, and for one that is no Int64.
+    static func number(_ bytes: ArraySlice<UInt8>) -> Int64? {
+        guard isDigits(bytes) else { return nil }
+        var number: Int64 = 0
+        for byte in bytes {
+            let (product, overflows) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowsToo) = product.addingReportingOverflow(
+                Int64(byte - UInt8(ascii: "0")))
+            if overflows || overflowsToo { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    /// A number of seconds; one that is too large is the largest (RFC 9111, 1.2.2).
+    static func seconds(_ bytes: ArraySlice<UInt8>) -> Int? {
+        guard isDigits(bytes) else { return nil }
+        return Int(min(number(bytes) ?? .max, Int64(longestTime)))
+    }
+
+    /// 2³¹ seconds are 68 years.
+    static let longestTime = 1 << 31
+
+    static func isDigits(_ bytes: ArraySlice<UInt8>) -> Bool {
+        !bytes.isEmpty && bytes.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// Of what names of fields, directives and the like are made (RFC 9110, 5.6.2).
+    static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    /// A token in small letters; nil for what is none.
+    static func token(_ bytes: ArraySlice<UInt8>) -> ByteString? {
+        guard !bytes.isEmpty, bytes.allSatisfy(isToken) else { return nil }
+        return ByteString(decoding: bytes.map(smallLetter))
+    }
+
+    static func smallLetter(_ byte: UInt8) -> UInt8 {
+        byte.smallLetter
+    }
+
+    /// The text of a value of at most `limit` bytes; nil for a longer one and for one that holds control
+    /// characters or is no UTF-8.
+    static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> ByteString? {
+        guard !bytes.isEmpty, bytes.count <= limit,
+            bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+        else { return nil }
+        return ByteString(validating: bytes)
+    }
+}

@@ -1,0 +1,66 @@
+import DarkroomCore
+
+/// Request headers for single origins, `Authorization` above all: the content of `downloads.headers`.
+///
+/// They are secrets: no description has a value, and they go to the origin they are for and to no other,
+/// not after a redirect either.
+package struct OriginHeaders: Sendable, Equatable {
+    private var table: [Origin: [Header]]
+
+    package struct Header: Sendable, Equatable {
+        package let name: String
+        package let value: String
+
+        /// Throws for what no request can have, and for the names that belong to the transfer itself.
+        package init(name: String, value: String) throws(Problem) {
+            guard !name.isEmpty, name.utf8.allSatisfy(HTTPField.isToken) else {
+                throw Problem(message: "a header's name has letters, digits and hyphens only")
+            }
+            guard !Self.reserved.contains(ByteString(name).smallLetters),
+                !ByteString(name).smallLetters.hasPrefix("proxy-")
+            else { throw Problem(message: "\(name) is set by the transfer itself") }
+            guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw Problem(message: "\(name): a value has no line ends and control characters")
+            }
+            guard value.utf8.contains(where: { $0 != 0x20 && $0 != 0x09 }) else {
+                throw Problem(message: "\(name): the value is empty")
+            }
+            self.name = name
+            self.value = value
+        }
+
+        /// How the message is framed and routed, hop-by-hop fields (RFC 9110, 7.6.1), and conditions and
+        /// codings that decide what the body is.
+        private static let reserved: Set<ByteString> = [
+            "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings",
+            "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
+            "keep-alive", "range", "te", "trailer", "transfer-encoding", "upgrade",
+        ]
+    }
+
+    /// A header or an origin that cannot be; `message` says why and holds no value.
+    package struct Problem: Error, Sendable, Equatable {
+        package let message: String
+    }
+
+    package init(_ table: [Origin: [Header]] = [:]) {
+        self.table = table
+    }
+
+    package var isEmpty: Bool { table.isEmpty }
+
+    /// Those to send along with a request to `origin`, in the order of the file.
+    package func headers(for origin: Origin) -> [(name: String, value: String)] {
+        table[origin, default: []].map { ($0.name, $0.value) }
+    }
+}
+
+extension OriginHeaders: CustomStringConvertible, CustomReflectable {
+    package var description: String { "headers for \(table.count) origins" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension OriginHeaders.Header: CustomStringConvertible, CustomReflectable {
+    package var description: String { "\(name): …" }
+    package var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}

@@ -1,0 +1,162 @@
+import DarkroomCore
+import Foundation
+import Glibc
+import SystemPackage
+import Yams
+
+/// The file of `downloads.headers`: YAML, a map from origins to maps from header names to values.
+///
+///     https://pictures.example.org:
+///       Authorization: Bearer 0123456789
+///
+/// What is wrong with it is told with its line, and never with a value of it: those are secrets.
+package struct OriginHeadersFile {
+    package private(set) var headers = OriginHeaders()
+    package private(set) var problems: [String] = []
+    /// Whether the file's mode lets every user of the machine read it.
+    package private(set) var isExposed = false
+    /// Whether there is no such file.
+    package private(set) var isMissing = false
+
+    private let path: String
+    private var table: [Origin: [OriginHeaders.Header]] = [:]
+
+    /// Far more than the headers of some thousand hosts.
+    private static let maximumBytes = 1 << 20
+
+    /// Reads the file `path`; whatever is wrong is in `problems`.
+    package init(path: String) {
+        self.path = path
+        do throws(FileProblem) {
+            let text = try readText()
+            read(text)
+        } catch {
+            problems.append("\(path): \(error.words)")
+        }
+        headers = OriginHeaders(table)
+    }
+
+    /// Reads a file's text, with `path` to name it by.
+    init(path: String, text: String) {
+        self.path = path
+        read(text)
+        headers = OriginHeaders(table)
+    }
+
+    private struct FileProblem: Error {
+        var words: String
+    }
+
+    private mutating func readText() throws(FileProblem) -> String {
+        let descriptor: Descriptor
+        do throws(Errno) {
+            // Not to wait for the other end where somebody has put a fifo.
+            descriptor = Descriptor(
+                owning: try retryingInterrupts { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) })
+        } catch {
+            isMissing = error == .noSuchFileOrDirectory
+            throw FileProblem(words: "cannot be read: \(error)")
+        }
+        var status = stat()
+        guard fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw FileProblem(words: "is not a file")
+        }
+        guard status.length <= Self.maximumBytes else {
+            throw FileProblem(words: "has more than \(Units.bytes(Self.maximumBytes))")
+        }
+        isExposed = status.st_mode & S_IROTH != 0
+        let file = FileHandle(fileDescriptor: descriptor.number, closeOnDealloc: false)
+        guard let data = try? file.read(upToCount: Self.maximumBytes) ?? Data(),
+            let text = String(validating: data, as: UTF8.self)
+        else { throw FileProblem(words: "cannot be read as UTF-8 text") }
+        return text
+    }
+
+    private mutating func read(_ text: String) {
+        do {
+            guard let root = try Yams.compose(yaml: text), root.null == nil else { return }
+            guard case .mapping(let origins) = root else {
+                return complain(root, "must be a map from origins to headers")
+            }
+            for (key, value) in origins { readOrigin(key, value) }
+        } catch {
+            problems.append(
+                path + Self.place(of: error) + ": this is no YAML, or a key comes twice")
+        }
+    }
+
+    /// The line where YAML breaks off, and nothing else of the error: it quotes the file.
+    private static func place(of error: any Error) -> String {
+        switch error as? YamlError {
+        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _):
+            ":\(mark.line)"
+        case .duplicatedKeysInMapping(_, let context): ":\(context.mark.line)"
+        default: ""
+        }
+    }
+
+    private mutating func readOrigin(_ key: Node, _ value: Node) {
+        let origin: Origin
+        do throws(OriginHeaders.Problem) {
+            guard let text = key.scalar?.string else { return complain(key, "is no origin") }
+            origin = try Origin(configured: text)
+        } catch {
+            return complain(key, error.message)
+        }
+        guard table[origin] == nil else { return complain(key, "\(origin) comes twice") }
+        guard case .mapping(let headers) = value else {
+            return complain(key, "\(origin): must be a map from header names to values")
+        }
+        var known: Set<ByteString> = []
+        table[origin] = []
+        for (nameNode, valueNode) in headers {
+            do throws(OriginHeaders.Problem) {
+                // A date or a number, too, is a text here; what is no scalar is none.
+                guard let name = nameNode.scalar?.string, let text = valueNode.scalar?.string else {
+                    return complain(nameNode, "\(origin): a header's value must be a text")
+                }
+                let header = try OriginHeaders.Header(name: name, value: text)
+                guard known.insert(ByteString(name).smallLetters).inserted else {
+                    return complain(nameNode, "\(origin): \(name) comes twice")
+                }
+                table[origin, default: []].append(header)
+            } catch {
+                complain(nameNode, "\(origin): \(error.message)")
+            }
+        }
+    }
+
+    private mutating func complain(_ node: Node, _ words: String) {
+        problems.append("\(path):\(node.mark?.line ?? 1): \(words)")
+    }
+}
+
+extension Origin {
+    /// From `https://HOST[:PORT]`, `http://HOST[:PORT]`, or `HOST[:PORT]` for https.
+    init(configured text: String) throws(OriginHeaders.Problem) {
+        var scheme = "https"
+        var rest = text[...]
+        if let separator = text.firstRange(of: "://") {
+            scheme = text[..<separator.lowerBound].lowercased()
+            rest = text[separator.upperBound...]
+        }
+        let form = "an origin is https://HOST, http://HOST or HOST, with :PORT behind it or without"
+        guard ["http", "https"].contains(scheme) else {
+            throw OriginHeaders.Problem(message: form)
+        }
+        do throws(URLAuthority.Problem) {
+            let authority = try URLAuthority(ByteString(rest))
+            // Whatever comes before an @ here would be a secret in the wrong place.
+            guard authority.userInformation == nil else {
+                throw URLAuthority.Problem(message: "a user and password are written as a header")
+            }
+            guard authority.host.utf8.allSatisfy({ $0 < 0x80 }) else {
+                throw URLAuthority.Problem(
+                    message: "a name in other letters is written in its ASCII form, xn--…")
+            }
+            self.init(scheme: scheme, host: authority.host, port: authority.port)
+        } catch {
+            throw OriginHeaders.Problem(message: "\(form): \(error.message)")
+        }
+    }
+}

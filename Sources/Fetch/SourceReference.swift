@@ -1,0 +1,161 @@
+import DarkroomCore
+
+/// Where a picture comes from, as a manifest's `source` names it.
+package enum SourceReference: Sendable, Hashable {
+    /// `http://…` or `https://…`.
+    case remote(RemoteURL)
+    /// A path beneath one of the source roots: relative to each of them in turn, or absolute.
+    /// From a plain path or a `file:` URL.
+    case local(path: String)
+
+    package init(_ source: ByteString) throws(FetchError) {
+        let shown = RedactedURL(source.string)
+        guard !source.isEmpty else { throw FetchError(.badURL, "the source is empty") }
+        // libcurl and the system take C strings: a NUL would silently cut the name.
+        guard !source.utf8.contains(0) else {
+            throw FetchError(.badURL, "\(shown): the source has a NUL in it")
+        }
+        guard let scheme = RedactedURL.scheme(of: source.string) else {
+            self = .local(path: source.string)
+            return
+        }
+        switch scheme.smallLetters {
+        case "http", "https": self = .remote(try RemoteURL(source))
+        case "file": self = .local(path: try Self.path(ofFileURL: source, shown: shown))
+        default:
+            throw FetchError(
+                .unsupportedScheme,
+                "\(shown): what comes before the first colon is not one of the schemes http, https "
+                    + "and file (a relative path with a colon in its first part begins with ./)")
+        }
+    }
+
+    /// The path of a `file:` URL (RFC 8089): no host or `localhost`, absolute, its bytes UTF-8.
+    private static func path(
+        ofFileURL source: ByteString, shown: RedactedURL
+    ) throws(FetchError) -> String {
+        var rest = source.utf8.dropFirst("file:".utf8.count)
+        if rest.starts(with: "//".utf8) {
+            rest = rest.dropFirst(2)
+            let host = rest.prefix { $0 != UInt8(ascii: "/") }
+            guard host.isEmpty || ByteString(host).smallLetters == "localhost" else {
+                throw FetchError(
+                    .badURL, "\(shown): a file: URL names a path of this machine, not of a host")
+            }
+            rest = rest.dropFirst(host.count)
+        }
+        guard rest.first == UInt8(ascii: "/") else {
+            throw FetchError(.badURL, "\(shown): the path of a file: URL is absolute")
+        }
+        guard !rest.contains(UInt8(ascii: "?")), !rest.contains(UInt8(ascii: "#")) else {
+            throw FetchError(
+                .badURL,
+                "\(shown): a file: URL has no query and no fragment (?, # in a name are %3F, %23)")
+        }
+        guard let path = decodePercent(rest) else {
+            throw FetchError(
+                .badURL, "\(shown): the path's %-escapes are broken, or no UTF-8, or hide a NUL")
+        }
+        return path
+    }
+
+    /// nil if an escape is not `%` and two hexadecimal digits, or the result is no C string in UTF-8.
+    private static func decodePercent(_ text: some Collection<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var iterator = text.makeIterator()
+        while let byte = iterator.next() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = iterator.next().flatMap(hexadecimal),
+                let low = iterator.next().flatMap(hexadecimal)
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+/// An `http:` or `https:` URL with a host, in ASCII without blanks: what libcurl can be given.
+///
+/// It may hold credentials. Its description, and so every interpolation of it, leaves them out.
+package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible
+{
+    /// The whole URL, secrets included: for libcurl only.
+    package let text: ByteString
+    package let shown: RedactedURL
+    /// `http` or `https`.
+    package let scheme: String
+
+    /// What a source or a redirect may have, in bytes: longer than any server takes.
+    package static let maximumBytes = 8192
+
+    /// What a server sees of it: all but the fragment.
+    package var requested: ByteString { ByteString(text.utf8.prefix { $0 != UInt8(ascii: "#") }) }
+
+    package var description: String { shown.description }
+    package var debugDescription: String { shown.description }
+
+    /// Blanks and characters beyond ASCII in path and query are percent-encoded as UTF-8, as
+    /// browsers do with what a user types; in a host's name they are left to libcurl's IDN.
+    package init(_ source: ByteString) throws(FetchError) {
+        shown = RedactedURL(source.string)
+        let written = RedactedURL.scheme(of: source.string) ?? ""
+        switch written.smallLetters {
+        case "http": scheme = "http"
+        case "https": scheme = "https"
+        default:
+            throw FetchError(.unsupportedScheme, "\(shown): the scheme is not http or https")
+        }
+        guard source.utf8.count <= Self.maximumBytes else {
+            throw FetchError(
+                .badURL,
+                "\(shown): the URL has \(source.utf8.count) bytes; the limit is "
+                    + "\(Self.maximumBytes)")
+        }
+        guard source.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw FetchError(.badURL, "\(shown): the URL has a control character in it")
+        }
+        // libcurl would also take one slash or three; then its idea of the host differs from ours.
+        let rest = source.utf8.dropFirst(written.utf8.count + 1)
+        guard rest.starts(with: "//".utf8) else {
+            throw FetchError(.badURL, "\(shown): //, a host and a path follow the scheme")
+        }
+        let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
+        do throws(URLAuthority.Problem) {
+            _ = try URLAuthority(ByteString(authority))
+        } catch {
+            throw FetchError(.badURL, "\(shown): \(error.message)")
+        }
+        text = ByteString(
+            written.string + "://" + String(Substring(authority))
+                + Self.encode(rest.dropFirst(2 + authority.count)))
+    }
+
+    private static func encode(_ text: Substring.UTF8View) -> String {
+        guard text.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else {
+            return String(Substring(text))
+        }
+        let digits = Array("0123456789ABCDEF".utf8)
+        var encoded: [UInt8] = []
+        for byte in text {
+            if byte <= 0x20 || byte >= 0x7F {
+                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            } else {
+                encoded.append(byte)
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}

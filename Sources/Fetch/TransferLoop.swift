@@ -1,0 +1,224 @@
+import CCurl
+import CShims
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// What the engine's thread does: it owns the transfers and all their handles, and nobody else sees
+/// it.
+final class TransferLoop {
+    private let mailbox: TransferMailbox
+    private let poll: EventPoll
+    /// The pool that transfers begin in.
+    private var current: MultiHandle
+    /// Pools whose connections may not be used any more but by the transfers that they have.
+    private var retired: [MultiHandle] = []
+    private var lastPool: UInt32 = 0
+    private var settings: TransferSettings
+    private var running: [TransferID: (handle: EasyHandle, pool: MultiHandle)] = [:]
+    /// Handles without a transfer, to be used again.
+    private var idle: [EasyHandle] = []
+
+    init(
+        mailbox: TransferMailbox, wakeup: Wakeup, settings: TransferSettings
+    ) throws(FetchError) {
+        do throws(Errno) {
+            poll = try EventPoll(wakeup: wakeup)
+        } catch {
+            throw TransferEngine.noEngine("\(error)", error.storageFault)
+        }
+        guard let multi = MultiHandle(number: 0, poll: poll) else {
+            throw TransferEngine.noEngine("libcurl has no memory", .scarce)
+        }
+        self.mailbox = mailbox
+        self.settings = settings
+        current = multi
+        current.keep(connections: settings.connections)
+    }
+
+    /// Goes round until the mailbox is closed, then cancels what is left.
+    func run() {
+        while true {
+            let (commands, isClosed) = mailbox.collect()
+            commands.forEach(obey)
+            if isClosed { break }
+            fire()
+            finishDone()
+            for event in sleep() { act(on: event) }
+        }
+        running.keys.forEach(cancel)
+        idle = []
+    }
+
+    // MARK: What happens
+
+    private var pools: [MultiHandle] { retired + [current] }
+
+    private func fire() {
+        let now = Clock.nanoseconds
+        for pool in pools { judge(pool.fire(now: now), pool) }
+    }
+
+    private func act(on event: darkroom_poll_event) {
+        // A pool that is gone has no transfer left that its last sockets could matter to.
+        guard let pool = pools.first(where: { $0.number == event.owner }) else { return }
+        judge(pool.act(on: event.file, flags: event.ready), pool)
+    }
+
+    /// Until a socket is ready, a time limit of libcurl's is reached, or somebody wakes it up; with
+    /// nothing to do, an hour.
+    private func sleep() -> [darkroom_poll_event] {
+        let now = Clock.nanoseconds
+        let due = pools.contains(where: \.isDue) ? now : pools.compactMap(\.due).min() ?? .max
+        // Rounded up: before its time libcurl has nothing to do.
+        let milliseconds = due <= now ? 0 : min(3_600_000, (due - now - 1) / 1_000_000 + 1)
+        do throws(Errno) {
+            return try poll.wait(milliseconds: CInt(milliseconds))
+        } catch {
+            // Never of a descriptor that is open; but it must not be asked again without a pause.
+            usleep(100_000)
+            return []
+        }
+    }
+
+    /// Reports the transfers that libcurl has ended, and goes on with those that lead elsewhere.
+    private func finishDone() {
+        for pool in pools {
+            while let (handle, result) = pool.nextDone() {
+                finish(handle, result, pool)
+            }
+        }
+        retired.removeAll { $0.count == 0 }
+    }
+
+    private func finish(_ handle: EasyHandle, _ result: CURLcode, _ pool: MultiHandle) {
+        guard let transfer = handle.transfer else { return }
+        transfer.connections += darkroom_curl_get_long(handle.curl, CURLINFO_NUM_CONNECTS)
+        let outcome: Result<TransferReport, FetchError>
+        do throws(FetchError) {
+            // What the handle knows of the answer is gone with the next request, so it is looked at first.
+            let failure = FetchError(transfer, result: result, handle: handle)
+            if try transfer.advance(after: result) {
+                pool.remove(handle)
+                return start(transfer, handle, pool)
+            }
+            outcome = failure.map(Result.failure) ?? Self.report(transfer)
+        } catch {
+            outcome = .failure(error)
+        }
+        release(handle, pool)
+        transfer.completion(outcome)
+    }
+
+    /// An error of libcurl's that concerns no single transfer ends all of the pool's.
+    private func judge(_ code: CURLMcode, _ pool: MultiHandle) {
+        if code == CURLM_OK { return }
+        for (handle, owner) in running.values where owner === pool {
+            guard let transfer = handle.transfer else { continue }
+            release(handle, pool)
+            transfer.completion(.failure(Self.failure(code, of: transfer)))
+        }
+        if pool === current { renewPool() }
+    }
+
+    // MARK: What is asked for
+
+    private func obey(_ command: TransferMailbox.Command) {
+        switch command {
+        case .start(let id, let request, let completion): begin(id, request, completion)
+        case .cancel(let id): cancel(id)
+        case .cancelUnanswered:
+            for (id, run) in running where run.handle.transfer?.reader.head == nil { cancel(id) }
+        case .update(let settings): adopt(settings)
+        }
+    }
+
+    private func adopt(_ settings: TransferSettings) {
+        let former = self.settings
+        self.settings = settings
+        if !settings.shareConnections(with: former) { renewPool() }
+        current.keep(connections: settings.connections)
+        idle.removeLast(max(0, idle.count - settings.connections))
+    }
+
+    /// Lets go of all connections: at once of those that are idle, of the others when their transfers have
+    /// ended.
+    private func renewPool() {
+        // Without the memory for another, the present one has to do.
+        guard let pool = MultiHandle(number: lastPool + 1, poll: poll) else { return }
+        lastPool += 1
+        if current.count > 0 { retired.append(current) }
+        current = pool
+        current.keep(connections: settings.connections)
+    }
+
+    private func begin(
+        _ id: TransferID, _ request: TransferRequest,
+        _ completion: @escaping TransferEngine.Completion
+    ) {
+        let transfer: Transfer
+        do throws(FetchError) {
+            transfer = try Transfer(id, request, settings: settings, completion: completion)
+        } catch {
+            return completion(.failure(error))
+        }
+        guard let handle = idle.popLast() ?? EasyHandle() else {
+            return completion(
+                .failure(
+                    FetchError(.transferFailed, "\(request.url): out of memory", fault: .scarce)))
+        }
+        start(transfer, handle, current)
+    }
+
+    /// Makes the transfer's present request.
+    private func start(_ transfer: Transfer, _ handle: EasyHandle, _ pool: MultiHandle) {
+        do throws(FetchError) {
+            try handle.begin(transfer)
+            let added = pool.add(handle)
+            guard added == CURLM_OK else { throw Self.failure(added, of: transfer) }
+            running[transfer.id] = (handle, pool)
+        } catch {
+            running[transfer.id] = nil
+            _ = handle.end()
+            transfer.completion(.failure(error))
+        }
+    }
+
+    private func cancel(_ id: TransferID) {
+        guard let (handle, pool) = running[id], let transfer = handle.transfer else { return }
+        release(handle, pool)
+        transfer.completion(.failure(.cancelled(transfer.request.url)))
+    }
+
+    private func release(_ handle: EasyHandle, _ pool: MultiHandle) {
+        pool.remove(handle)
+        if let transfer = handle.end() { running[transfer.id] = nil }
+        if idle.count < settings.connections { idle.append(handle) }
+    }
+
+    // MARK: What is told
+
+    private static func report(_ transfer: Transfer) -> Result<TransferReport, FetchError> {
+        guard let head = transfer.reader.head, let plan = transfer.plan,
+            plan.isKept || plan == .notModified
+        else {
+            return .failure(FetchError(.badResponse, "\(transfer.place): no answer"))
+        }
+        return .success(
+            TransferReport(
+                request: transfer.request, effectiveURL: transfer.hop.shown,
+                target: transfer.hop.target, response: head,
+                isNotModified: plan == .notModified, bytes: transfer.body.bytes,
+                prefix: transfer.body.prefix, crc32: transfer.body.crc32,
+                resumedFrom: transfer.body.resumedFrom, redirects: transfer.redirects,
+                elapsed: ContinuousClock.now - transfer.started,
+                reusedConnection: transfer.connections == 0))
+    }
+
+    private static func failure(_ code: CURLMcode, of transfer: Transfer) -> FetchError {
+        let words = String(cString: curl_multi_strerror(code))
+        return FetchError(
+            .transferFailed, "\(transfer.place): \(words)",
+            fault: code == CURLM_OUT_OF_MEMORY ? .scarce : nil)
+    }
+}

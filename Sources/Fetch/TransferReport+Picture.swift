@@ -1,0 +1,29 @@
+import DarkroomCore
+import DarkroomPicture
+
+extension TransferReport {
+    /// What arrived, if it is a picture of a kind that can be read; told from the body's first bytes,
+    /// for a Content-Type promises much and a web server answers many a missing picture with a page.
+    package func pictureKind() throws(FetchError) -> PictureKind {
+        let kind = PictureKind(prefix: prefix)
+        if kind.isReadable { return kind }
+        let answer = "\(shownURL): the server answered with \(kind.words)"
+        let type = contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
+        if kind.isPicture {
+            throw FetchError(.unsupportedFormat, "\(answer)\(type); \(PictureKind.rule)")
+        }
+        throw FetchError(kind == .html ? .htmlPage : .notAPicture, answer + type)
+    }
+
+    /// The URL asked for and, if it is another, the one that answered.
+    private var shownURL: String {
+        redirects == 0
+            ? "\(request.url)" : "\(request.url), redirected to \(effectiveURL)"
+    }
+
+    /// The type without its parameters, as far as it is one (RFC 9110, section 8.3.1).
+    private static func printable(_ contentType: ByteString) -> String {
+        let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }.prefix(80)
+        return String(decoding: type.filter { $0 > 0x20 && $0 < 0x7F }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,108 @@
+import DarkroomCore
+
+/// The part of an http URL between `//` and the path: `ann:pw@host:8080`.
+///
+/// Stricter than libcurl and browsers where these differ from each other: what one program takes for a
+/// user may be the host of another, so that is refused.
+package struct URLAuthority: Sendable {
+    /// `user:password` as it is written; nil without an `@`.
+    package var userInformation: ByteString?
+    /// As it is written, IPv6 in its brackets.
+    package var host: ByteString
+    /// nil where the scheme's own holds.
+    package var port: Int?
+
+    /// Why a text is none, in words that hold nothing of the user and password.
+    package struct Problem: Error, Sendable, Equatable {
+        package let message: String
+    }
+
+    package init(_ text: ByteString) throws(Problem) {
+        guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+            throw Problem(message: "a blank or a control character is before the path")
+        }
+        guard !text.utf8.contains(UInt8(ascii: "\\")) else {
+            throw Problem(message: #"a \ is before the path, which some programs read as a /"#)
+        }
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        guard parts.count <= 2 else {
+            throw Problem(message: "an @ within a user or password is written %40")
+        }
+        userInformation = parts.count == 2 ? ByteString(parts[0]) : nil
+        let place = parts[parts.count - 1]
+        // Within brackets a colon is a part of the address.
+        let bracket = place.lastIndex(of: UInt8(ascii: "]")) ?? place.startIndex
+        let colon = place[bracket...].firstIndex(of: UInt8(ascii: ":"))
+        host = ByteString(place[..<(colon ?? place.endIndex)])
+        if let problem = Self.problem(ofHost: host) { throw Problem(message: problem) }
+        port = try colon.flatMap { (colon) throws(Problem) in
+            try Self.port(place[colon...].dropFirst())
+        }
+    }
+
+    /// Whether a URL, or a reference to one, has a `\` before its path. Browsers read it as a slash, libcurl
+    /// as a part of the user, which it drops.
+    static func hasBackslash(in reference: ByteString) -> Bool {
+        let scheme = RedactedURL.scheme(of: reference.string).map { $0.utf8.count + 1 } ?? 0
+        let rest = reference.utf8.dropFirst(scheme)
+        guard rest.starts(with: "//".utf8) else { return false }
+        return rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "\\"))
+    }
+
+    /// An empty one, as in `http://host:/`, is the scheme's.
+    private static func port(_ digits: Substring.UTF8View) throws(Problem) -> Int? {
+        if digits.isEmpty { return nil }
+        guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = Int(Substring(digits)), (1...65535).contains(number)
+        else { throw Problem(message: "the port is no number from 1 to 65535") }
+        return number
+    }
+
+    /// Letters of a host's name, without a dot at its end.
+    package static let maximumHost = 253
+
+    /// What is wrong with a host; nil if it can be one. Letters beyond ASCII are left to libcurl's IDN.
+    static func problem(ofHost host: ByteString) -> String? {
+        if host.isEmpty { return "the URL has no host" }
+        // RFC 1035, 2.3.4: 253 letters and the dot that says that a name is whole. Of other letters the ASCII form,
+        // which libcurl makes, is what counts; it has as many letters at least.
+        if host.unicodeScalars.count > maximumHost + 1 {
+            return "the host is longer than \(maximumHost) letters"
+        }
+        if host.utf8.first == UInt8(ascii: "[") {
+            let inner = host.utf8.dropFirst().prefix { $0 != UInt8(ascii: "]") }
+            if inner.contains(UInt8(ascii: "%")) { return "an IPv6 address in a URL has no zone" }
+            guard host.utf8.count == inner.count + 2, inner.contains(UInt8(ascii: ":")),
+                IPAddress(Substring(inner)) != nil
+            else { return "within the brackets is no IPv6 address" }
+            return nil
+        }
+        for byte in host.utf8 where byte < 0x80 && !isOfName(byte) {
+            return byte == UInt8(ascii: "%")
+                ? "the host has %-escapes in it"
+                : "the host has a character that names do not have"
+        }
+        let labels = host.utf8.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let named = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
+        if named.isEmpty || named.contains(where: \.isEmpty) {
+            return "the host has an empty label: two dots, or one at its beginning"
+        }
+        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        if named.contains(where: { $0.count > 63 }) {
+            return "a label of the host has more than 63 letters"
+        }
+        return nil
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import DarkroomCore
+
+/// What each image of a manifest waits for: the image it is made `from`, those that its filters lay over it, and
+/// those it comes `after`.
+package struct Dependencies: Sendable {
+    /// By image, in the manifest's order: `from` first, `after` last, no image twice. References to
+    /// unknown images are left out.
+    private var edges: [[Edge]]
+
+    private struct Edge {
+        let target: Int
+        let reference: ImageDraft.Reference
+    }
+
+    /// Resolves the names. Adds a problem for each that no image has, and for each image that would
+    /// wait for itself, by way of others or not.
+    package init(
+        of drafts: [ImageDraft], in format: ManifestFormat, names: inout NameTable,
+        problems: inout ProblemList
+    ) {
+        edges = []
+        edges.reserveCapacity(drafts.count)
+        // Mentions in filters that are known to name nothing: a list may be that of a million images.
+        var unknown: Set<Int> = []
+        for draft in drafts {
+            var own: [Edge] = []
+            var seen: Set<Int> = []
+            for reference in draft.references {
+                if let target = names.index(of: reference.name) {
+                    guard seen.insert(target).inserted else { continue }
+                    own.append(Edge(target: target, reference: reference))
+                } else {
+                    if case .filter(_, let number) = reference.role,
+                        !unknown.insert(number).inserted
+                    {
+                        continue
+                    }
+                    guard problems.listsMore else {
+                        problems.add(.unknownImage, "", at: .root, reference.place)
+                        continue
+                    }
+                    let suggestion = names.nearest(to: reference.name)
+                    problems.add(
+                        .unknownImage,
+                        "no image has the name ‘\(reference.name.shortened)’"
+                            + (suggestion == nil ? Self.advice(reference, of: draft, format) : ""),
+                        at: draft.path(of: reference), reference.place, suggestion: suggestion)
+                }
+            }
+            edges.append(own)
+        }
+        addCycles(of: drafts, &problems)
+    }
+
+    /// What to write where a source stands for the name of an image.
+    private static func advice(
+        _ reference: ImageDraft.Reference, of draft: ImageDraft, _ format: ManifestFormat
+    ) -> String {
+        guard OverlaySource.isSource(reference.name) else { return "" }
+        switch reference.role {
+        case .filter:
+            let isListed = if case .index = draft.path { true } else { false }
+            return OverlaySource.advice(reference.name, format, isListed: isListed)
+        case .from:
+            let form = WrittenForm.value(of: Document.Node(.text(reference.name), at: .none))
+            return form.map { "; write ‘\($0.written(in: format, key: "source"))’" } ?? ""
+        case .after: return ""
+        }
+    }
+
+    /// The image that this one is made from.
+    package func origin(of image: Int) -> Int? {
+        edges[image].first {
+            if case .from = $0.reference.role { true } else { false }
+        }?.target
+    }
+
+    /// The images that this one's filters lay over it, without the one that it is made from.
+    package func overlays(of image: Int) -> [Int] {
+        edges[image].compactMap { if case .filter = $0.reference.role { $0.target } else { nil } }
+    }
+
+    /// The images that this one comes after, without those it needs for itself.
+    package func after(of image: Int) -> [Int] {
+        edges[image].compactMap { if case .after = $0.reference.role { $0.target } else { nil } }
+    }
+
+    private enum Visit {
+        case new
+        /// On the way from the image that the walk began with, at this depth.
+        case open(Int)
+        case done
+    }
+
+    /// Walks all edges once, depth first. An edge that leads back to the way just come closes a
+    /// cycle; with those edges gone there would be none. Does not recurse, for a chain may be
+    /// 100,000 images.
+    private func addCycles(of drafts: [ImageDraft], _ problems: inout ProblemList) {
+        var visits = [Visit](repeating: .new, count: edges.count)
+        // The way from the start: images, and which of their edges comes next.
+        var way: [(image: Int, next: Int)] = []
+        for start in edges.indices {
+            guard case .new = visits[start] else { continue }
+            visits[start] = .open(0)
+            way.append((start, 0))
+            while let (image, next) = way.last {
+                guard next < edges[image].count else {
+                    visits[image] = .done
+                    way.removeLast()
+                    continue
+                }
+                way[way.count - 1].next += 1
+                let edge = edges[image][next]
+                switch visits[edge.target] {
+                case .done: break
+                case .new:
+                    visits[edge.target] = .open(way.count)
+                    way.append((edge.target, 0))
+                case .open(let depth):
+                    problems.add(
+                        .cycle, Self.words(way[depth...].lazy.map { drafts[$0.image].name }),
+                        at: drafts[image].path(of: edge.reference), edge.reference.place)
+                }
+            }
+        }
+    }
+
+    /// `a → b → a`, where the arrow means waits for; long cycles shortened.
+    private static func words(_ names: some Collection<ByteString>) -> String {
+        let shown = 8
+        guard let first = names.first else { return "" }
+        if names.count == 1 { return "the image ‘\(first.shortened)’ waits for itself" }
+        var words = names.prefix(shown).map { "‘\($0.shortened)’" }
+        if names.count > shown { words.append("… (\(names.count) images)") }
+        words.append("‘\(first.shortened)’")
+        return "images that wait for each other: " + words.joined(separator: " → ")
+    }
+}

@@ -1,0 +1,216 @@
+import DarkroomCore
+import DarkroomPicture
+
+extension FilterForm {
+    /// The parameters of a filter of which only values were given: `resize: 800` means its width.
+    static func parameters(
+        of specification: FilterSpecification, from node: Document.Node
+    ) -> WrittenForm {
+        if case .map(let map) = node.value { return parameters(of: specification, map.entries) }
+        var given: [WrittenForm.Entry] = []
+        let numbers = MeantNumber.all(in: node)
+        if !numbers.isEmpty {
+            given = entries(of: specification, numbers)
+        } else if node.boolean == nil {
+            // A name may be anything, so that it comes after what takes certain words.
+            let known =
+                specification.parameters.filter { $0.kind != .image }
+                + specification.parameters.filter { $0.kind == .image }
+            for parameter in known {
+                guard let value = value(for: parameter.kind, node) else { continue }
+                given = [WrittenForm.Entry(key: parameter.name, value: value)]
+                break
+            }
+        }
+        if given.isEmpty, node.boolean == nil, let first = specification.parameters.first {
+            given = [WrittenForm.Entry(key: first.name, value: placeholder(for: first))]
+        }
+        return .map(complete(given, of: specification))
+    }
+
+    /// Numbers alone: two are a width and a height where there are these, else each is the next parameter's.
+    private static func entries(
+        of specification: FilterSpecification, _ numbers: [MeantNumber]
+    ) -> [WrittenForm.Entry] {
+        let sides = specification.parameters.filter { ["width", "height"].contains($0.name) }
+        let numeric = specification.parameters.filter(\.isNumeric)
+        let starts = numeric.indices.map { Array(numeric[$0...].prefix(numbers.count)) }
+        let candidates = numbers.count == 2 && sides.count == 2 ? [sides] + starts : starts
+        for parameters in candidates where parameters.count == numbers.count {
+            let values = zip(parameters, numbers).compactMap { $1.argument(for: $0.kind) }
+            if values.count == numbers.count {
+                return zip(parameters, values).map {
+                    WrittenForm.Entry(key: $0.name, value: .value($1))
+                }
+            }
+        }
+        return []
+    }
+
+    static func parameters(
+        of specification: FilterSpecification, _ entries: [Document.Entry]
+    ) -> WrittenForm {
+        var given: [WrittenForm.Entry] = []
+        for entry in entries {
+            guard let parameter = specification.parameter(meantBy: entry.key),
+                !given.contains(where: { $0.key == parameter.name })
+            else { continue }
+            if let value = value(for: parameter.kind, entry.value) {
+                given.append(WrittenForm.Entry(key: parameter.name, value: value))
+            } else if parameter.isRequired || !meansNothing(entry.value) {
+                given.append(
+                    WrittenForm.Entry(key: parameter.name, value: placeholder(for: parameter)))
+            }
+        }
+        return .map(complete(given, of: specification))
+    }
+
+    /// Whether an optional parameter may as well not be there.
+    private static func meansNothing(_ node: Document.Node) -> Bool {
+        if node.isNull { return true }
+        return node.text.map { ["auto", "none", "default"].contains($0) } ?? false
+    }
+
+    /// The entries, what is required besides and, where they make no filter, the first further parameter with which
+    /// they do: `resize` needs a width or a height, though none of them is required.
+    private static func complete(
+        _ given: [WrittenForm.Entry], of specification: FilterSpecification
+    ) -> [WrittenForm.Entry] {
+        let missing = specification.parameters.filter { parameter in
+            parameter.isRequired && !given.contains { $0.key == parameter.name }
+        }
+        var entries =
+            missing.map { WrittenForm.Entry(key: $0.name, value: placeholder(for: $0)) } + given
+        let order = specification.parameters.map(\.name)
+        if !missing.isEmpty {
+            entries.sort {
+                (order.firstIndex(of: $0.key) ?? 0) < (order.firstIndex(of: $1.key) ?? 0)
+            }
+        }
+        guard let issue = issue(entries, of: specification) else { return entries }
+        // A colour that this filter does not take.
+        if let index = entries.firstIndex(where: { $0.key == issue.parameter }),
+            let parameter = specification.parameter(named: ByteString(entries[index].key)),
+            parameter.kind == .colour
+        {
+            entries[index] = WrittenForm.Entry(
+                key: parameter.name, value: placeholder(for: parameter))
+            return entries
+        }
+        let further = specification.parameters.lazy
+            .filter { parameter in !entries.contains { $0.key == parameter.name } }
+            .map { entries + [WrittenForm.Entry(key: $0.name, value: completion(for: $0))] }
+        return further.first { Self.issue($0, of: specification) == nil } ?? entries
+    }
+
+    private static func issue(
+        _ entries: [WrittenForm.Entry], of specification: FilterSpecification
+    ) -> FilterIssue? {
+        var arguments: [String: FilterArgument] = [:]
+        for entry in entries {
+            if case .value(let value) = entry.value {
+                arguments[entry.key] = value
+            } else if let parameter = specification.parameter(named: ByteString(entry.key)) {
+                arguments[entry.key] = example(of: parameter)
+            }
+        }
+        do {
+            _ = try specification.make(FilterArguments(arguments, for: specification))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The value, as the parameter takes it; nil for one that it cannot have.
+    static func value(for kind: FilterParameter.Kind, _ node: Document.Node) -> WrittenForm? {
+        switch kind {
+        case .number, .integer, .oneOf:
+            let numbers = MeantNumber.all(in: node)
+            guard numbers.count == 1 else { return nil }
+            return numbers[0].argument(for: kind).map { .value($0) }
+        case .boolean: return boolean(meantBy: node).map { .value(.boolean($0)) }
+        case .choice(let words):
+            return text(meantBy: node).flatMap { text in
+                Suggestion.meant(by: text, among: words.lazy.map { ByteString($0) })
+            }.map { .text(ByteString($0)) }
+        case .colour:
+            return text(meantBy: node).flatMap { Colour.spelling(meantBy: $0) }.map { .text($0) }
+        case .image:
+            guard let text = text(meantBy: node) else { return nil }
+            let name = OverlaySource.isSource(text) ? ImageName.derived(from: text) : text
+            return WrittenForm.value(of: Document.Node(.text(name), at: .none))
+        }
+    }
+
+    /// The text of a node, or of the only one in a list.
+    static func text(meantBy node: Document.Node) -> ByteString? {
+        if case .list(let list) = node.value, list.items.count == 1 { return list.items[0].text }
+        switch node.value {
+        case .integer(let value): return ByteString("\(value)")
+        default: return node.text
+        }
+    }
+
+    /// What other notations write for true and false.
+    static func boolean(meantBy node: Document.Node) -> Bool? {
+        if let boolean = node.boolean { return boolean }
+        guard let text = text(meantBy: node), text.utf8.count <= 5 else { return nil }
+        switch text.smallLetters {
+        case "yes", "on", "true", "y", "1": return true
+        case "no", "off", "false", "n", "0": return false
+        default: return nil
+        }
+    }
+
+    static func placeholder(for parameter: FilterParameter) -> WrittenForm {
+        switch parameter.kind {
+        case .number: .placeholder(.number("NUMBER"))
+        case .integer(let range):
+            .placeholder(
+                .integer(range.upperBound < FilterCatalog.sides.upperBound ? "NUMBER" : "PIXELS"))
+        case .oneOf: .placeholder(.integer("DEGREES"))
+        case .choice: .placeholder(.text(parameter.name.uppercased()))
+        case .boolean: .value(.boolean(true))
+        case .colour: .placeholder(.text("COLOUR"))
+        case .image: .placeholder(.text("NAME"))
+        }
+    }
+
+    /// What a parameter has that is only there to complete the others.
+    private static func completion(for parameter: FilterParameter) -> WrittenForm {
+        if case .choice(let words) = parameter.kind { return .text(ByteString(words[0])) }
+        return placeholder(for: parameter)
+    }
+
+    /// Any value that the parameter takes.
+    private static func example(of parameter: FilterParameter) -> FilterArgument {
+        if let standard = parameter.standard { return standard }
+        switch parameter.kind {
+        case .number(let range): return .number(max(1, range.lowerBound))
+        case .integer: return .integer(100)
+        case .oneOf(let numbers): return .integer(numbers[0])
+        case .choice(let words): return .text(ByteString(words[0]))
+        case .boolean: return .boolean(true)
+        case .colour: return .text("white")
+        case .image: return .text("logo")
+        }
+    }
+}
+
+extension FilterSpecification {
+    func parameter(meantBy key: ByteString) -> FilterParameter? {
+        parameter(named: key)
+            ?? Suggestion.meant(by: key, among: parameters.lazy.map { ByteString($0.name) })
+            .flatMap { parameter(named: ByteString($0)) }
+    }
+}
+
+extension FilterParameter {
+    fileprivate var isNumeric: Bool {
+        switch kind {
+        case .number, .integer, .oneOf: true
+        case .choice, .boolean, .colour, .image: false
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import DarkroomPicture
+
+/// Reads lists of filters that stand outside of a manifest, such as the one of the configuration.
+package enum FilterList {
+    /// Reads the list in a YAML text of its own.
+    package static func read(
+        yaml bytes: [UInt8], limit: Int = ManifestLimits().filters
+    ) throws(ManifestRejection) -> [Filter] {
+        let node: Document.Node
+        do throws(ManifestProblem) {
+            node = try YAMLReader.read(bytes, budget: NodeBudget(images: 0))
+        } catch {
+            throw ManifestRejection(problems: [error])
+        }
+        return try read(node, at: .root, limit: limit)
+    }
+
+    /// Reads the list in a value of a document; the problems' paths begin with `path`.
+    package static func read(
+        _ node: Document.Node, at path: DocumentPath, limit: Int = ManifestLimits().filters
+    ) throws(ManifestRejection) -> [Filter] {
+        var reader = SchemaReader(notation: .yaml)
+        let drafts = reader.filters(node, limit: limit, at: path)
+        for mention in drafts.mentions {
+            guard case .filter(let path, _) = mention.role else { continue }
+            reader.problems.add(
+                .unknownImage,
+                "‘\(mention.name.shortened)’ names an image, which there is only in a manifest",
+                at: path, mention.place)
+        }
+        try reader.problems.throwIfAny()
+        return drafts.filters
+    }
+}

@@ -1,0 +1,250 @@
+import DarkroomCore
+import DarkroomPicture
+
+/// Reads the images of a manifest, a list or a map, one by one.
+package struct ImageListReader {
+    /// In bytes of UTF-8: longer than any server takes.
+    package static let maximumSource = 8192
+
+    private let limits: ManifestLimits
+    /// For what an image does not say itself.
+    private let standard: ImageSettings
+    package private(set) var drafts: [ImageDraft] = []
+    /// Lists that have been read, for the images that share one by an alias.
+    private var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
+
+    package init(limits: ManifestLimits, standard: ImageSettings) {
+        self.limits = limits
+        self.standard = standard
+    }
+
+    static let keys: [ByteString] = ["name"] + keysBesideName
+    static let keysBesideName: [ByteString] = [
+        "source", "from", "after", "filters", "autoOrient", "output",
+    ]
+
+    /// Reads the value of `images`. `sorted` takes a map in the order of its keys' bytes.
+    package mutating func read(
+        _ node: Document.Node, at path: DocumentPath, sorted: Bool, with reader: inout SchemaReader
+    ) {
+        switch node.value {
+        case .list(let list):
+            guard admits(list.items.count, node, at: path, &reader) else { return }
+            for (index, item) in list.items.enumerated() {
+                if reader.stop?.isSet == true { return }
+                readItem(item, at: .index(path, index), &reader)
+            }
+        case .map(let map):
+            guard admits(map.entries.count, node, at: path, &reader) else { return }
+            readEntries(of: map, at: path, sorted: sorted, &reader)
+        default:
+            reader.wrongType(
+                node, "‘images’ must be a list of images or a map of names", at: path,
+                write: .list([Self.sourceForm(node)]))
+        }
+    }
+
+    private func admits(
+        _ count: Int, _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+    ) -> Bool {
+        if count == 0 {
+            reader.problems.add(.noImages, "the manifest names no image", at: path, node.place)
+        } else if count > limits.images {
+            reader.problems.add(
+                .tooManyImages, "\(count) images; the limit is \(limits.images)", at: path,
+                node.place)
+        } else {
+            return true
+        }
+        return false
+    }
+
+    private mutating func readItem(
+        _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+    ) {
+        var draft = ImageDraft(settings: standard, path: path, place: node.place)
+        if let source = node.text {
+            draft.source = Self.source(source, node, at: path, &reader)
+            drafts.append(draft)
+            return
+        }
+        guard case .map = node.value else {
+            reader.wrongType(
+                node, "an image must be a map or a source", at: path, write: .source)
+            return
+        }
+        guard
+            let map = reader.map(
+                node, keys: Self.keys, of: "an image", at: path, write: .source)
+        else { return }
+        if let name = map["name"] {
+            draft.namePlace = name.place
+            let inner = DocumentPath.key(path, "name")
+            if let text = reader.text(
+                name, "‘name’", at: inner, write: Self.textForm(name, "photo"))
+            {
+                draft.name = text
+                Self.check(text, name.place, at: inner, &reader)
+            }
+        } else if map["source"] == nil, map["from"] != nil {
+            reader.problems.add(
+                .missingKey, "an image made ‘from’ another needs a ‘name’", at: path, node.place)
+        }
+        read(map, into: &draft, &reader)
+        drafts.append(draft)
+    }
+
+    private mutating func readEntries(
+        of map: Document.Map, at path: DocumentPath, sorted: Bool, _ reader: inout SchemaReader
+    ) {
+        let entries =
+            sorted
+            ? map.entries.sorted { $0.key < $1.key }
+            : map.entries
+        var names: Set<ByteString> = []
+        for entry in entries {
+            if reader.stop?.isSet == true { return }
+            let inner = DocumentPath.key(path, entry.key)
+            guard names.insert(entry.key).inserted else {
+                reader.repeatedKey(entry, at: inner)
+                continue
+            }
+            var draft = ImageDraft(settings: standard, path: inner, place: entry.place)
+            draft.name = entry.key
+            Self.check(entry.key, entry.place, at: inner, &reader)
+            if let source = entry.value.text {
+                draft.source = Self.source(source, entry.value, at: inner, &reader)
+            } else if case .map = entry.value.value {
+                guard
+                    let map = reader.map(
+                        entry.value, keys: Self.keysBesideName, of: "an image", at: inner,
+                        write: .source)
+                else { continue }
+                read(map, into: &draft, &reader)
+            } else {
+                reader.wrongType(
+                    entry.value, "an image must be a map or a source", at: inner, write: .source)
+            }
+            drafts.append(draft)
+        }
+    }
+
+    /// Reads everything but the name.
+    private mutating func read(
+        _ map: Document.Map, into draft: inout ImageDraft, _ reader: inout SchemaReader
+    ) {
+        let path = draft.path
+        let source = map["source"]
+        let from = map["from"]
+        if source == nil, from == nil {
+            reader.problems.add(
+                .missingKey, "an image needs a ‘source’ or a ‘from’", at: path, draft.place)
+        } else if source != nil, let from {
+            reader.problems.add(
+                .conflictingKeys, "‘from’ and ‘source’ exclude each other", at: .key(path, "from"),
+                from.place)
+        }
+        if let source {
+            let inner = DocumentPath.key(path, "source")
+            draft.source = reader.text(source, "‘source’", at: inner, write: .source)
+                .flatMap { Self.source($0, source, at: inner, &reader) }
+        }
+        if let from {
+            draft.from = reader.text(
+                from, "‘from’", at: .key(path, "from"), write: Self.textForm(from, "photo")
+            )
+            .map { ImageDraft.Reference(name: $0, role: .from, place: from.place) }
+        }
+        if let after = map["after"] {
+            draft.after = Self.after(after, at: .key(path, "after"), &reader)
+        }
+        if let list = map["filters"] {
+            draft.settings.filters = filters(list, at: .key(path, "filters"), &reader)
+        }
+        if let autoOrient = map["autoOrient"] {
+            draft.settings.autoOrient =
+                reader.boolean(autoOrient, "‘autoOrient’", at: .key(path, "autoOrient"))
+                ?? standard.autoOrient
+        }
+        if let output = map["output"] {
+            draft.settings.output = reader.output(
+                output, over: standard.output, at: .key(path, "output"))
+        }
+    }
+
+    private mutating func filters(
+        _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+    ) -> FilterDrafts {
+        guard case .list(let list) = node.value else {
+            return reader.filters(node, limit: limits.filters, at: path)
+        }
+        let identity = ObjectIdentifier(list)
+        if let known = filterLists[identity] { return known }
+        let filters = reader.filters(node, limit: limits.filters, at: path)
+        filterLists[identity] = filters
+        return filters
+    }
+
+    private static func after(
+        _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+    ) -> [ImageDraft.Reference] {
+        let form = WrittenForm.value(of: node) ?? .text("photo")
+        guard let list = reader.list(node, "‘after’", at: path, write: .list([form])) else {
+            return []
+        }
+        var references: [ImageDraft.Reference] = []
+        for (index, item) in list.items.enumerated() {
+            if let name = reader.text(
+                item, "a name in ‘after’", at: .index(path, index),
+                write: Self.textForm(item, "photo"))
+            {
+                references.append(
+                    ImageDraft.Reference(name: name, role: .after(index), place: item.place))
+            }
+        }
+        return references
+    }
+
+    /// A number or a word of the notation as text; where it is none of them, the example.
+    private static func textForm(_ node: Document.Node, _ example: ByteString) -> WrittenForm {
+        switch node.value {
+        case .integer(let value): .text("\(value)")
+        case .boolean(let value): .text("\(value)")
+        default: .text(example)
+        }
+    }
+
+    /// The source that stands where a list of them should.
+    private static func sourceForm(_ node: Document.Node) -> WrittenForm {
+        guard let form = WrittenForm.value(of: node), case .value(.text) = form else {
+            return .source
+        }
+        return form
+    }
+
+    private static func check(
+        _ name: ByteString, _ place: Document.Place, at path: DocumentPath,
+        _ reader: inout SchemaReader
+    ) {
+        guard let fault = ImageName.fault(of: name) else { return }
+        reader.problems.add(.badName, "the name ‘\(name.shortened)’ \(fault)", at: path, place)
+    }
+
+    private static func source(
+        _ text: ByteString, _ node: Document.Node, at path: DocumentPath,
+        _ reader: inout SchemaReader
+    ) -> ByteString? {
+        let fault: String
+        if text.isEmpty {
+            fault = "is empty"
+        } else if text.utf8.count > maximumSource {
+            fault = "has \(text.utf8.count) bytes; the limit is \(maximumSource)"
+        } else if text.unicodeScalars.contains(where: \.isControl) {
+            fault = "has a control character in it"
+        } else {
+            return text
+        }
+        reader.problems.add(.badSource, "a source that \(fault)", at: path, node.place)
+        return nil
+    }
+}

@@ -1,0 +1,115 @@
+import DarkroomCore
+import DarkroomPicture
+
+/// The rules for images' names, which are file names in the outbox, and the names that sources
+/// give.
+package enum ImageName {
+    /// In UTF-8. With `.png` or `.jpg` and a suffix for temporary files it is still within the 255 of Linux.
+    package static let maximumBytes = 200
+
+    /// What is wrong with a name, as the end of a sentence that begins with it; nil for a good one.
+    package static func fault(of name: ByteString) -> String? {
+        if name.isEmpty { return "is empty" }
+        if name.utf8.count > maximumBytes {
+            return "has \(name.utf8.count) bytes; the limit is \(maximumBytes)"
+        }
+        if name.utf8.contains(UInt8(ascii: "/")) { return "has a slash in it" }
+        if name.unicodeScalars.contains(where: \.isControl) {
+            return "has a control character in it"
+        }
+        if name.utf8.first == UInt8(ascii: ".") { return "begins with a dot" }
+        if isReserved(name)
+            || PictureFormat.allCases.contains(where: {
+                isReserved(Manifest.Image.outputFile(named: name, $0))
+            })
+        {
+            return "is the name of a file that Darkroom writes"
+        }
+        return nil
+    }
+
+    /// `status.json` and `manifest.` with any ending, in any case: they stand beside the outputs.
+    private static func isReserved(_ file: ByteString) -> Bool {
+        // Most names are told from them by their first letter, without a copy in lower case.
+        guard let first = file.utf8.first.map({ $0 | 0x20 }),
+            first == UInt8(ascii: "s") || first == UInt8(ascii: "m")
+        else { return false }
+        let lowered = file.smallLetters
+        return lowered == "status.json" || lowered.hasPrefix("manifest.")
+    }
+
+    /// The name of an image that has none, made of its source's last path component: what is behind a
+    /// question mark and a URL's fragment left out, a URL's percent signs decoded, the ending of a picture taken off, what
+    /// a name may not have replaced by `_`. It is always a good name, though not always the only of
+    /// its kind.
+    package static func derived(from source: ByteString) -> ByteString {
+        var component = lastComponent(of: source.string)
+        if let ending = endings.first(where: component.hasEnding),
+            component.utf8.count > ending.utf8.count
+        {
+            component = component.dropLast(utf8: ending.utf8.count)
+        }
+        var scalars = component.unicodeScalars.map { scalar -> Unicode.Scalar in
+            scalar.isControl || scalar == "/" || scalar == "\u{FFFD}" ? "_" : scalar
+        }
+        if scalars.first == "." { scalars[0] = "_" }
+        var name = String(String.UnicodeScalarView(scalars))
+        if name.isEmpty { name = "image" }
+        name = name.prefix(utf8: maximumBytes)
+        let derived = ByteString(name)
+        return fault(of: derived) == nil
+            ? derived : ByteString(("_" + name).prefix(utf8: maximumBytes))
+    }
+
+    private static let endings = [
+        ".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic",
+    ]
+
+    /// The last part of a URL's or a file's path that is not empty; may be empty all the same, as it is where a
+    /// credential may be in it. What is not shown of a source is not in a name either: see ``RedactedURL``.
+    private static func lastComponent(of source: String) -> String {
+        // Most have nothing to hide.
+        let mayHide = source.utf8.contains { "@?#%".utf8.contains($0) }
+        var path = Array((mayHide ? RedactedURL.whole(source) : source).utf8)[...]
+        path = path.prefix { $0 != UInt8(ascii: "?") }
+        let isURL = hasScheme(path) || path.firstRange(of: "://".utf8) != nil
+        if isURL {
+            path = path.prefix { $0 != UInt8(ascii: "#") }
+            path = path.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+            if path.starts(with: "//".utf8) {
+                path = path.dropFirst(2).drop { $0 != UInt8(ascii: "/") }
+            }
+        }
+        let last = path.split(separator: UInt8(ascii: "/")).last ?? []
+        if last.elementsEqual(RedactedURL.mark.utf8) { return "" }
+        return String(decoding: isURL ? percentDecoded(last) : Array(last), as: UTF8.self)
+    }
+
+    /// Whether the text begins as RFC 3986 has URLs begin: a letter, then letters, digits, `+`, `-`
+    /// and `.` up to a colon.
+    private static func hasScheme(_ text: ArraySlice<UInt8>) -> Bool {
+        let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        guard text.dropFirst(scheme.count).first == UInt8(ascii: ":"),
+            scheme.first?.isLetter == true
+        else { return false }
+        return scheme.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
+    }
+
+    private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.count)
+        var rest = text
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2, digits.first?.isSign == false,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                decoded.append(value)
+                rest.removeFirst(2)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+}

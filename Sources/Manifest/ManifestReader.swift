@@ -1,0 +1,167 @@
+import DarkroomCore
+import DarkroomPicture
+
+/// Makes a manifest of its file's bytes, or tells everything that is wrong with it.
+///
+/// The README describes the schema, `etc/manifest.schema.json` too. All work is linear in the
+/// bytes, the images and what they refer to, and nothing recurses deeper than
+/// `Document.maximumHeight`.
+package enum ManifestReader {
+    /// Images that name no filters take the manifest's, and where it has none, `defaultFilters`.
+    ///
+    /// - Parameter stop: asked on the way; once it is set this ends soon, with whatever error, which whoever set it
+    ///   passes over.
+    package static func read(
+        _ bytes: [UInt8], format: ManifestFormat, limits: ManifestLimits = ManifestLimits(),
+        defaultFilters: [Filter], stop: CancellationFlag? = nil
+    ) throws(ManifestRejection) -> Manifest {
+        guard bytes.count <= limits.bytes else {
+            throw ManifestRejection(problems: [
+                ManifestProblem(
+                    .tooLarge,
+                    "\(Units.bytes(bytes.count)); the limit is \(Units.bytes(limits.bytes))",
+                    place: .none)
+            ])
+        }
+        var draft = try draft(bytes, format, limits, defaultFilters, stop)
+        return try draft.manifest(stop)
+    }
+
+    /// A manifest whose images do not know of each other yet.
+    fileprivate struct Draft {
+        var images: [ImageDraft] = []
+        var priority = Priority.normal
+        var qualityOfService = QualityOfServiceName.default
+        var problems: ProblemList
+        /// How it is written.
+        let format: ManifestFormat
+    }
+
+    /// The document ends here, before names are resolved: it takes several times the file's memory.
+    private static func draft(
+        _ bytes: [UInt8], _ format: ManifestFormat, _ limits: ManifestLimits,
+        _ defaultFilters: [Filter], _ stop: CancellationFlag?
+    ) throws(ManifestRejection) -> Draft {
+        let root: Document.Node
+        do throws(ManifestProblem) {
+            root = try document(bytes, format, NodeBudget(images: limits.images, stop: stop))
+        } catch {
+            throw ManifestRejection(problems: [error])
+        }
+        return draft(root, format, limits, defaultFilters, stop)
+    }
+
+    private static func document(
+        _ bytes: [UInt8], _ format: ManifestFormat, _ budget: NodeBudget
+    ) throws(ManifestProblem) -> Document.Node {
+        switch format {
+        case .json: try JSONReader.read(bytes, budget: budget)
+        case .yaml: try YAMLReader.read(bytes, budget: budget)
+        case .plist: try PropertyListReader.read(bytes, budget: budget)
+        }
+    }
+
+    static let keys: [ByteString] = [
+        "images", "filters", "autoOrient", "output", "priority", "qualityOfService",
+    ]
+
+    private static func draft(
+        _ root: Document.Node, _ format: ManifestFormat, _ limits: ManifestLimits,
+        _ defaultFilters: [Filter], _ stop: CancellationFlag?
+    ) -> Draft {
+        let isPropertyList = format == .plist
+        var reader = SchemaReader(notation: format, stop: stop)
+        if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
+            var images = ImageListReader(
+                limits: limits, standard: ImageSettings(filters: FilterDrafts(defaultFilters)))
+            images.read(root, at: .root, sorted: true, with: &reader)
+            return Draft(images: images.drafts, problems: reader.problems, format: format)
+        }
+        guard
+            let map = reader.map(
+                root, keys: keys, of: "a manifest", at: .root,
+                write: .map("images", .list([.source])))
+        else {
+            return Draft(problems: reader.problems, format: format)
+        }
+        if case .list? = map["images"]?.value { reader.listsImages = true }
+        let settings = settings(in: map, &reader, limits, defaultFilters: defaultFilters)
+        let priority: Priority? = map["priority"].flatMap {
+            reader.word($0, "‘priority’", at: .key(.root, "priority"))
+        }
+        let qualityOfService: QualityOfServiceName? = map["qualityOfService"].flatMap {
+            reader.word($0, "‘qualityOfService’", at: .key(.root, "qualityOfService"))
+        }
+        var images = ImageListReader(limits: limits, standard: settings)
+        if let node = map["images"] {
+            images.read(
+                node, at: .key(.root, "images"), sorted: isPropertyList, with: &reader)
+        } else {
+            reader.problems.add(
+                .missingKey, "a manifest needs ‘images’", at: .root, root.place)
+        }
+        return Draft(
+            images: images.drafts, priority: priority ?? .normal,
+            qualityOfService: qualityOfService ?? .default, problems: reader.problems,
+            format: format)
+    }
+
+    /// What the manifest says for all its images.
+    private static func settings(
+        in map: Document.Map, _ reader: inout SchemaReader, _ limits: ManifestLimits,
+        defaultFilters: [Filter]
+    ) -> ImageSettings {
+        var settings = ImageSettings(filters: FilterDrafts(defaultFilters))
+        if let filters = map["filters"] {
+            settings.filters = reader.filters(
+                filters, limit: limits.filters, at: .key(.root, "filters"))
+        }
+        if let autoOrient = map["autoOrient"] {
+            settings.autoOrient =
+                reader.boolean(autoOrient, "‘autoOrient’", at: .key(.root, "autoOrient"))
+                ?? settings.autoOrient
+        }
+        if let output = map["output"] {
+            settings.output = reader.output(
+                output, over: settings.output, at: .key(.root, "output"))
+        }
+        return settings
+    }
+
+    /// Whether a property list is a bare dictionary of names and URLs, as the tutorials on
+    /// operations have it, and not a manifest whose `images` is missing or misspelt.
+    private static func isPlainDictionary(_ map: Document.Map) -> Bool {
+        map["images"] == nil
+            && (map.entries.isEmpty
+                || map.entries.contains { $0.value.text != nil && !keys.contains($0.key) })
+    }
+}
+
+extension ManifestReader.Draft {
+    fileprivate mutating func manifest(
+        _ stop: CancellationFlag?
+    ) throws(ManifestRejection) -> Manifest {
+        // Each of these takes a fraction of the time that the images took.
+        func goOn() throws(ManifestRejection) {
+            if stop?.isSet == true { throw ManifestRejection(problems: [.interrupted]) }
+        }
+        try goOn()
+        var names = NameTable(naming: &images, problems: &problems)
+        try goOn()
+        let dependencies = Dependencies(
+            of: images, in: format, names: &names, problems: &problems)
+        try problems.throwIfAny()
+        try goOn()
+        let resolved = images.enumerated().map { index, draft in
+            let origin =
+                dependencies.origin(of: index).map { Manifest.Origin.image($0) }
+                ?? .source(draft.source ?? "")
+            return Manifest.Image(
+                name: draft.name, origin: origin, after: dependencies.after(of: index),
+                overlays: dependencies.overlays(of: index),
+                filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
+                output: draft.settings.output)
+        }
+        return Manifest(images: resolved, priority: priority, qualityOfService: qualityOfService)
+    }
+}

@@ -1,0 +1,96 @@
+import DarkroomCore
+import DarkroomPicture
+
+/// The names of a manifest's images, each the only one of its output file.
+package struct NameTable: Sendable {
+    /// Indices by output file.
+    private var indices: [ByteString: Int] = [:]
+    private var drafts: [ImageDraft] = []
+    /// Those that the images have.
+    private let formats: [PictureFormat]
+    /// How many more names may be compared with to find one that was meant.
+    private var comparisons = 50_000
+
+    /// Gives a name to each draft that has none, and adds problems for names given twice.
+    package init(naming drafts: inout [ImageDraft], problems: inout ProblemList) {
+        indices.reserveCapacity(drafts.count)
+        formats = PictureFormat.allCases.filter { format in
+            drafts.contains { $0.settings.output.format == format }
+        }
+        for index in drafts.indices where Self.canBeOne(drafts[index].name) {
+            let draft = drafts[index]
+            if let other = holder(of: draft.name, draft.settings.output.format, among: drafts) {
+                Self.addDuplicate(draft, of: drafts[other], &problems)
+            } else {
+                indices[draft.outputFile] = index
+            }
+        }
+        // Derived names come last, so that they make way for those given further down.
+        var numbers = NameNumbers()
+        for index in drafts.indices where drafts[index].name.isEmpty {
+            guard let source = drafts[index].source else { continue }
+            var name = ImageName.derived(from: source)
+            let format = drafts[index].settings.output.format
+            if holder(of: name, format, among: drafts) != nil {
+                name = numbers.name(for: name) { holder(of: $0, format, among: drafts) != nil }
+            }
+            drafts[index].name = name
+            indices[drafts[index].outputFile] = index
+        }
+        self.drafts = drafts
+    }
+
+    /// Whether a text may be looked up. One that is too long has its problem already, and by an alias it may stand
+    /// in many places: it would be read to its end in each.
+    private static func canBeOne(_ name: ByteString) -> Bool {
+        (1...ImageName.maximumBytes).contains(name.utf8.count)
+    }
+
+    private static func addDuplicate(
+        _ draft: ImageDraft, of other: ImageDraft, _ problems: inout ProblemList
+    ) {
+        let message =
+            draft.name == other.name
+            ? "the name ‘\(draft.name.shortened)’ is given twice, first to \(other.path)"
+            : "the output of ‘\(draft.name.shortened)’ would be the file that "
+                + "‘\(other.name.shortened)’, \(other.path), makes"
+        problems.add(.duplicateName, message, at: draft.path, draft.namePlace)
+    }
+
+    package func index(of name: ByteString) -> Int? {
+        index(of: name, among: drafts)
+    }
+
+    private func index(of name: ByteString, among drafts: [ImageDraft]) -> Int? {
+        guard Self.canBeOne(name) else { return nil }
+        for format in formats {
+            if let index = indices[Manifest.Image.outputFile(named: name, format)],
+                drafts[index].name == name
+            {
+                return index
+            }
+        }
+        return nil
+    }
+
+    /// The image that stands in the way of another with this name: it has the same output, or the same
+    /// name and an output of another format.
+    private func holder(
+        of name: ByteString, _ format: PictureFormat, among drafts: [ImageDraft]
+    ) -> Int? {
+        if let other = indices[Manifest.Image.outputFile(named: name, format)] { return other }
+        return formats.count > 1 ? index(of: name, among: drafts) : nil
+    }
+
+    /// The name nearest to one that no image has, looked for among the first images only: each
+    /// comparison takes microseconds.
+    package mutating func nearest(to name: ByteString) -> String? {
+        guard name.utf8.count <= ImageListReader.maximumSource else { return nil }
+        // The commonest mistake: the file instead of the image.
+        let bare = ImageName.derived(from: name)
+        if index(of: bare) != nil { return bare.string }
+        let candidates = drafts.prefix(comparisons)
+        comparisons -= candidates.count
+        return Suggestion.nearest(to: name, among: candidates.lazy.map(\.name))
+    }
+}

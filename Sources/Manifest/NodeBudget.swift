@@ -1,0 +1,46 @@
+import DarkroomCore
+
+/// How many values a document may hold, and how many more its aliases may stand for.
+///
+/// A value takes some ten times the memory of the two bytes it may be written in, and an alias of
+/// four bytes can stand for millions of values. A manifest has a handful of values per image.
+package struct NodeBudget: Sendable {
+    package let maximum: Int
+    private var values = 0
+    private var aliased = 0
+    /// Once it is set no more is given. Whoever set it has no use for the problem that is told then.
+    package let stop: CancellationFlag?
+
+    package init(maximum: Int, stop: CancellationFlag? = nil) {
+        self.maximum = maximum
+        self.stop = stop
+    }
+
+    /// For a manifest of at most this many images.
+    package init(images: Int, stop: CancellationFlag? = nil) {
+        let (product, overflow) = images.multipliedReportingOverflow(by: 8)
+        self.init(maximum: overflow ? .max : max(100_000, product), stop: stop)
+    }
+
+    /// Counts one value.
+    package mutating func take(at place: Document.Place) throws(ManifestProblem) {
+        guard values < maximum else {
+            throw ManifestProblem(.tooLarge, "more than \(maximum) values", place: place)
+        }
+        values += 1
+        if values % 1024 == 0, stop?.isSet == true { throw .interrupted }
+    }
+
+    /// Counts values that an alias stands for.
+    package mutating func take(
+        aliased nodes: Int, at place: Document.Place
+    ) throws(ManifestProblem) {
+        let (sum, overflow) = aliased.addingReportingOverflow(nodes)
+        guard !overflow, sum <= maximum else {
+            throw ManifestProblem(
+                .tooManyAliases, "aliases or shared objects for more than \(maximum) values",
+                place: place)
+        }
+        aliased = sum
+    }
+}

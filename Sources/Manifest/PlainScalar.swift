@@ -1,0 +1,91 @@
+import DarkroomCore
+import DarkroomPicture
+
+/// What a YAML scalar without quotes means, by the core schema of YAML 1.2 (section 10.3.2).
+///
+/// The reader of a manifest knows the type it expects and asks for it, so that an image named `no`,
+/// `on` or `007` keeps its name, and `yes` is not silently a boolean, as it would be in YAML 1.1.
+package enum PlainScalar {
+    package static func isNull(_ text: ByteString) -> Bool {
+        switch text {
+        case "", "~", "null", "Null", "NULL": true
+        default: false
+        }
+    }
+
+    package static func boolean(_ text: ByteString) -> Bool? {
+        switch text {
+        case "true", "True", "TRUE": true
+        case "false", "False", "FALSE": false
+        default: nil
+        }
+    }
+
+    /// Decimal, `0o` and `0x` integers, decimal fractions, `.inf` and `.nan`. An integer that is
+    /// too large for 64 bits is a number.
+    package static func number(_ text: ByteString) -> FilterArgument? {
+        // One text may be asked often, by aliases: not more is read of a long one than its length.
+        guard text.utf8.count <= NumberText.maximumLength else { return nil }
+        let bytes = Array(text.utf8)
+        if text.hasPrefix("0o") || text.hasPrefix("0x") {
+            let digits = Substring(text.utf8.dropFirst(2))
+            guard digits.utf8.first?.isSign == false else { return nil }
+            return Int(digits, radix: text.hasPrefix("0o") ? 8 : 16).map { .integer($0) }
+        }
+        var unsigned = bytes[...]
+        let isNegative = unsigned.first == UInt8(ascii: "-")
+        if unsigned.first?.isSign == true { unsigned.removeFirst() }
+        switch ByteString(decoding: unsigned) {
+        case ".inf", ".Inf", ".INF": return .number(isNegative ? -.infinity : .infinity)
+        case ".nan", ".NaN", ".NAN": return unsigned.count == bytes.count ? .number(.nan) : nil
+        default: return NumberText.isDecimal(unsigned) ? NumberText.value(of: text) : nil
+        }
+    }
+}
+
+/// Decimal numbers as the formats write them.
+package enum NumberText {
+    /// Longer ones are refused: no value of a filter needs them, and a conversion costs more than
+    /// its length.
+    package static let maximumLength = 512
+
+    /// Digits with an optional fraction and exponent, no sign: `1`, `1.`, `.5`, `1.5e-3`.
+    package static func isDecimal(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var rest = bytes
+        let whole = rest.takeDigits()
+        var fraction = 0
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            fraction = rest.takeDigits()
+        }
+        guard whole + fraction > 0 else { return false }
+        if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
+            rest.removeFirst()
+            if rest.first?.isSign == true { rest.removeFirst() }
+            guard rest.takeDigits() > 0 else { return false }
+        }
+        return rest.isEmpty
+    }
+
+    /// The value of a decimal number with an optional sign. A fraction or an exponent makes it a
+    /// number, and so does a value beyond 64 bits; one beyond all numbers is infinite.
+    package static func value(of text: ByteString) -> FilterArgument {
+        if let integer = Int(text.string) { return .integer(integer) }
+        if let number = Double(text.string) { return .number(number) }
+        return .number(text.utf8.first == UInt8(ascii: "-") ? -.infinity : .infinity)
+    }
+}
+
+extension UInt8 {
+    var isDigit: Bool { self &- UInt8(ascii: "0") <= 9 }
+    var isSign: Bool { self == UInt8(ascii: "-") || self == UInt8(ascii: "+") }
+}
+
+extension ArraySlice<UInt8> {
+    /// Removes the digits at the start and says how many there were.
+    mutating func takeDigits() -> Int {
+        let digits = prefix(while: \.isDigit).count
+        removeFirst(digits)
+        return digits
+    }
+}

@@ -1,0 +1,122 @@
+import DarkroomCore
+import DarkroomPicture
+
+/// A piece of a manifest as it should be written, to be shown in a message in the notation of that manifest.
+package indirect enum WrittenForm: Sendable, Equatable {
+    case value(FilterArgument)
+    case list([WrittenForm])
+    case map([Entry])
+    /// A word in capital letters for a value that nobody can guess.
+    case placeholder(Placeholder)
+
+    package enum Placeholder: Sendable, Equatable {
+        case integer(String)
+        case number(String)
+        case text(String)
+    }
+
+    package struct Entry: Sendable, Equatable {
+        let key: String
+        let value: WrittenForm
+    }
+
+    static func text(_ text: ByteString) -> WrittenForm { .value(.text(text)) }
+
+    static func map(_ key: String, _ value: WrittenForm) -> WrittenForm {
+        .map([Entry(key: key, value: value)])
+    }
+
+    /// A source that stands for any.
+    static let source: WrittenForm = .text("photo.png")
+
+    /// The form as a value; an entry of a map has its key before it.
+    func written(in format: ManifestFormat, key: String? = nil) -> String {
+        switch format {
+        case .json: (key.map { "\"\($0)\": " } ?? "") + json
+        case .yaml: (key.map { "\($0): " } ?? "") + yaml
+        case .plist: (key.map { "<key>\($0)</key> " } ?? "") + plist
+        }
+    }
+
+    private var json: String {
+        switch self {
+        case .value(.text(let text)): "\"\(text)\""
+        case .value(let value): value.words
+        case .placeholder(.text(let word)): "\"\(word)\""
+        case .placeholder(.integer(let word)), .placeholder(.number(let word)): word
+        case .list(let items): "[" + items.map(\.json).joined(separator: ", ") + "]"
+        case .map(let entries):
+            "{" + entries.map { "\"\($0.key)\": \($0.value.json)" }.joined(separator: ", ") + "}"
+        }
+    }
+
+    private var yaml: String {
+        switch self {
+        case .value(.text(let text)): Self.isPlain(text) ? "\(text)" : "\"\(text)\""
+        case .value(let value): value.words
+        case .placeholder(.text(let word)), .placeholder(.integer(let word)),
+            .placeholder(.number(let word)):
+            word
+        case .list(let items): "[" + items.map(\.yaml).joined(separator: ", ") + "]"
+        case .map(let entries):
+            "{" + entries.map { "\($0.key): \($0.value.yaml)" }.joined(separator: ", ") + "}"
+        }
+    }
+
+    private var plist: String {
+        switch self {
+        case .value(.text(let text)): "<string>\(text)</string>"
+        case .value(.integer(let value)): "<integer>\(value)</integer>"
+        case .value(.number(let value)): "<real>\(value.briefly)</real>"
+        case .value(.boolean(let value)): "<\(value)/>"
+        case .placeholder(.text(let word)): "<string>\(word)</string>"
+        case .placeholder(.integer(let word)): "<integer>\(word)</integer>"
+        case .placeholder(.number(let word)): "<real>\(word)</real>"
+        case .list(let items): "<array>" + items.map(\.plist).joined() + "</array>"
+        case .map(let entries):
+            "<dict>"
+                + entries.map { "<key>\($0.key)</key>\($0.value.plist)" }.joined()
+                + "</dict>"
+        }
+    }
+
+    /// Whether YAML takes it for text without quotes.
+    private static func isPlain(_ text: ByteString) -> Bool {
+        text.utf8.first?.isLetter == true && !PlainScalar.isNull(text)
+            && PlainScalar.boolean(text) == nil
+            && text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-_./:".utf8.contains($0) }
+    }
+}
+
+extension WrittenForm {
+    /// The value of a node, to be taken over into a form; nil for a container, and for a text that is not shown
+    /// whole or would have to be escaped in one of the notations.
+    static func value(of node: Document.Node) -> WrittenForm? {
+        if let boolean = node.boolean { return .value(.boolean(boolean)) }
+        if let number = node.number { return .value(number) }
+        guard let text = node.text, !text.isEmpty, text.utf8.count <= 80,
+            text.utf8.allSatisfy({
+                $0.isLetter || $0.isDigit || $0 >= 0x80 || " -_./:#%+".utf8.contains($0)
+            }),
+            ByteString(text.shortened) == text
+        else { return nil }
+        return .text(text)
+    }
+}
+
+extension FilterArgument {
+    /// As JSON and YAML write it.
+    fileprivate var words: String {
+        switch self {
+        case .number(let value): value.briefly
+        case .integer(let value): "\(value)"
+        case .boolean(let value): "\(value)"
+        case .text(let text): "\(text)"
+        }
+    }
+}
+
+extension UInt8 {
+    /// A letter of ASCII.
+    var isLetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
+}

@@ -1,0 +1,178 @@
+// Yams composes whole trees: it recurses for each level, and it hashes keys that are containers
+// with everything their aliases stand for, so a file of forty lines could keep it busy for years.
+// Its C module, libyaml, gives the events one by one, and a reader of events can stop where the
+// limits are.
+internal import CYaml
+import DarkroomCore
+
+/// The events of a YAML text as libyaml tells them, one by one.
+///
+/// Borrows the bytes, which must stay where they are for as long as this lives.
+package struct YAMLEvents: ~Copyable {
+    struct Event {
+        let kind: Kind
+        let place: Document.Place
+    }
+
+    enum Kind {
+        case streamStart, documentStart, documentEnd, streamEnd
+        case alias(ByteString)
+        case scalar(ByteString, isPlain: Bool, Properties)
+        case listStart(Properties)
+        case mapStart(Properties)
+        /// The end of a list or a map.
+        case containerEnd
+    }
+
+    /// What may stand before a value.
+    struct Properties {
+        /// Without `&`.
+        var anchor: ByteString?
+        /// In full: `tag:yaml.org,2002:str` for `!!str`; nil where there is none.
+        var tag: ByteString?
+    }
+
+    /// On the heap, for libyaml keeps a pointer to its parser within the parser.
+    private let parser: UnsafeMutablePointer<yaml_parser_t>
+    private let bytes: UnsafeBufferPointer<UInt8>
+    /// What libyaml asks for more; it keeps a pointer to it.
+    private let input: Input
+
+    /// - Parameter stop: asked on the way; once it is set the next event is an error.
+    init(
+        _ bytes: UnsafeBufferPointer<UInt8>, stop: CancellationFlag? = nil
+    ) throws(ManifestProblem) {
+        let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+        parser.initialize(to: yaml_parser_t())
+        guard yaml_parser_initialize(parser) == 1 else {
+            parser.deallocate()
+            throw ManifestProblem(.syntax, "YAML: out of memory", place: .none)
+        }
+        // Only now, for what throws after its members are set is torn down by deinit.
+        self.parser = parser
+        self.bytes = bytes
+        input = Input(bytes, stop)
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        // Piece by piece, for between two events there may be all of a long text or comment.
+        yaml_parser_set_input(
+            parser,
+            { context, target, capacity, count in
+                guard let context, let target, let count else { return 0 }
+                let input = Unmanaged<Input>.fromOpaque(context).takeUnretainedValue()
+                guard let read = input.read(into: target, capacity) else { return 0 }
+                count.pointee = read
+                return 1
+            }, Unmanaged.passUnretained(input).toOpaque())
+    }
+
+    /// Gives libyaml the text in pieces.
+    private final class Input {
+        private var rest: UnsafeBufferPointer<UInt8>
+        private let stop: CancellationFlag?
+
+        init(_ bytes: UnsafeBufferPointer<UInt8>, _ stop: CancellationFlag?) {
+            rest = bytes
+            self.stop = stop
+        }
+
+        /// The number of bytes; nil where the reading is broken off.
+        func read(into target: UnsafeMutablePointer<UInt8>, _ capacity: Int) -> Int? {
+            if stop?.isSet == true { return nil }
+            let piece = rest.prefix(capacity)
+            _ = UnsafeMutableBufferPointer(start: target, count: capacity).update(from: piece)
+            rest = UnsafeBufferPointer(rebasing: rest.dropFirst(piece.count))
+            return piece.count
+        }
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+    }
+
+    /// The next event. Not to be called after `streamEnd` or an error.
+    mutating func next() throws(ManifestProblem) -> Event {
+        var event = yaml_event_t()
+        guard yaml_parser_parse(parser, &event) == 1 else { throw problem() }
+        defer { yaml_event_delete(&event) }
+        return Event(kind: Self.kind(of: event), place: Self.place(of: event.start_mark))
+    }
+
+    private static func kind(of event: yaml_event_t) -> Kind {
+        switch event.type {
+        case YAML_STREAM_START_EVENT: return .streamStart
+        case YAML_DOCUMENT_START_EVENT: return .documentStart
+        case YAML_DOCUMENT_END_EVENT: return .documentEnd
+        case YAML_ALIAS_EVENT:
+            return .alias(text(event.data.alias.anchor) ?? "")
+        case YAML_SCALAR_EVENT:
+            let scalar = event.data.scalar
+            let value = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+            return .scalar(
+                ByteString(decoding: value),
+                isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE,
+                Properties(anchor: text(scalar.anchor), tag: text(scalar.tag)))
+        case YAML_SEQUENCE_START_EVENT:
+            let list = event.data.sequence_start
+            return .listStart(Properties(anchor: text(list.anchor), tag: text(list.tag)))
+        case YAML_MAPPING_START_EVENT:
+            let map = event.data.mapping_start
+            return .mapStart(Properties(anchor: text(map.anchor), tag: text(map.tag)))
+        case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: return .containerEnd
+        // The stream's end, and what libyaml gives when asked again after it.
+        default: return .streamEnd
+        }
+    }
+
+    /// Makes the problem of libyaml's last error.
+    private func problem() -> ManifestProblem {
+        let error = parser.pointee
+        let what = ByteString(error.problem.map { String(cString: $0) } ?? "out of memory")
+        if error.error == YAML_READER_ERROR {
+            // The reader tells its place in bytes only.
+            return ManifestProblem(
+                .syntax, "YAML: \(what)", place: place(ofByte: error.problem_offset))
+        }
+        if what.hasPrefix("Maximum nesting level") {
+            // libyaml's own limit is 1000, which its scanner meets when it looks ahead.
+            return .tooDeep(at: Self.place(of: error.problem_mark))
+        }
+        let context = error.context.map { " " + String(cString: $0) } ?? ""
+        let hint = Self.hint(
+            to: what.string, line: error.problem_mark.line,
+            begin: error.context == nil ? nil : error.context_mark.line, first: 0)
+        return ManifestProblem(
+            .syntax, "YAML: \(what)\(context)\(hint)", place: Self.place(of: error.problem_mark))
+    }
+
+    /// Where to look for a mistake: libyaml often finds it only in a later line.
+    ///
+    /// - Parameters:
+    ///   - begin: the line where what is being read begins, if there is such.
+    ///   - first: the number of the first line.
+    package static func hint<Line: BinaryInteger>(
+        to problem: String, line: Line, begin: Line?, first: Line
+    ) -> String {
+        if let begin, begin < line { return ", in what begins at line \(begin - first + 1)" }
+        let isIndentation =
+            problem.hasPrefix("mapping values are not allowed")
+            || problem.hasPrefix("did not find expected key")
+        return isIndentation ? "; look at the indentation of this line" : ""
+    }
+
+    private func place(ofByte offset: Int) -> Document.Place {
+        let before = bytes.prefix(max(0, offset))
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let column = before[lineStart...].count { $0 & 0xC0 != 0x80 } + 1
+        return Document.Place(line: line, column: column)
+    }
+
+    private static func place(of mark: yaml_mark_t) -> Document.Place {
+        Document.Place(line: mark.line + 1, column: mark.column + 1)
+    }
+
+    private static func text(_ pointer: UnsafeMutablePointer<yaml_char_t>?) -> ByteString? {
+        pointer.map { ByteString(String(cString: $0)) }
+    }
+}

@@ -1,0 +1,26 @@
+/// Writes each row anew: filters that need one row and make more bytes of it.
+final class CopyingStage: Stage {
+    let layout: PixelLayout
+    private let feed: RowFeed
+    private let output: OutputBands
+    private let write: (_ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer) -> Void
+
+    /// - Parameter write: is given one row of the upstream's layout and the place for one of `layout`.
+    init(
+        _ upstream: any Stage, layout: PixelLayout,
+        write: @escaping (_ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer) -> Void
+    ) throws(PictureError) {
+        feed = RowFeed(upstream)
+        output = try OutputBands(layout)
+        self.layout = layout
+        self.write = write
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        let band = try output.next { (_: Int, row) throws(PictureError) in
+            write(try feed.rows(atMost: 1).start, row)
+        }
+        if band == nil { try feed.finish() }
+        return band
+    }
+}

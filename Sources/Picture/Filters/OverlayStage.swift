@@ -1,0 +1,113 @@
+import CPixels
+import DarkroomCore
+import Glibc
+
+/// Lays another image over the picture: Porter and Duff's *over*, on values as they are stored.
+///
+/// With o the other's alpha times the opacity, b the picture's alpha, colours V and B, all from 0 to 1: alpha
+/// becomes a = o + b·(1 − o) and colour (o·V + b·(1 − o)·B) / a. What lies beside the picture is cut off.
+///
+/// The result has the picture's size, depth and alpha, and is RGB if either of the two is. Only the part of the
+/// other image that is seen is held, which counts against the picture's budget; it is read when the
+/// stage is made.
+final class OverlayStage: Stage {
+    let layout: PixelLayout
+    private let upstream: any Stage
+    private let opacity: Double
+    /// The rows and columns of the picture that are covered; empty if the other image lies beside it.
+    private let rows: Range<Int>
+    private let columns: Range<Int>
+    /// The part that is seen, with the channels of the picture's colour and alpha.
+    private let over: FilterMemory<UInt8>
+    private let overLayout: PixelLayout
+
+    init(
+        _ overlay: Filter.Overlay, _ upstream: any Stage, _ context: StageContext
+    ) throws(PictureError) {
+        do throws(PictureError) {
+            let image = try context.openImage(overlay.from)
+            let reader = try PictureFile.open(
+                image.descriptor.file, name: image.name, limits: context.limits,
+                checkpoint: context.checkpoint)
+            let size = reader.layout
+            let input = upstream.layout
+            let corner = overlay.corner(of: size, on: input)
+            columns = Self.visible(corner.x, size.width, within: input.width)
+            rows = Self.visible(corner.y, size.height, within: input.height)
+            let isGray = size.isGray && input.isGray
+            self.upstream = try upstream.expanded(
+                toChannels: (isGray ? 1 : 3) + (input.hasAlpha ? 1 : 0))
+            layout = self.upstream.layout
+            opacity = overlay.opacity
+            overLayout = PixelLayout(
+                width: max(columns.count, 1), height: max(rows.count, 1),
+                channels: isGray ? 2 : 4, depth: size.depth)
+            // For as long as it is read. The descriptor closes at the end of this function.
+            try context.memory.take(reader.heldBytes, for: "overlay: reading \(image.name)")
+            defer { context.memory.giveBack(reader.heldBytes) }
+            over = try FilterMemory(
+                count: overLayout.bytes, of: context.memory,
+                for: "overlay")
+            let feed = RowFeed(reader)
+            if !columns.isEmpty, !rows.isEmpty {
+                try feed.skip(to: rows.lowerBound - corner.y)
+                let first = (columns.lowerBound - corner.x) * size.bytesPerPixel
+                for row in 0..<rows.count {
+                    darkroom_expand(
+                        try feed.rows(atMost: 1).start + first, Int32(size.channels),
+                        over.at(row * overLayout.bytesPerRow), Int32(overLayout.channels),
+                        columns.count, Int32(size.depth), .max)
+                }
+            }
+            try feed.finish()
+            for warning in reader.warnings { context.remarks.add("\(image.name): \(warning)") }
+            if columns.isEmpty || rows.isEmpty {
+                context.remarks.add("overlay: \(image.name) lies wholly beside the picture")
+            }
+        } catch {
+            var named = error
+            if !error.message.hasPrefix("overlay: ") { named.message = "overlay: \(error.message)" }
+            throw named
+        }
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        guard let band = try upstream.nextBand() else { return nil }
+        if columns.isEmpty { return band }
+        for row in band.rows.clamped(to: rows) {
+            darkroom_over(
+                band.start + (row - band.rows.lowerBound) * layout.bytesPerRow
+                    + columns.lowerBound * layout.bytesPerPixel,
+                Int32(layout.channels), Int32(layout.depth),
+                over.at((row - rows.lowerBound) * overLayout.bytesPerRow),
+                Int32(overLayout.depth), columns.count, opacity)
+        }
+        return band
+    }
+
+    /// The part of `length` pixels from `start` on that lies within a side.
+    private static func visible(_ start: Int, _ length: Int, within side: Int) -> Range<Int> {
+        (start..<start + length).clamped(to: 0..<side)
+    }
+}
+
+extension Filter.Overlay {
+    /// Where the top left pixel of the other image comes to lie. An odd pixel is left over on the right
+    /// or below.
+    func corner(of other: PixelLayout, on picture: PixelLayout) -> (x: Int, y: Int) {
+        let (right, bottom) = (picture.width - other.width, picture.height - other.height)
+        let column =
+            switch gravity {
+            case .northwest, .west, .southwest: x
+            case .north, .center, .south: (right >> 1) + x
+            case .northeast, .east, .southeast: right - x
+            }
+        let row =
+            switch gravity {
+            case .northwest, .north, .northeast: y
+            case .west, .center, .east: (bottom >> 1) + y
+            case .southwest, .south, .southeast: bottom - y
+            }
+        return (column, row)
+    }
+}

@@ -1,0 +1,52 @@
+import DarkroomCore
+import SystemPackage
+
+/// What the stages of one picture share.
+package struct StageContext {
+    package let limits: PictureLimits
+    package let memory: PictureMemory
+    /// Opens the pixels of another image of the batch.
+    let openImage: ImageOpener
+    /// False to stop with `PictureError.Code.cancelled`.
+    let checkpoint: () -> Bool
+    /// What the steps have remarked and let pass.
+    let remarks = Remarks()
+
+    /// Opens the pixels of the image with this name, to be laid over the picture.
+    package typealias ImageOpener = (_ name: String) throws(PictureError) -> OtherImage
+
+    package init(
+        limits: PictureLimits, memory: PictureMemory? = nil,
+        openImage: @escaping ImageOpener = Self.noImage,
+        checkpoint: @escaping () -> Bool = { true }
+    ) {
+        self.limits = limits
+        self.memory = memory ?? PictureMemory(limit: limits.wholePictureBytes)
+        self.openImage = openImage
+        self.checkpoint = checkpoint
+    }
+
+    /// For a picture that belongs to no batch.
+    package static func noImage(_ name: String) throws(PictureError) -> OtherImage {
+        throw PictureError(.readFailed, "there is no image ‘\(name)’ beside this one")
+    }
+}
+
+/// Words for the picture's status. Belongs to one picture and so to one thread at a time.
+final class Remarks {
+    private(set) var all: [String] = []
+
+    func add(_ remark: String) { all.append(remark) }
+}
+
+/// Another image's pixels, in a file that is open for reading from its start.
+package struct OtherImage: ~Copyable {
+    package let descriptor: Descriptor
+    /// What messages call the file.
+    package let name: String
+
+    package init(_ descriptor: consuming Descriptor, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+}

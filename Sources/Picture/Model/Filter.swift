@@ -1,0 +1,235 @@
+import DarkroomCore
+
+/// One filter with its parameters, as a manifest names it.
+///
+/// The definitions are those of the W3C's Filter Effects Module Level 1 where it has one: they act on
+/// gamma-encoded sRGB, on colour not multiplied by alpha, and each result is clamped and rounded before
+/// the next filter. See `FilterCatalog` for names, ranges and defaults.
+package enum Filter: Sendable, Equatable {
+    /// Sepia tone; `intensity` 0 leaves the picture as it is, 1 is full sepia.
+    case sepia(intensity: Double)
+    /// Black and white with low contrast, Darkroom's own definition; see `ColourFilters.mono`.
+    case mono
+    case grayscale(amount: Double)
+    case invert(amount: Double)
+    case brightness(amount: Double)
+    case contrast(amount: Double)
+    case saturate(amount: Double)
+    /// Turns hues by `angle` degrees.
+    case hueRotate(angle: Double)
+    /// Multiplies alpha by `amount`.
+    case opacity(amount: Double)
+    /// v becomes v^(1/γ), with values from 0 to 1.
+    case gamma(Double)
+    /// White where the luminance is at least `level` of full scale, black elsewhere; a gray picture.
+    case threshold(level: Double)
+    /// Each channel to the nearest of `levels` evenly spaced values.
+    case posterize(levels: Int)
+    case vignette(Vignette)
+    /// Lays the picture over a colour, which is opaque; the result has no alpha.
+    case flatten(background: Colour)
+    case overlay(Overlay)
+    case resize(Resize)
+    case crop(Crop)
+    /// Cuts off borders that look like the top left pixel: no sample differs by more than `tolerance`
+    /// of full scale, or both are transparent.
+    case trim(tolerance: Double)
+    case pad(Pad)
+    /// Turns the picture clockwise.
+    case rotate(Rotation)
+    /// Top becomes bottom.
+    case flip
+    /// Left becomes right.
+    case flop
+    /// Gaussian blur of standard deviation `sigma` pixels.
+    case blur(sigma: Double)
+    case sharpen(sigma: Double, amount: Double, threshold: Double)
+
+    /// The parameters of `resize`. At least one of `width` and `height` is set.
+    package struct Resize: Sendable, Equatable {
+        package var width: Int?
+        package var height: Int?
+        package var fit: Fit
+        package var kernel: Kernel
+        package var withoutEnlargement: Bool
+        /// Whether to average light rather than encoded values.
+        package var linear: Bool
+        /// What `contain` fills the rest of the box with.
+        package var background: Colour
+
+        package init(
+            width: Int? = nil, height: Int? = nil, fit: Fit = .inside, kernel: Kernel = .lanczos3,
+            withoutEnlargement: Bool = false, linear: Bool = false,
+            background: Colour = .transparent
+        ) {
+            self.width = width
+            self.height = height
+            self.fit = fit
+            self.kernel = kernel
+            self.withoutEnlargement = withoutEnlargement
+            self.linear = linear
+            self.background = background
+        }
+    }
+
+    /// How a picture is fitted into the box `width` × `height`.
+    package enum Fit: String, Sendable, CaseIterable {
+        /// As large as fits into the box, the rest of the box filled with the background.
+        case contain
+        /// As small as covers the box, what stands out cut off evenly.
+        case cover
+        /// Exactly the box, proportions given up.
+        case fill
+        /// As large as fits into the box; the result may be smaller than the box on one side.
+        case inside
+        /// As small as covers the box; the result may be larger than the box on one side.
+        case outside
+    }
+
+    /// The resampling kernel.
+    package enum Kernel: String, Sendable, CaseIterable {
+        case nearest, linear, cubic, mitchell, lanczos2, lanczos3
+    }
+
+    /// The parameters of `vignette`: colour is multiplied by 1 − amount·s, where s grows from 0 at the
+    /// distance `radius` from the picture's centre to 1 at `radius` + `softness`, as the smooth step
+    /// 3t² − 2t³ does. Distances are in halves of the diagonal: the corners are at 1.
+    package struct Vignette: Sendable, Equatable {
+        package var amount: Double
+        package var radius: Double
+        package var softness: Double
+
+        package init(amount: Double = 0.5, radius: Double = 0.5, softness: Double = 0.5) {
+            self.amount = amount
+            self.radius = radius
+            self.softness = softness
+        }
+    }
+
+    /// The parameters of `overlay` and `watermark`: another image's pixels laid over the picture.
+    package struct Overlay: Sendable, Equatable {
+        /// The other image's name.
+        package var from: String
+        package var gravity: Gravity
+        /// Pixels from the place that `gravity` gives: to the left where that is an eastern one, to
+        /// the right elsewhere.
+        package var x: Int
+        /// Pixels up where `gravity` is a southern one, down elsewhere.
+        package var y: Int
+        /// What the other image's alpha is multiplied by.
+        package var opacity: Double
+
+        package init(
+            from: String, gravity: Gravity = .center, x: Int = 0, y: Int = 0,
+            opacity: Double = 1
+        ) {
+            self.from = from
+            self.gravity = gravity
+            self.x = x
+            self.y = y
+            self.opacity = opacity
+        }
+    }
+
+    /// The parameters of `pad`.
+    package struct Pad: Sendable, Equatable {
+        package var size: Size
+        package var background: Colour
+
+        package init(_ size: Size, background: Colour = .transparent) {
+            self.size = size
+            self.background = background
+        }
+
+        package enum Size: Sendable, Equatable {
+            /// So many pixels more on each side.
+            case margins(top: Int, right: Int, bottom: Int, left: Int)
+            /// At least so wide and so high, the picture placed by gravity. A side that is longer
+            /// already stays.
+            case atLeast(width: Int?, height: Int?, Gravity)
+        }
+    }
+
+    /// The parameters of `crop`.
+    package enum Crop: Sendable, Equatable {
+        /// The rectangle whose top left pixel is (x, y).
+        case rectangle(x: Int, y: Int, width: Int, height: Int)
+        /// A rectangle of the size given, placed by gravity.
+        case gravity(Gravity, width: Int, height: Int)
+    }
+
+    package enum Gravity: String, Sendable, CaseIterable {
+        case center, north, northeast, east, southeast, south, southwest, west, northwest
+    }
+
+    package enum Rotation: Int, Sendable, CaseIterable {
+        case quarter = 90
+        case half = 180
+        case threeQuarters = 270
+    }
+}
+
+/// A colour of 8 bits a channel, not multiplied by alpha.
+package struct Colour: Sendable, Equatable {
+    package var red: UInt8
+    package var green: UInt8
+    package var blue: UInt8
+    package var alpha: UInt8
+
+    package static let transparent = Colour(red: 0, green: 0, blue: 0, alpha: 0)
+
+    package static let white = Colour(red: 255, green: 255, blue: 255)
+
+    package init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    /// Reads `transparent`, `black`, `white`, `#rgb`, `#rrggbb` or `#rrggbbaa`.
+    package init?(_ text: ByteString) {
+        switch text {
+        case "transparent":
+            self = .transparent
+            return
+        case "black":
+            self.init(red: 0, green: 0, blue: 0)
+            return
+        case "white":
+            self = .white
+            return
+        default: break
+        }
+        guard text.utf8.first == UInt8(ascii: "#"), text.utf8.count <= "#rrggbbaa".utf8.count
+        else { return nil }
+        let digits = text.utf8.dropFirst().map { UInt8(hexDigit: $0) }
+        let nibbles = digits.compactMap { $0 }
+        guard nibbles.count == digits.count else { return nil }
+        switch nibbles.count {
+        case 3:
+            self.init(red: nibbles[0] * 17, green: nibbles[1] * 17, blue: nibbles[2] * 17)
+        case 6, 8:
+            let bytes = stride(from: 0, to: nibbles.count, by: 2).map {
+                nibbles[$0] << 4 | nibbles[$0 + 1]
+            }
+            self.init(
+                red: bytes[0], green: bytes[1], blue: bytes[2],
+                alpha: bytes.count == 4 ? bytes[3] : 255)
+        default:
+            return nil
+        }
+    }
+}
+
+extension UInt8 {
+    /// The value of the hexadecimal digit with this ASCII code.
+    fileprivate init?(hexDigit code: UInt8) {
+        switch code {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self = code - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self = code - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self = code - UInt8(ascii: "A") + 10
+        default: return nil
+        }
+    }
+}

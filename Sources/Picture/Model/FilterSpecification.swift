@@ -1,0 +1,178 @@
+import DarkroomCore
+
+/// A filter's name, its parameters, and how they make a `Filter`.
+package struct FilterSpecification: Sendable {
+    package let name: String
+    package let summary: String
+    package let parameters: [FilterParameter]
+    /// Makes the filter of arguments that have been checked one by one against `parameters`.
+    package let make: @Sendable (FilterArguments) throws(FilterIssue) -> Filter
+
+    package init(
+        name: String, summary: String, parameters: [FilterParameter] = [],
+        make: @escaping @Sendable (FilterArguments) throws(FilterIssue) -> Filter
+    ) {
+        self.name = name
+        self.summary = summary
+        self.parameters = parameters
+        self.make = make
+    }
+
+    package func parameter(named name: ByteString) -> FilterParameter? {
+        parameters.first { ByteString($0.name) == name }
+    }
+}
+
+/// A parameter of a filter.
+package struct FilterParameter: Sendable {
+    package enum Kind: Sendable, Equatable {
+        case number(ClosedRange<Double>)
+        case integer(ClosedRange<Int>)
+        /// One of a few whole numbers.
+        case oneOf([Int])
+        case choice([String])
+        case boolean
+        case colour
+        /// The name of an image of the same manifest.
+        case image
+    }
+
+    package let name: String
+    package let kind: Kind
+    /// What stands for an argument that is not given.
+    package let standard: FilterArgument?
+    package let isRequired: Bool
+
+    package static func number(
+        _ name: String, _ range: ClosedRange<Double>, default standard: Double? = nil
+    ) -> FilterParameter {
+        FilterParameter(
+            name: name, kind: .number(range), standard: standard.map { .number($0) },
+            isRequired: standard == nil)
+    }
+
+    package static func integer(
+        _ name: String, _ range: ClosedRange<Int>, required: Bool = true
+    ) -> FilterParameter {
+        FilterParameter(name: name, kind: .integer(range), standard: nil, isRequired: required)
+    }
+
+    package static func integer(
+        _ name: String, _ range: ClosedRange<Int>, default standard: Int
+    ) -> FilterParameter {
+        FilterParameter(
+            name: name, kind: .integer(range), standard: .integer(standard), isRequired: false)
+    }
+
+    package static func oneOf(_ name: String, _ numbers: [Int]) -> FilterParameter {
+        FilterParameter(name: name, kind: .oneOf(numbers), standard: nil, isRequired: true)
+    }
+
+    package static func image(_ name: String) -> FilterParameter {
+        FilterParameter(name: name, kind: .image, standard: nil, isRequired: true)
+    }
+
+    package static func choice(
+        _ name: String, _ names: [String], default standard: String?
+    ) -> FilterParameter {
+        FilterParameter(
+            name: name, kind: .choice(names), standard: standard.map { .text(ByteString($0)) },
+            isRequired: false)
+    }
+
+    package static func boolean(_ name: String, default standard: Bool) -> FilterParameter {
+        FilterParameter(
+            name: name, kind: .boolean, standard: .boolean(standard), isRequired: false)
+    }
+
+    package static func colour(_ name: String, default standard: String) -> FilterParameter {
+        FilterParameter(
+            name: name, kind: .colour, standard: .text(ByteString(standard)), isRequired: false)
+    }
+}
+
+/// A value given for a parameter, of a type that its kind allows.
+package enum FilterArgument: Sendable, Equatable {
+    case number(Double)
+    case integer(Int)
+    case text(ByteString)
+    case boolean(Bool)
+}
+
+/// Arguments that have been checked against a specification, its defaults filled in.
+///
+/// The typed accessors trap on a name or a type that the specification does not promise: that would be
+/// an error in `FilterCatalog`, never one of a manifest.
+package struct FilterArguments: Sendable {
+    private let values: [String: FilterArgument]
+
+    /// Fills in the defaults. `given` holds only names and types that `specification` allows, and all
+    /// that it requires.
+    package init(_ given: [String: FilterArgument], for specification: FilterSpecification) {
+        var values = given
+        for parameter in specification.parameters where values[parameter.name] == nil {
+            values[parameter.name] = parameter.standard
+        }
+        self.values = values
+    }
+
+    package func has(_ name: String) -> Bool { values[name] != nil }
+
+    package func number(_ name: String) -> Double {
+        switch values[name] {
+        case .number(let value): value
+        case .integer(let value): Double(value)
+        default: preconditionFailure("no number \(name)")
+        }
+    }
+
+    package func optionalInteger(_ name: String) -> Int? {
+        guard case .integer(let value)? = values[name] else { return nil }
+        return value
+    }
+
+    package func integer(_ name: String) -> Int {
+        guard let value = optionalInteger(name) else { preconditionFailure("no integer \(name)") }
+        return value
+    }
+
+    package func text(_ name: String) -> ByteString {
+        guard case .text(let text)? = values[name] else { preconditionFailure("no text \(name)") }
+        return text
+    }
+
+    package func boolean(_ name: String) -> Bool {
+        guard case .boolean(let value)? = values[name] else {
+            preconditionFailure("no boolean \(name)")
+        }
+        return value
+    }
+
+    package func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice {
+        guard case .text(let text)? = values[name], let choice = Choice(rawValue: text.string)
+        else {
+            preconditionFailure("no choice \(name)")
+        }
+        return choice
+    }
+
+    package func colour(_ name: String) -> Colour {
+        guard case .text(let text)? = values[name], let colour = Colour(text) else {
+            preconditionFailure("no colour \(name)")
+        }
+        return colour
+    }
+}
+
+/// Arguments that are right one by one but not together.
+package struct FilterIssue: Error, Sendable, Equatable {
+    /// The parameter to point at, or nil for the filter as a whole.
+    package let parameter: String?
+    /// What is wrong, as the end of a sentence that begins with the filter's or parameter's name.
+    package let message: String
+
+    package init(parameter: String?, message: String) {
+        self.parameter = parameter
+        self.message = message
+    }
+}

@@ -1,0 +1,77 @@
+import DarkroomCore
+
+/// Why a picture could not be read, filtered or written.
+package struct PictureError: CodedError, Equatable {
+    package enum Code: String, Sendable, CaseIterable {
+        /// The bytes do not begin as a picture's; the message says what they look like.
+        case notAPicture = "not-a-picture"
+        /// A picture of a kind this version does not read.
+        case unsupportedFormat = "unsupported-format"
+        /// A PNG whose signature was changed on the way, as by a transfer as text.
+        case pngSignature = "png-signature"
+        /// A PNG without rows or columns, or with more than 2³¹ − 1 of them.
+        case pngDimensions = "png-dimensions"
+        /// A chunk's checksum does not match its bytes.
+        case pngCRC = "png-crc"
+        /// The file ends before the picture does.
+        case pngTruncated = "png-truncated"
+        /// The checksum of the decompressed pixels does not match.
+        case pngAdler = "png-adler"
+        /// The header is missing, broken or contradicts itself.
+        case pngHeader = "png-header"
+        /// The compressed pixels cannot be decompressed, or are too many or too few.
+        case pngData = "png-data"
+        /// A pixel has a number beyond the palette.
+        case pngPalette = "png-palette"
+        /// Anything else that libpng refuses; the message carries its words.
+        case pngInvalid = "png-invalid"
+        /// An animation, which is not flattened silently.
+        case animated = "png-animated"
+        /// The file ends before the picture does.
+        case jpegTruncated = "jpeg-truncated"
+        /// What comes before the pixels is missing, broken or contradicts itself.
+        case jpegHeader = "jpeg-header"
+        /// The compressed pixels cannot be decompressed, or are too many or too few.
+        case jpegData = "jpeg-data"
+        /// Four colour components, as of CMYK, which are not turned into RGB by guess.
+        case jpegCMYK = "jpeg-cmyk"
+        /// A kind of JPEG that libjpeg does not read: 12 bits, lossless, hierarchical.
+        case jpegUnsupported = "jpeg-unsupported"
+        /// Anything else that libjpeg refuses; the message carries its words.
+        case jpegInvalid = "jpeg-invalid"
+        /// More pixels than the limit allows, told from the header before anything is decoded.
+        case tooManyPixels = "too-many-pixels"
+        /// More memory would be needed than `limits.memory` allows, told from the header.
+        case memoryLimit = "memory-limit"
+        /// A filter's rectangle does not lie within the picture, or its result would have no pixels.
+        case filterOutside = "filter-outside"
+        /// The file could not be read.
+        case readFailed = "read-failed"
+        /// The output could not be written.
+        case writeFailed = "write-failed"
+        case outOfMemory = "out-of-memory"
+        /// The image was cancelled between two bands.
+        case cancelled = "cancelled"
+    }
+
+    package var kind: Code
+    package var message: String
+    package var isTransient: Bool
+    package var fault: StorageFault?
+
+    package var code: String { kind.rawValue }
+
+    package init(
+        _ kind: Code, _ message: String, isTransient: Bool = false, fault: StorageFault? = nil
+    ) {
+        self.kind = kind
+        self.message = message
+        self.isTransient = isTransient
+        self.fault = fault
+    }
+
+    /// - Parameter place: the file's name and the step.
+    static func outOfMemory(_ place: String, _ words: String) -> Self {
+        Self(.outOfMemory, "\(place): \(words)", isTransient: true)
+    }
+}

@@ -1,0 +1,98 @@
+import CShims
+import SystemPackage
+
+/// Owns the shim's JPEG reader and turns its results into errors that name the file and the step.
+final class JPEGFile {
+    private let reader: OpaquePointer
+    private let name: String
+
+    init(_ file: FileDescriptor, name: String, limits: PictureLimits) throws(PictureError) {
+        guard let reader = darkroom_jpeg_reader_new(file.rawValue, limits.ancillaryBytes) else {
+            throw PictureError.outOfMemory(name, "no memory for reading a JPEG")
+        }
+        self.reader = reader
+        self.name = name
+    }
+
+    deinit { darkroom_jpeg_reader_free(reader) }
+
+    func open() throws(PictureError) -> darkroom_jpeg_header {
+        var header = darkroom_jpeg_header()
+        try check(darkroom_jpeg_reader_open(reader, &header), step: "reading the header")
+        return header
+    }
+
+    /// - Returns: The size of the picture that rows will make.
+    func start(divisor: Int) throws(PictureError) -> (width: Int, height: Int) {
+        var width: UInt32 = 0
+        var height: UInt32 = 0
+        try check(
+            darkroom_jpeg_reader_start(reader, UInt32(divisor), &width, &height),
+            step: "preparing to read rows")
+        return (Int(width), Int(height))
+    }
+
+    /// Takes in a part of a picture that comes in several scans; false once all of it is there.
+    func absorb() throws(PictureError) -> Bool {
+        var isComplete: Int32 = 0
+        try check(darkroom_jpeg_reader_absorb(reader, &isComplete), step: "reading the scans")
+        return isComplete == 0
+    }
+
+    /// Reads the next rows; the numbers are for the message only.
+    func read(
+        _ rows: Range<Int>, of layout: PixelLayout, to start: UnsafeMutableRawPointer
+    ) throws(PictureError) {
+        let bytes = start.assumingMemoryBound(to: UInt8.self)
+        let result = darkroom_jpeg_reader_rows(
+            reader, bytes, layout.bytesPerRow, UInt32(rows.count))
+        if result == DARKROOM_JPEG_OK { return }
+        let row = rows.lowerBound + Int(darkroom_jpeg_reader_last_count(reader))
+        try check(result, step: "reading row \(row + 1) of \(layout.height)")
+    }
+
+    func finish() throws(PictureError) {
+        try check(darkroom_jpeg_reader_finish(reader), step: "reading what follows the last row")
+    }
+
+    var warnings: [String] { ShimReader.strings(of: reader, darkroom_jpeg_reader_warning) }
+
+    var segments: [String] { ShimReader.strings(of: reader, darkroom_jpeg_reader_segment) }
+
+    /// Exif's TIFF structure.
+    var exif: [UInt8]? { ShimReader.bytes(of: reader, darkroom_jpeg_reader_exif) }
+
+    /// The colour profile.
+    var profile: [UInt8]? { ShimReader.bytes(of: reader, darkroom_jpeg_reader_profile) }
+
+    private func check(_ result: darkroom_jpeg_result, step: String) throws(PictureError) {
+        if result == DARKROOM_JPEG_OK { return }
+        let words = String(cString: darkroom_jpeg_reader_message(reader))
+        let place = "\(name): \(step)"
+        switch result {
+        case DARKROOM_JPEG_IO:
+            throw ShimReader.readFailed(place, darkroom_jpeg_reader_errno(reader))
+        case DARKROOM_JPEG_MEMORY:
+            throw PictureError.outOfMemory(place, words)
+        case DARKROOM_JPEG_CMYK:
+            throw PictureError(
+                .jpegCMYK,
+                "\(place): \(words); what they look like is a matter of their ink, so they are not"
+                    + " turned into RGB")
+        default:
+            throw PictureError(Self.code(for: result), "\(place): \(words)")
+        }
+    }
+
+    private static func code(for result: darkroom_jpeg_result) -> PictureError.Code {
+        switch result {
+        case DARKROOM_JPEG_TRUNCATED: .jpegTruncated
+        case DARKROOM_JPEG_HEADER: .jpegHeader
+        case DARKROOM_JPEG_DATA: .jpegData
+        case DARKROOM_JPEG_UNSUPPORTED: .jpegUnsupported
+        case DARKROOM_JPEG_LIMIT: .tooManyPixels
+        case DARKROOM_JPEG_INVALID: .jpegInvalid
+        default: preconditionFailure("the JPEG shim was used in the wrong order")
+        }
+    }
+}

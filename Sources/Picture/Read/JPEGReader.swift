@@ -1,0 +1,158 @@
+import CShims
+import DarkroomCore
+import SystemPackage
+
+/// The first stage: the rows of a JPEG file, decoded by libjpeg as they are asked for.
+///
+/// Gray stays gray, colour becomes RGB; CMYK is refused. A progressive picture, or one whose components
+/// come in scans of their own, is taken in whole before its first band is lent, as coefficients of two
+/// bytes, which count against `PictureLimits.wholePictureBytes`; others never take more than a band.
+///
+/// Damage is an error wherever libjpeg notices it, also where it would go on with a warning, but for three
+/// remarks that change no pixel (darkroom-status(5) lists them): JPEG has no checksums, so wrong bits that still
+/// make codes go unnoticed. What follows the end of the picture is warned of by the call of `nextBand` that
+/// returns nil.
+package final class JPEGReader: PictureReader {
+    /// That of the picture as it is decoded, which `divisor` makes smaller.
+    package let layout: PixelLayout
+    package let colour: PNGColour
+    package let orientation: Orientation
+    package let exif: [UInt8]?
+    /// How many times smaller each way the picture is decoded: 1, 2, 4 or 8.
+    package let divisor: Int
+    /// Whether it comes in several scans.
+    package let isProgressive: Bool
+    package let heldBytes: Int
+
+    private let file: JPEGFile
+    private let name: String
+    private let checkpoint: () -> Bool
+    private let buffer: FilterMemory<UInt8>
+    /// Those that did not come from libjpeg.
+    private var remarks: [String] = []
+    private var nextRow = 0
+    private var isAbsorbed: Bool
+    private var isFinished = false
+
+    /// Reads all that comes before the pixels.
+    ///
+    /// - Parameters:
+    ///   - file: Where the picture begins at the current offset. Stays open, and must do so as long
+    ///     as this reader is used. Need not be seekable.
+    ///   - name: What messages call the file.
+    ///   - divisor: Given width, height and orientation, says how many times smaller to decode.
+    ///   - checkpoint: Asked before each band; false ends reading with `PictureError.Code.cancelled`.
+    package init(
+        file descriptor: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
+        divisor: (_ width: Int, _ height: Int, Orientation) -> Int = { _, _, _ in 1 },
+        checkpoint: @escaping () -> Bool = { true }
+    ) throws(PictureError) {
+        let file = try JPEGFile(descriptor, name: name, limits: limits)
+        let raw = try file.open()
+        try limits.check(
+            width: Int(raw.width), height: Int(raw.height), place: "\(name): reading the header")
+        isProgressive = raw.is_whole != 0
+        heldBytes = isProgressive ? Int(raw.whole_bytes) : 0
+        if isProgressive, raw.whole_bytes > limits.wholePictureBytes {
+            throw PictureError(
+                .tooManyPixels,
+                "\(name): reading a progressive picture: the \(raw.width) × \(raw.height) pixels"
+                    + " would take \(Units.bytes(raw.whole_bytes)) in memory at once, more than the"
+                    + " limit of \(Units.bytes(limits.wholePictureBytes))")
+        }
+        exif = file.exif
+        let (orientation, remark) = ExifOrientation.read(exif)
+        self.orientation = orientation
+        if let remark { remarks.append(remark) }
+        var colour = PNGColour()
+        if raw.has_density != 0 { colour.density = PNGColour.Density(raw.density) }
+        if let bytes = file.profile {
+            let verdict = try PNGColour.Profile.judge(bytes, isGray: raw.channels == 1, name: name)
+            colour.profile = verdict.profile
+            if let remark = verdict.remark { remarks.append(remark) }
+        }
+        self.colour = colour
+        self.divisor = divisor(Int(raw.width), Int(raw.height), orientation)
+        let size = try file.start(divisor: self.divisor)
+        layout = PixelLayout(
+            width: size.width, height: size.height, channels: Int(raw.channels), depth: 8)
+        buffer = try FilterMemory(count: layout.bytesPerRow * layout.rowsPerBand)
+        isAbsorbed = !isProgressive
+        self.file = file
+        self.name = name
+        self.checkpoint = checkpoint
+    }
+
+    package var warnings: [String] { file.warnings + remarks }
+
+    /// The names of the segments met so far that hold no pixels, in order of appearance, each once.
+    package var segments: [String] { file.segments }
+
+    package var metadata: SourceMetadata {
+        var metadata = SourceMetadata(format: .jpeg)
+        for segment in segments {
+            switch segment {
+            case "JFIF":
+                // Says nothing else, and is in nearly every file.
+                if colour.density != nil { metadata.meanings[segment] = .colour(.density) }
+            case "ICC": metadata.meanings[segment] = .colour(.profile)
+            case "Exif": metadata.meanings[segment] = .exif
+            case "Adobe": metadata.meanings[segment] = .pixels
+            default: metadata.meanings[segment] = .other
+            }
+        }
+        return metadata
+    }
+
+    package func nextBand() throws(PictureError) -> Band? {
+        if nextRow == layout.height {
+            if !isFinished { try file.finish() }
+            isFinished = true
+            return nil
+        }
+        try checkIn()
+        while !isAbsorbed {
+            isAbsorbed = try !file.absorb()
+            try checkIn()
+        }
+        let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)
+        nextRow = rows.upperBound
+        try file.read(rows, of: layout, to: buffer.start)
+        return Band(start: UnsafeMutableRawPointer(buffer.start), rows: rows)
+    }
+
+    private func checkIn() throws(PictureError) {
+        if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while reading") }
+    }
+}
+
+extension PNGColour.Density {
+    /// JFIF's density in PNG's units; nil where it says nothing.
+    init?(_ density: darkroom_jpeg_density) {
+        let (x, y) = (UInt32(density.x), UInt32(density.y))
+        guard x > 0, y > 0 else { return nil }
+        switch density.unit {
+        // An inch is 0.0254 metres.
+        case 1: self.init(x: (x * 10_000 + 127) / 254, y: (y * 10_000 + 127) / 254, unit: 1)
+        case 2: self.init(x: x * 100, y: y * 100, unit: 1)
+        case 0 where x != y: self.init(x: x, y: y, unit: 0)
+        default: return nil
+        }
+    }
+
+    /// The same as JFIF has it, whose numbers have 16 bits; nil where they cannot say it.
+    ///
+    /// Whole pixels a centimetre stay what they are, anything else is rounded to pixels an inch.
+    var jfif: darkroom_jpeg_density? {
+        if unit == 0 { return Self.jfif(0, x, y) }
+        if x % 100 == 0, y % 100 == 0, let exact = Self.jfif(2, x / 100, y / 100) { return exact }
+        func anInch(_ value: UInt32) -> UInt32 { UInt32((UInt64(value) * 254 + 5000) / 10_000) }
+        return Self.jfif(1, anInch(x), anInch(y))
+    }
+
+    private static func jfif(_ unit: UInt8, _ x: UInt32, _ y: UInt32) -> darkroom_jpeg_density? {
+        let most = UInt32(UInt16.max)
+        guard (1...most).contains(x), (1...most).contains(y) else { return nil }
+        return darkroom_jpeg_density(unit: unit, x: UInt16(x), y: UInt16(y))
+    }
+}

@@ -1,0 +1,25 @@
+/// How an image's result is written: a manifest's `output`.
+package struct OutputOptions: Sendable, Equatable {
+    package var format: PictureFormat
+    /// Of a JPEG: 1 to 100, by the scale of the Independent JPEG Group.
+    package var quality: Int
+    /// Of a JPEG: whether it is built up in scans, from coarse to fine.
+    package var progressive: Bool
+    /// Of a PNG.
+    package var compression: PNGWriter.Compression
+    /// Whether the source's Exif is kept.
+    package var keepsExif: Bool
+
+    package init(
+        format: PictureFormat = .png, quality: Int = 85, progressive: Bool = false,
+        compression: PNGWriter.Compression = .balanced, keepsExif: Bool = false
+    ) {
+        self.format = format
+        self.quality = quality
+        self.progressive = progressive
+        self.compression = compression
+        self.keepsExif = keepsExif
+    }
+
+    package static let qualities = 1...100
+}

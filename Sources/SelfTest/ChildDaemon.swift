@@ -1,0 +1,141 @@
+import CShims
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// A darkroomd that runs as a child of a test and not longer than that.
+package final class ChildDaemon {
+    package enum Ending: Equatable, CustomStringConvertible {
+        case exited(Int32)
+        case killed(signal: Int32)
+
+        package var description: String {
+            switch self {
+            case .exited(let code): "it exited with \(code)"
+            case .killed(let signal): "signal \(signal) ended it"
+            }
+        }
+    }
+
+    private let identifier: pid_t
+    private var ending: Ending?
+
+    /// Starts `program`. Nothing of this process's environment reaches it but what is given.
+    ///
+    /// - Parameter log: the file that its output is appended to.
+    package init(
+        _ program: String, _ arguments: [String], environment: [String: String] = [:], log: String
+    ) throws(FileError) {
+        let output = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard output >= 0 else { throw FileError("open", log, Errno(rawValue: errno)) }
+        defer { close(output) }
+        var variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"]
+        // A toolchain's libraries may be where only this says.
+        variables["LD_LIBRARY_PATH"] = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+        variables.merge(environment) { $1 }
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        var pairs = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (words + pairs).forEach { free($0) } }
+        identifier = darkroom_spawn(program, &words, &pairs, output)
+        guard identifier > 0 else { throw FileError("start", program, Errno(rawValue: errno)) }
+    }
+
+    deinit { end() }
+
+    package func send(_ signal: CInt) {
+        // Once it has been waited for, its number may be another's.
+        if poll() == nil { kill(identifier, signal) }
+    }
+
+    /// How it ended, or nil while it runs.
+    package func poll() -> Ending? {
+        reap(WNOHANG)
+        return ending
+    }
+
+    /// Kills it, if it still runs, and waits until it is gone.
+    package func end() {
+        send(SIGKILL)
+        reap(0)
+    }
+
+    /// Waits for its end, up to `seconds`.
+    package func wait(_ seconds: Double) throws(SelfTestError) -> Ending? {
+        try eventually(within: seconds) { poll() }
+    }
+
+    private func reap(_ options: CInt) {
+        guard ending == nil else { return }
+        var status: CInt = 0
+        while true {
+            let result = waitpid(identifier, &status, options)
+            if result == -1, errno == EINTR { continue }
+            guard result == identifier else { return }
+            // wait(2): the low seven bits are the signal, the second byte the exit status.
+            let signal = status & 0x7f
+            ending = signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
+            return
+        }
+    }
+}
+
+/// Why a self-test broke off.
+package enum SelfTestError: CodedError, Equatable {
+    /// Someone sent SIGINT, SIGTERM or SIGHUP.
+    case interrupted
+    case file(FileError)
+    /// Something is so wrong that going on would tell nothing.
+    case broken(String)
+
+    package var code: String {
+        switch self {
+        case .interrupted: "interrupted"
+        case .file(let error): error.code
+        case .broken: "self-test"
+        }
+    }
+
+    package var message: String {
+        switch self {
+        case .interrupted: "interrupted"
+        case .file(let error): error.message
+        case .broken(let message): message
+        }
+    }
+
+    package var isTransient: Bool { false }
+}
+
+/// Asks `condition` every two milliseconds until it gives something, for up to `seconds`. Meanwhile a signal
+/// that is to end this process, which has them blocked, is heard.
+package func eventually<Value>(
+    within seconds: Double, _ condition: () throws(SelfTestError) -> Value?
+) throws(SelfTestError) -> Value? {
+    let deadline = Clock.nanoseconds + UInt64(seconds * 1e9)
+    while true {
+        if let value = try condition() { return value }
+        var pending = sigset_t()
+        sigpending(&pending)
+        for signal in [SIGINT, SIGTERM, SIGHUP] where sigismember(&pending, signal) == 1 {
+            throw .interrupted
+        }
+        if Clock.nanoseconds >= deadline { return nil }
+        usleep(2000)
+    }
+}
+
+/// Sleeps, unless a signal ends that.
+package func pass(_ seconds: Double) throws(SelfTestError) {
+    _ = try eventually(within: seconds) { () -> Void? in nil }
+}
+
+/// Runs `body`, a failure of a file made one of the self-test's.
+package func onFiles<Value>(
+    _ body: () throws(FileError) -> Value
+) throws(SelfTestError) -> Value {
+    do {
+        return try body()
+    } catch {
+        throw .file(error)
+    }
+}

@@ -1,0 +1,333 @@
+import DarkroomCore
+import DarkroomSpool
+import Glibc
+
+/// Kills daemons at each fault point and at random moments, with manifests on their way, and sees each time
+/// that nothing is lost and nothing is done twice.
+package struct KillRun {
+    package struct Sums: Sendable {
+        package var killsAtPoints = 0
+        package var killsAtRandom = 0
+        package var dropped = 0
+        /// Points that no daemon came to.
+        package var missed: [FaultPoint] = []
+    }
+
+    private let spool: TestSpool
+    private var random = SystemRandomNumberGenerator()
+    package private(set) var audit: SpoolAudit
+    package private(set) var sums = Sums()
+    /// How many kills there had been when all manifests were last let come to their ends.
+    private var killsAtLastEnd = 0
+    /// Batches that may be held, to be released in the end.
+    private var held: [String] = []
+
+    package init(on spool: TestSpool, reference: SpoolAudit.Reference) {
+        self.spool = spool
+        audit = SpoolAudit(spool, reference)
+    }
+
+    package var kills: Int { sums.killsAtPoints + sums.killsAtRandom }
+
+    /// A daemon that is to die.
+    private enum Life {
+        case point(FaultPoint)
+        case moment
+    }
+
+    /// Kills a daemon at each of `points` and as often at random moments as said, in mixed order.
+    ///
+    /// - Parameter progress: told how many lives of how many are over.
+    package mutating func run(
+        points: [FaultPoint] = FaultPoint.allCases.filter { !$0.needsNetwork }, moments: Int,
+        progress: (Int, Int) -> Void
+    ) throws(SelfTestError) {
+        var lives = points.map(Life.point) + [Life](repeating: .moment, count: moments)
+        lives.shuffle(using: &random)
+        for (index, life) in lives.enumerated() {
+            switch life {
+            case .point(let point): try die(at: point)
+            case .moment: while try !dieAtRandom() {}
+            }
+            try audit.look(isFinal: false)
+            try finishBefore(kills: 1)
+            progress(index + 1, lives.count)
+            if !audit.problems.isEmpty { break }
+        }
+        try finish()
+    }
+
+    /// Lets all manifests end where so many more kills would have a picture which is at work each time taken for their
+    /// cause.
+    private mutating func finishBefore(kills more: Int) throws(SelfTestError) {
+        if kills - killsAtLastEnd + more >= Crashes.enoughKills { try finish() }
+    }
+
+    // MARK: Lives
+
+    /// How often a daemon is let come to a point before that counts as missed.
+    private static let attempts = 12
+
+    private mutating func die(at point: FaultPoint) throws(SelfTestError) {
+        if point == .expiredMoved || point == .expiredFileRemoved {
+            return try dieExpiring(at: point)
+        }
+        for attempt in 1...Self.attempts {
+            try finishBefore(kills: point.needsDeath == nil ? 1 : 2)
+            if let first = point.needsDeath {
+                try dropSome()
+                try live(fault: first.rawValue, until: first)
+                try audit.look(isFinal: false)
+            }
+            try dropSome()
+            if point == .receiptManifestMoved { try drop(.rejected) }
+            if point == .submittedGivenBack { try drop(.tooLarge) }
+            if [.handOverWritten, .handOverMoved, .handOverRemoved].contains(point) {
+                try drop(.marked)
+            }
+            // The later passings are tried too, for then there is more under way.
+            let passing =
+                point.comesOften && attempt == 1 ? Int.random(in: 1...3, using: &random) : 1
+            if try live(fault: "\(point.rawValue):\(passing)", until: point) { return }
+        }
+        sums.missed.append(point)
+    }
+
+    /// Has the daemon itself remove finished entries, and die of that; the next one must finish it.
+    private mutating func dieExpiring(at point: FaultPoint) throws(SelfTestError) {
+        try dropSome()
+        try finish(clearing: false)
+        let settings = ["retention.age": "1ms"]
+        let first = try spool.start(fault: point.rawValue, settings: settings)
+        defer { first.end() }
+        guard let ending = try first.wait(30) else { return sums.missed.append(point) }
+        try expectKill(ending, at: point.rawValue)
+        sums.killsAtPoints += 1
+        let second = try spool.start(settings: settings)
+        defer { second.end() }
+        let isCleared: Bool? = try eventually(within: 30) { () throws(SelfTestError) in
+            guard try spool.names("outbox").isEmpty, try spool.isIdle() else { return nil }
+            return true
+        }
+        guard isCleared == true else { throw broken("entries that had expired are still there") }
+        try spool.clear()
+        audit.forget()
+    }
+
+    /// Lives until the daemon dies of its fault; false, and killed by us, where that does not happen.
+    @discardableResult
+    private mutating func live(
+        fault: String, until point: FaultPoint
+    ) throws(SelfTestError) -> Bool {
+        let daemon = try spool.start(fault: fault)
+        defer { daemon.end() }
+        try signal(daemon, at: point)
+        var wishes = try wishes(for: point)
+        let deadline = Clock.nanoseconds + 10_000_000_000
+        while Clock.nanoseconds < deadline {
+            if let ending = daemon.poll() {
+                try expectKill(ending, at: fault)
+                sums.killsAtPoints += 1
+                return true
+            }
+            try control(&wishes)
+            if wishes.isEmpty, try spool.isIdle() { break }
+            try pass(0.002)
+        }
+        sums.killsAtRandom += 1
+        return false
+    }
+
+    /// False where the daemon stopped before it was killed.
+    private mutating func dieAtRandom() throws(SelfTestError) -> Bool {
+        try dropSome()
+        let daemon = try spool.start()
+        defer { daemon.end() }
+        var wishes = try randomWishes()
+        var signals: [CInt] = []
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: signals = [SIGUSR1, SIGUSR2]
+        case 1: signals = [SIGTERM]
+        default: break
+        }
+        if try spool.exists("paused") { signals.append(SIGUSR2) }
+        let moments = 1 + signals.count
+        for index in 0..<moments {
+            let deadline = Clock.nanoseconds + UInt64.random(in: 0..<400_000_000 / UInt64(moments))
+            while Clock.nanoseconds < deadline {
+                try control(&wishes)
+                try pass(0.002)
+            }
+            if index < signals.count { daemon.send(signals[index]) }
+        }
+        switch daemon.poll() {
+        case nil:
+            sums.killsAtRandom += 1
+            return true
+        case .exited(0) where signals.contains(SIGTERM): return false
+        case let ending?: throw broken("at no fault point a daemon ended: \(ending)")
+        }
+    }
+
+    private func expectKill(
+        _ ending: ChildDaemon.Ending, at fault: String
+    ) throws(SelfTestError) {
+        guard ending == .killed(signal: SIGKILL) else {
+            throw broken("on the way to \(fault) a daemon ended: \(ending)")
+        }
+    }
+
+    private func broken(_ message: String) -> SelfTestError {
+        .broken(([message] + spool.lastWords).joined(separator: "\n    "))
+    }
+
+    /// Pauses and resumes where the point is one of that; resumes where a former life was left paused.
+    private func signal(_ daemon: ChildDaemon, at point: FaultPoint) throws(SelfTestError) {
+        switch point {
+        case .pauseMarked, .pauseSynced: daemon.send(SIGUSR1)
+        case .pauseUnmarked:
+            daemon.send(SIGUSR1)
+            // Of two signals that come at once the second may be seen first.
+            _ = try eventually(within: 5) { () throws(SelfTestError) in
+                try spool.exists("paused") ? true : nil
+            }
+            try pass(0.05)
+            daemon.send(SIGUSR2)
+        default: if try spool.exists("paused") { daemon.send(SIGUSR2) }
+        }
+    }
+
+    // MARK: Manifests
+
+    /// Has several manifests of different kinds in flight.
+    private mutating func dropSome() throws(SelfTestError) {
+        let count = Int.random(in: 2...4, using: &random)
+        for manifest in SampleManifest.all.shuffled(using: &random).prefix(count) {
+            try drop(manifest)
+        }
+        if Int.random(in: 0..<4, using: &random) == 0, try spool.dropLastAgain() {
+            sums.dropped += 1
+        }
+    }
+
+    @discardableResult
+    private mutating func drop(_ manifest: SampleManifest) throws(SelfTestError) -> String {
+        sums.dropped += 1
+        return try spool.drop(manifest)
+    }
+
+    // MARK: Control files
+
+    /// A control file that is to be put into the inbox when its batch has come so far.
+    private struct Wish {
+        let id: String
+        let action: String
+        /// Whether it waits for the batch's end, not only for its beginning.
+        var afterEnd = false
+    }
+
+    /// What brings a daemon to a point.
+    private mutating func wishes(for point: FaultPoint) throws(SelfTestError) -> [Wish] {
+        switch point {
+        case .controlRecorded, .controlMoved, .controlConsumed:
+            [Wish(id: try drop(.cancelled), action: "cancel")]
+        case .retryBuilt, .retryMoved:
+            [Wish(id: try drop(.failing), action: "retry", afterEnd: true)]
+        default: []
+        }
+    }
+
+    private mutating func randomWishes() throws(SelfTestError) -> [Wish] {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: return [Wish(id: try drop(.cancelled), action: "cancel")]
+        case 1: return [Wish(id: try drop(.failing), action: "retry", afterEnd: true)]
+        case 2:
+            let id = try drop(.cancelled)
+            held.append(id)
+            if Bool.random(using: &random) { return [Wish(id: id, action: "hold")] }
+            // Put beside its manifest it holds the batch from the beginning.
+            try spool.control(id, "hold")
+            return Bool.random(using: &random) ? [] : [Wish(id: id, action: "cancel")]
+        default: return []
+        }
+    }
+
+    /// Puts the control files whose time has come.
+    private mutating func control(_ wishes: inout [Wish]) throws(SelfTestError) {
+        var left: [Wish] = []
+        for wish in wishes {
+            if try isDue(wish) {
+                if wish.action == "retry" { audit.expectRetry(of: wish.id) }
+                try spool.control(wish.id, wish.action)
+            } else {
+                left.append(wish)
+            }
+        }
+        wishes = left
+    }
+
+    private func isDue(_ wish: Wish) throws(SelfTestError) -> Bool {
+        guard let bytes = try spool.outboxFile(FileName(wish.id), BatchFile.status),
+            let status = Status(decoding: bytes)
+        else { return false }
+        if !wish.afterEnd { return status.state == .processing }
+        guard status.state.isFinal else { return false }
+        return try !spool.names("active").contains(FileName(wish.id))
+    }
+
+    // MARK: Ends
+
+    /// Lets a daemon finish everything, stop, and looks at the whole of it.
+    private mutating func finish(clearing: Bool = true) throws(SelfTestError) {
+        killsAtLastEnd = kills
+        let daemon = try spool.start()
+        defer { daemon.end() }
+        daemon.send(SIGUSR2)
+        for id in held { try spool.control(id, "release") }
+        held = []
+        if try spool.waitUntilIdle(daemon) {
+            daemon.send(SIGTERM)
+            guard try daemon.wait(30) == .exited(0) else {
+                throw broken("a daemon that has nothing to do does not stop with 0")
+            }
+        } else if let ending = daemon.poll() {
+            throw broken("a daemon without any fault ended: \(ending)")
+        } else {
+            daemon.end()
+        }
+        try audit.look(isFinal: true)
+        if audit.problems.isEmpty, clearing {
+            try spool.clear()
+            audit.forget()
+        }
+    }
+}
+
+extension FaultPoint {
+    /// The point at which a daemon must have died before, so that the next one comes to this one.
+    fileprivate var needsDeath: FaultPoint? {
+        switch self {
+        case .recoveryReceiptWithdrawn: .receiptStatusWritten
+        case .recoveryEmptyRemoved: .claimFolderMade
+        case .recoveryJournalWritten, .recoveryJournalMended: .publishJournalTorn
+        case .recoveryOutputMoved: .publishJournalSynced
+        case .recoveryScrapRemoved: .filterWritten
+        case .recoveryFinished: .finalStatusSynced
+        case .recoveryControlReturned: .controlMoved
+        case .recoveryRetryRemoved: .retryBuilt
+        case .recoveryCrashJournaled: .filterBegan
+        default: nil
+        }
+    }
+
+    /// Whether each picture or manifest passes it.
+    fileprivate var comesOften: Bool {
+        switch self {
+        case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved,
+            .submittedGivenBack, .controlRecorded, .controlMoved, .controlConsumed, .retryBuilt,
+            .retryMoved:
+            false
+        default: needsDeath == nil
+        }
+    }
+}

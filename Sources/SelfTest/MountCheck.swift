@@ -1,0 +1,257 @@
+import CShims
+import DarkroomCore
+import DarkroomDaemon
+import Dispatch
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// What a check of the spool's file system has found.
+package enum Finding: Sendable, Equatable {
+    case ok(String)
+    /// Nothing is wrong, but it is good to know.
+    case note(String)
+    /// - Parameter consequence: ends the sentence "so darkroomd will …".
+    case problem(String, consequence: String)
+
+    package var isProblem: Bool {
+        if case .problem = self { true } else { false }
+    }
+}
+
+/// Tries, in a folder of the self-test's own on the spool's file system, what the promise rests on.
+struct MountCheck {
+    /// The self-test's folder.
+    let folder: Directory
+
+    /// All checks, in their order. Each leaves the folder as it was.
+    func findings() -> [Finding] {
+        [
+            kind, renaming, renamingWithoutReplacing, syncing, locking, events, names, clock,
+        ].map { check in
+            do {
+                return try check()
+            } catch let error as FileError {
+                return .problem(error.message, consequence: "fail at this, too")
+            } catch {
+                return .problem("\(error)", consequence: "fail at this, too")
+            }
+        }
+    }
+
+    // MARK: The kind
+
+    /// By the numbers of statfs(2) and linux/magic.h.
+    private static let kinds: [Int64: String] = [
+        0xEF53: "ext4", 0x5846_5342: "xfs", 0x9123_683E: "btrfs", 0xF2F5_2010: "f2fs",
+        0x2FC1_2FC1: "zfs", 0x0102_1994: "tmpfs", 0x794C_7630: "overlayfs", 0x6969: "NFS",
+        0x6573_5546: "FUSE", 0xFF53_4D42: "SMB", 0xFE53_4D42: "SMB", 0x0102_1997: "9P",
+        0x4D44: "vfat", 0x2011_BAB0: "exfat",
+    ]
+
+    private func kind() -> Finding {
+        let number = darkroom_filesystem_type(folder.number)
+        let kind = Self.kinds[number] ?? "of the kind 0x" + String(number, radix: 16)
+        return kind == "tmpfs"
+            ? .note("the file system is tmpfs: what is in it does not survive a power cut")
+            : .ok("the file system is \(kind)")
+    }
+
+    // MARK: Renames
+
+    /// A reader that opens the name again and again must find one file or the other, whole.
+    private func renaming() throws(FileError) -> Finding {
+        let contents = [UInt8(ascii: "a"), UInt8(ascii: "b")].map {
+            [UInt8](repeating: $0, count: 4096)
+        }
+        try folder.write(contents[0], to: "target", durably: false)
+        defer { try? folder.remove("target") }
+        let stopped = Atomic(false)
+        let torn = Atomic(0)
+        let looks = Atomic(0)
+        let reader = DispatchGroup()
+        DispatchQueue.global().async(group: reader) { [folder] in
+            while !stopped.load(ordering: .acquiring) {
+                let bytes = try? folder.read("target")
+                looks.add(1, ordering: .relaxed)
+                if bytes == nil || !contents.contains(bytes ?? []) {
+                    torn.add(1, ordering: .relaxed)
+                }
+            }
+        }
+        defer {
+            stopped.store(true, ordering: .releasing)
+            reader.wait()
+        }
+        for turn in 1...200 {
+            try folder.write(contents[turn % 2], to: "new", durably: false)
+            try folder.rename("new", to: folder, as: "target", replacing: true)
+        }
+        let count = torn.load(ordering: .relaxed)
+        return count == 0
+            ? .ok("a rename replaces a file in one step")
+            : .problem(
+                "a rename does not replace a file in one step: \(count) looks of "
+                    + "\(looks.load(ordering: .relaxed)) found none or half of one",
+                consequence: "show half status files to their readers")
+    }
+
+    private func renamingWithoutReplacing() throws(FileError) -> Finding {
+        let consequence = "not be able to take manifests nor to publish pictures here"
+        try folder.write([1], to: "one", durably: false)
+        try folder.write([2], to: "two", durably: false)
+        defer {
+            for name: FileName in ["one", "two", "three"] { try? folder.remove(name) }
+        }
+        do {
+            try folder.rename("one", to: folder, as: "two")
+            return .problem(
+                "a rename that must not replace a file replaced it", consequence: consequence)
+        } catch  where error.errno == .fileExists {
+            // As it should be.
+        } catch {
+            return .problem(
+                "renameat2 with RENAME_NOREPLACE: \(error.errno)", consequence: consequence)
+        }
+        try folder.rename("one", to: folder, as: "three")
+        guard try folder.read("two") == [2], try folder.read("three") == [1] else {
+            return .problem(
+                "a rename that must not replace a file lost one", consequence: consequence)
+        }
+        return .ok("a rename can refuse to replace a file (RENAME_NOREPLACE)")
+    }
+
+    // MARK: The disk
+
+    private func syncing() throws(FileError) -> Finding {
+        var files: [UInt64] = []
+        var folders: [UInt64] = []
+        for turn in 0..<15 {
+            let name: FileName = "synced-\(turn)"
+            let file = try folder.create(name)
+            defer { try? folder.remove(name) }
+            try file.write([UInt8](repeating: 7, count: 8192), path: folder.path(of: name))
+            let begin = Clock.nanoseconds
+            try file.sync(path: folder.path(of: name))
+            let middle = Clock.nanoseconds
+            try folder.sync()
+            files.append(middle - begin)
+            folders.append(Clock.nanoseconds - middle)
+        }
+        return .ok(
+            "fsync works: a file takes \(Self.median(files)) ms, a folder \(Self.median(folders)) ms"
+                + " (medians of \(files.count))")
+    }
+
+    /// In milliseconds, with two digits behind the point.
+    private static func median(_ nanoseconds: [UInt64]) -> String {
+        let hundredths = nanoseconds.sorted()[nanoseconds.count / 2] / 10_000
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+    }
+
+    private func locking() throws(FileError) -> Finding {
+        try folder.write([], to: "lock", durably: false)
+        defer { try? folder.remove("lock") }
+        // A lock belongs to the open file, so a second opening stands for a second process.
+        let first = try folder.open("lock")
+        let second = try folder.open("lock")
+        guard flock(first.number, LOCK_EX | LOCK_NB) == 0 else {
+            throw FileError("lock", folder.path(of: "lock"), Errno(rawValue: errno))
+        }
+        return flock(second.number, LOCK_EX | LOCK_NB) != 0
+            ? .ok("flock keeps a second daemon out")
+            : .problem(
+                "flock gives the same lock twice",
+                consequence: "not notice a second daemon on the same spool; never start one")
+    }
+
+    // MARK: Events
+
+    private func events() throws(FileError) -> Finding {
+        let consequence = "look into the inbox every inbox.poll (2 s) instead"
+        try folder.makeDirectory("watched")
+        defer { try? folder.removeTree("watched") }
+        let watched = try Directory("watched", in: folder)
+        let seen = Mutex<[InboxEvent]>([])
+        let watch: InboxWatch
+        do {
+            watch = try InboxWatch(
+                folder: watched, named: "watched", in: folder,
+                queue: DispatchQueue(label: "darkroom.self-test.events")
+            ) { events in seen.withLock { $0 += events } }
+        } catch {
+            return .problem(error.message, consequence: consequence)
+        }
+        defer { withExtendedLifetime(watch) {} }
+        try folder.write([1], to: "moved", durably: false)
+        try watched.write([1], to: "closed", durably: false)
+        try folder.rename("moved", to: watched, as: "moved")
+        let wanted: [InboxEvent] = [.closed("closed"), .moved("moved")]
+        let deadline = Clock.nanoseconds + 20_000_000_000
+        while !wanted.allSatisfy(seen.withLock { $0 }.contains) {
+            guard Clock.nanoseconds < deadline else {
+                return .problem(
+                    "inotify does not tell of files that are closed or renamed",
+                    consequence: consequence)
+            }
+            usleep(1000)
+        }
+        return .ok("inotify tells of files that are closed and renamed")
+    }
+
+    // MARK: Names
+
+    /// Names of 200 bytes, the longest that a manifest's ID and an output may have, and what comes behind.
+    static let longNames: [String] = ["a", "é", "e\u{301}", "ж", "写", "ص", "😀", "a\u{200d}"].map {
+        String(repeating: $0, count: 200 / $0.utf8.count)
+            + String(repeating: "x", count: 200 % $0.utf8.count)
+    }
+
+    private func names() throws(FileError) -> Finding {
+        let consequence = "lose track of files of such names"
+        try folder.makeDirectory("names")
+        defer { try? folder.removeTree("names") }
+        let names = try Directory("names", in: folder)
+        for text in Self.longNames {
+            let name = FileName("\(text)-12345.json")
+            do {
+                try names.write([1], to: name, durably: false)
+            } catch  where error.errno.storageFault != nil {
+                // It says nothing of the name.
+                throw error
+            } catch {
+                let begin = text.prefix(1)
+                return .problem(
+                    "a name of \(name.bytes.count) bytes (\(begin)\(begin)…) is refused: \(error.errno)",
+                    consequence: "fail at names that long; keep them to 100 bytes")
+            }
+        }
+        let found = Set(try names.names())
+        let wanted = Set(Self.longNames.map { FileName("\($0)-12345.json") })
+        return found == wanted
+            ? .ok("names of 200 bytes keep their bytes, in several scripts")
+            : .problem("names of files do not keep their bytes", consequence: consequence)
+    }
+
+    // MARK: The clock
+
+    private func clock() throws(FileError) -> Finding {
+        try folder.write([1], to: "now", durably: false)
+        defer { try? folder.remove("now") }
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let written = try folder.information(of: "now")?.st_mtim.tv_sec ?? 0
+        let apart = now.tv_sec.saturatingSubtract(written).magnitude
+        // 2024-01-01. A machine without a battery begins in 1970 or at its system's making.
+        if now.tv_sec < 1_704_067_200 {
+            return .problem(
+                "the clock says \(Clock.timestamp)", consequence: "write wrong times into statuses")
+        }
+        return apart <= 2
+            ? .ok("the clock and the times of files agree")
+            : .problem(
+                "the times of files are \(apart) s away from the clock",
+                consequence: "take manifests in another order than they came in")
+    }
+}

@@ -1,0 +1,144 @@
+import DarkroomCore
+import DarkroomManifest
+
+/// A manifest of the self-tests. It may be dropped many times, each under a name of its own, and must have
+/// the same outcome each time.
+package struct SampleManifest: Sendable {
+    /// What its name begins with; the rest is a full stop and a number.
+    package let kind: String
+    package let format: ManifestFormat
+    package let text: String
+    /// How many of its images are to be filtered and how many are to fail; nil where it is rejected.
+    package let outcome: (filtered: Int, failed: Int)?
+    /// Whether a cancellation follows it; then any of its images may be cancelled.
+    package var isCancelled = false
+    /// Whether it is larger than `limit`, so that its answer has no copy of it.
+    package var isTooLarge: Bool { text.utf8.count > Self.limit }
+
+    /// Its name in the inbox.
+    package func name(_ number: Int) -> FileName {
+        FileName("\(id(number)).\(format.rawValue)")
+    }
+
+    package func id(_ number: Int) -> String { "\(kind).\(number)" }
+}
+
+extension SampleManifest {
+    /// What `manifests.maxBytes` is for the tests' daemons.
+    package static let limit = 100_000
+
+    package static let tooLarge = SampleManifest(
+        kind: "long", format: .yaml,
+        text: String(repeating: "# nothing\n", count: limit / 10 + 1), outcome: nil)
+
+    /// Images made of others whose output does not keep their pixels.
+    package static let marked = SampleManifest(
+        kind: "marked", format: .yaml,
+        text: """
+            images:
+              mark: {source: alpha.png, output: {format: jpeg}}
+              a: {source: large.png, filters: [{watermark: {from: mark}}]}
+              b: {from: mark, filters: [flip], output: {format: jpeg}}
+              c: {source: deep.png, filters: [{overlay: {from: b}}]}
+
+            """,
+        outcome: (4, 0))
+
+    /// One image, for tests in which every call counts.
+    package static let single = SampleManifest(
+        kind: "single", format: .json, text: #"{"images": ["small.png"]}"#, outcome: (1, 0))
+
+    /// Two images, one made from the other.
+    package static let pair = SampleManifest(
+        kind: "pair", format: .json,
+        text: #"{"images": {"a": "gray.png", "b": {"from": "a", "filters": ["invert"]}}}"#,
+        outcome: (2, 0))
+
+    package static let rejected = SampleManifest(
+        kind: "صور", format: .json, text: #"{"images": ["small.png"], "prioritaet": "high"}"#,
+        outcome: nil)
+
+    /// Takes long enough that a cancellation finds something to do.
+    package static let cancelled = SampleManifest(
+        kind: "stopped", format: .yaml,
+        text: """
+            filters: [{blur: {sigma: 3}}, {resize: {width: 200}}]
+            images:
+              one: large.png
+              two: {from: one}
+              three: {from: two}
+              four: {source: large.png, after: [one]}
+              five: {source: large.png, after: [four]}
+
+            """,
+        outcome: (5, 0), isCancelled: true)
+
+    /// Some images fail, and fail again when they are done again.
+    package static let failing = SampleManifest(
+        kind: "größe", format: .json,
+        text: """
+            {"images": {"good": "small.png", "missing": "nowhere.png", "words": "words.png",
+             "cut": "cut.png", "orphan": {"from": "cut"},
+             "late": {"source": "gray.png", "after": ["cut"]}}}
+
+            """,
+        outcome: (2, 4))
+
+    /// All kinds there are: formats, chains, overlays, priorities, pictures that fail, names in several
+    /// scripts.
+    package static let all = [
+        single, pair, rejected, tooLarge, cancelled, failing,
+        SampleManifest(
+            kind: "plain", format: .json,
+            text: #"{"images": ["small.png", "alpha.png", "gray.png"]}"#, outcome: (3, 0)),
+        SampleManifest(
+            kind: "chain", format: .yaml,
+            text: """
+                images:
+                  a: {source: small.png, filters: [mono]}
+                  b: {from: a, filters: [{resize: {width: 20}}]}
+                  c: {source: alpha.png, filters: [{overlay: {from: b}}, flip]}
+                  d: {source: gray.png, after: [c], output: {format: jpeg}}
+
+                """,
+            outcome: (4, 0)),
+        marked,
+        SampleManifest(
+            kind: "снимки", format: .yaml,
+            text: """
+                priority: veryHigh
+                qualityOfService: userInitiated
+                images:
+                  глубина: {source: deep.png, filters: [{contrast: {amount: 1.4}}]}
+                  даль: {source: large.png, filters: [{blur: {sigma: 2}}]}
+
+                """,
+            outcome: (2, 0)),
+        SampleManifest(
+            kind: "写真", format: .plist,
+            text: """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <plist version="1.0"><dict>
+                <key>月</key><string>gray.png</string>
+                <key>星</key><string>small.png</string>
+                </dict></plist>
+
+                """,
+            outcome: (2, 0)),
+        SampleManifest(
+            kind: "wide", format: .json,
+            text: """
+                {"priority": "low", "filters": ["sepia"], "images": [
+                \((0..<16).map { wideImage($0) }.joined(separator: ",\n"))]}
+
+                """,
+            outcome: (16, 0)),
+    ]
+
+    private static func wideImage(_ number: Int) -> String {
+        let source = ["small.png", "gray.png", "alpha.png", "deep.png"][number % 4]
+        let format = number % 3 == 0 ? "jpeg" : "png"
+        return
+            #"{"name": "w\#(number)", "source": "\#(source)", "output": {"format": "\#(format)"}}"#
+    }
+}

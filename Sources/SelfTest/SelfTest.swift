@@ -1,0 +1,187 @@
+import DarkroomCore
+import Glibc
+
+/// `darkroomd --self-test SPOOL`: proves on the real mount that what the spool's promise rests on holds, and
+/// then the promise itself, on daemons that it kills.
+///
+/// Everything happens in a folder of its own beneath the spool's root, which is removed at the end. The
+/// spool's own folders are looked at and not touched, so a daemon may work on them meanwhile.
+package struct SelfTest {
+    package struct Options: Sendable {
+        package var spool: String
+        /// How often a daemon is killed at random moments, besides once at each fault point.
+        package var kills: Int
+        /// Whether the folder stays if something is wrong.
+        package var keeps = false
+
+        package init(spool: String, kills: Int, keeps: Bool = false) {
+            self.spool = spool
+            self.kills = kills
+            self.keeps = keeps
+        }
+    }
+
+    static let folderPrefix = ".self-test-"
+
+    private let options: Options
+    private let program: String
+    private let report: SelfTestReport
+
+    /// - Parameter program: the daemon to run.
+    package init(_ options: Options, program: String, report: SelfTestReport = SelfTestReport()) {
+        self.options = options
+        self.program = program
+        self.report = report
+    }
+
+    /// Runs it; 0 where all is well, 1 where something is not.
+    package func run() -> Int32 {
+        do {
+            return try tested() ? 0 : 1
+        } catch .interrupted {
+            report.say("Interrupted; nothing is left behind")
+            return 128 + SIGINT
+        } catch .file(let error) {
+            report.say("problem  \(error.message); nothing more can be tested")
+            return error.code == "permission-denied" ? 77 : 74
+        } catch {
+            report.tell(.problem(error.message, consequence: "not keep its promise"))
+            return 1
+        }
+    }
+
+    private func tested() throws(SelfTestError) -> Bool {
+        let root = try onFiles { () throws(FileError) in try Directory(path: options.spool) }
+        report.say("Testing \(root.path)")
+        report.tell(SpoolCheck(root: root).findings())
+        let name: FileName = "\(Self.folderPrefix)\(getpid())"
+        let folder = try onFiles { () throws(FileError) in
+            try root.makeDirectory(name, mode: 0o700)
+            return try Directory(name, in: root)
+        }
+        var isWell = false
+        defer {
+            if isWell || !options.keeps {
+                remove(name, from: root)
+            } else {
+                report.say("\(root.path(of: name)) is left for you to look at")
+            }
+        }
+        do {
+            report.tell(MountCheck(folder: folder).findings())
+            if report.problems == 0 { try runDaemons(in: folder) }
+            isWell = report.problems == 0
+        } catch .interrupted {
+            isWell = true
+            throw .interrupted
+        }
+        report.say(isWell ? "All is well" : "\(report.problems) problems")
+        return isWell
+    }
+
+    /// The daemons in it have ended. Someone else's program may still be putting a file into it.
+    private func remove(_ name: FileName, from root: Directory) {
+        do {
+            try root.removeTree(name)
+        } catch {
+            report.tell(.note("it could not be removed: \(error.message)"))
+        }
+    }
+
+    // MARK: Daemons
+
+    private func runDaemons(in folder: Directory) throws(SelfTestError) {
+        try TestSpool.makePictures(in: folder)
+        let undisturbed = try TestSpool("undisturbed", in: folder, program: program)
+        let reference = try SpoolAudit.makeReference(SampleManifest.all, on: undisturbed)
+        report.tell(.ok("a daemon does its work undisturbed"))
+        try refuseSecondDaemon(on: undisturbed)
+
+        let spool = try TestSpool("killed", in: folder, program: program)
+        var run = KillRun(on: spool, reference: reference)
+        try run.run(moments: options.kills) { done, of in
+            report.progress("killing daemons: \(done) of \(of)")
+        }
+        report.endProgress()
+        tell(run)
+    }
+
+    private func refuseSecondDaemon(on spool: TestSpool) throws(SelfTestError) {
+        let first = try spool.start()
+        defer { first.end() }
+        _ = try eventually(within: 60) { () throws(SelfTestError) in
+            spool.lastWords.contains { $0.hasSuffix(" watches \(spool.path)") } ? true : nil
+        }
+        let second = try spool.start()
+        defer { second.end() }
+        let ending = try second.wait(60)
+        report.tell(
+            ending == .exited(75)
+                ? .ok("a second daemon on the same spool is refused")
+                : .problem(
+                    "a second daemon on the same spool: \(ending.map { "\($0)" } ?? "it runs")",
+                    consequence: "work on the same manifests as another one"))
+    }
+
+    private func tell(_ run: KillRun) {
+        let sums = run.sums
+        for problem in run.audit.problems.prefix(20) {
+            report.tell(.problem(problem, consequence: "not keep its promise"))
+        }
+        for point in sums.missed {
+            report.tell(
+                .problem("no daemon came to \(point.rawValue)", consequence: "be untested there"))
+        }
+        let line =
+            "kills \(run.kills) (\(sums.killsAtPoints) at fault points, \(sums.killsAtRandom) at random "
+            + "moments), manifests \(sums.dropped), images \(run.audit.images), "
+            + "lost \(run.audit.lost.count), duplicated \(run.audit.duplicated.count), "
+            + "differing \(run.audit.differing.count)"
+        if run.audit.problems.isEmpty {
+            report.tell(.ok(line))
+        } else {
+            report.tell(.problem(line, consequence: "not keep its promise"))
+        }
+    }
+}
+
+/// Tells what a self-test finds: a line each on standard output, and on a terminal how far it is.
+package final class SelfTestReport {
+    package private(set) var problems = 0
+    private let isTerminal = isatty(STDOUT_FILENO) == 1
+
+    package init() {}
+
+    package func tell(_ findings: [Finding]) {
+        for finding in findings { tell(finding) }
+    }
+
+    package func tell(_ finding: Finding) {
+        switch finding {
+        case .ok(let text): say("ok       \(text)")
+        case .note(let text): say("note     \(text)")
+        case .problem(let text, let consequence):
+            problems += 1
+            say("problem  \(text); so darkroomd will \(consequence)")
+        }
+    }
+
+    package func say(_ line: String) {
+        endProgress()
+        write(line + "\n")
+    }
+
+    package func progress(_ text: String) {
+        if isTerminal { write("\r\u{1b}[K\(text)") }
+    }
+
+    package func endProgress() {
+        if isTerminal { write("\r\u{1b}[K") }
+    }
+
+    /// Unbuffered, so that a log holds what was known when the machine went down.
+    private func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
+    }
+}

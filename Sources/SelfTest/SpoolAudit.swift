@@ -1,0 +1,290 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Glibc
+
+/// Holds a test's spool against the promise: each manifest has one place or one answer, each picture is whole
+/// under its name, or its failure has a reason.
+package struct SpoolAudit {
+    /// What an undisturbed run makes of an image.
+    package enum Expected: Equatable, Sendable {
+        case filtered(file: String, [UInt8])
+        case failed(code: String)
+    }
+
+    /// By kind of manifest and name of image.
+    package typealias Reference = [String: [String: Expected]]
+
+    package let spool: TestSpool
+    package let reference: Reference
+    /// Whether an image may have failed although it does not without the test's faults.
+    package var mayFail: (Failure) -> Bool = { _ in false }
+
+    package private(set) var manifests = 0
+    package private(set) var images = 0
+    package private(set) var failedByFault = 0
+    package private(set) var lost: [String] = []
+    package private(set) var duplicated: [String] = []
+    /// Files that are not what they are without the faults, and statuses that do not say what is there.
+    package private(set) var differing: [String] = []
+    /// IDs whose end has been seen and found right.
+    private var ended: Set<String> = []
+    /// IDs that may be in work again after their end.
+    private var retried: Set<String> = []
+    private var counted: Set<String> = []
+
+    package init(_ spool: TestSpool, _ reference: Reference) {
+        self.spool = spool
+        self.reference = reference
+    }
+
+    package var problems: [String] {
+        lost.map { "lost: \($0)" } + duplicated.map { "duplicated: \($0)" }
+            + differing.map { "differing: \($0)" }
+    }
+
+    // MARK: Places
+
+    /// Looks at the spool, on which no daemon works now. With `isFinal`, everything must have ended.
+    package mutating func look(isFinal: Bool) throws(SelfTestError) {
+        let inbox = try spool.names("inbox").map(\.text)
+        // IDs do not begin with a dot; what does is the daemon's own and gone when nothing is left to do.
+        let everything = try spool.names("active")
+        let active = everything.filter { !$0.text.hasPrefix(".") }
+        let outbox = Set(try spool.names("outbox"))
+        var places: [String: Int] = [:]
+        for name in inbox {
+            if let id = Self.manifestID(name) { places[id, default: 0] += 1 }
+        }
+        for id in active where !outbox.contains(id) {
+            if try holdsManifest(id) { places[base(id.text), default: 0] += 1 }
+        }
+        for id in outbox {
+            places[base(id.text), default: 0] += 1
+            if retried.contains(id.text) { ended.remove(id.text) }
+            if !ended.contains(id.text) { try look(at: id, isActive: active.contains(id)) }
+        }
+        for (id, (_, times)) in spool.dropped {
+            let found = places[id] ?? 0
+            if found < times { lost.append("\(id): \(found) of \(times) are anywhere") }
+            if found > times { duplicated.append("\(id): \(found) for \(times)") }
+        }
+        for id in places.keys where spool.dropped[id] == nil {
+            duplicated.append("\(id) was never dropped")
+        }
+        if isFinal {
+            try lookForGivenBack()
+            for name in inbox { lost.append("inbox/\(name) was not taken") }
+            for id in everything { lost.append("active/\(id.text) is still there") }
+            for id in outbox where !ended.contains(id.text) {
+                lost.append("outbox/\(id.text) has not ended")
+            }
+        }
+    }
+
+    /// Every manifest that was too large for an answer is in `tmp`, as often as it was dropped.
+    private mutating func lookForGivenBack() throws(SelfTestError) {
+        let names = try spool.names("tmp").map(\.text)
+        for (id, (manifest, times)) in spool.dropped where manifest.isTooLarge {
+            let found = names.count { $0.hasPrefix("\(id).") }
+            if found < times { lost.append("\(id): \(found) of \(times) are in tmp again") }
+            if found > times { duplicated.append("\(id): \(found) in tmp for \(times)") }
+        }
+    }
+
+    /// Forgets what has been seen, for the spool has been cleared. The sums stay.
+    package mutating func forget() {
+        ended = []
+        retried = []
+        counted = []
+    }
+
+    /// Looks at a batch anew each time, for its failed images are done again.
+    package mutating func expectRetry(of id: String) { retried.insert(id) }
+
+    /// The ID that a manifest in the inbox would get; nil for another file.
+    private static func manifestID(_ name: String) -> String? {
+        for format in ManifestFormat.allCases where name.hasSuffix(".\(format.rawValue)") {
+            return String(name.dropLast(format.rawValue.count + 1))
+        }
+        return nil
+    }
+
+    /// The ID without the number that makes it unique.
+    private func base(_ id: String) -> String {
+        guard spool.dropped[id] == nil, let hyphen = id.lastIndex(of: "-"),
+            Int(id[id.index(after: hyphen)...]) != nil
+        else { return id }
+        return String(id[..<hyphen])
+    }
+
+    /// A claim that was broken off before the manifest was moved leaves a folder without one; a receipt on its
+    /// way to the outbox may hold the only copy.
+    private func holdsManifest(_ id: FileName) throws(SelfTestError) -> Bool {
+        try onFiles { () throws(FileError) in
+            let folder = try Directory(id, in: Directory(path: "\(spool.path)/active"))
+            if try SubmittedFile(in: folder) != nil { return true }
+            var folders = [folder]
+            if try folder.exists(BatchFile.receipt) {
+                folders.append(try Directory(BatchFile.receipt, in: folder))
+            }
+            for folder in folders {
+                for format in ManifestFormat.allCases
+                where try folder.exists(BatchFile.manifest(format)) { return true }
+            }
+            return false
+        }
+    }
+
+    // MARK: Answers
+
+    private mutating func look(at id: FileName, isActive: Bool) throws(SelfTestError) {
+        guard let manifest = spool.dropped[base(id.text)]?.manifest else { return }
+        guard let bytes = try spool.outboxFile(id, BatchFile.status),
+            let status = Status(decoding: bytes)
+        else {
+            differing.append("outbox/\(id.text) has no status that can be read")
+            return
+        }
+        if !status.state.isFinal, !isActive {
+            lost.append("\(id.text) is \(status.state), and active/\(id.text) is gone")
+        }
+        let file = status.manifest.file
+        if let file, try spool.outboxFile(id, FileName(file)) != Array(manifest.text.utf8) {
+            differing.append("outbox/\(id.text)/\(file) is not the manifest")
+        }
+        if (file == nil) != manifest.isTooLarge {
+            differing.append("outbox/\(id.text) has \(file ?? "no manifest")")
+        }
+        var found = compare(status, manifest)
+        found += try compareFiles(of: id, status, manifest)
+        differing += found
+        guard status.state.isFinal, !isActive else { return }
+        ended.insert(id.text)
+        guard counted.insert(id.text).inserted else { return }
+        manifests += 1
+        images += status.images.count
+    }
+
+    /// What is wrong with a status.
+    private mutating func compare(_ status: Status, _ manifest: SampleManifest) -> [String] {
+        var wrong: [String] = []
+        let counts = ImageState.allCases.map { state in
+            status.images.count { $0.state == state }
+        }
+        if counts != ImageState.allCases.map({ status.counts[$0] }) {
+            wrong.append("\(status.id): its counts are not those of its images")
+        }
+        guard let outcome = manifest.outcome else {
+            if status.state != .rejected { wrong.append("\(status.id) is \(status.state)") }
+            return wrong
+        }
+        if status.images.count != outcome.filtered + outcome.failed || status.state == .rejected {
+            wrong.append("\(status.id) is \(status.state) and has \(status.images.count) images")
+        }
+        for image in status.images {
+            let expected = reference[manifest.kind]?[image.name]
+            let name = "\(status.id): \(image.name)"
+            switch (image.state, image.error, expected) {
+            case (.filtered, _, .filtered): break
+            case (.cancelled, _, _) where manifest.isCancelled: break
+            case (.failed, let error?, .failed(let code)) where error.code == code: break
+            case (.failed, let error?, _) where mayFail(error):
+                failedByFault += 1
+            case (.failed, let error, _):
+                wrong.append("\(name) failed: \(error.map { "\($0)" } ?? "no reason")")
+            case (_, _, _) where image.state.isFinal || status.state.isFinal:
+                wrong.append("\(name) is \(image.state)")
+            default: break
+            }
+        }
+        return wrong
+    }
+
+    /// What is wrong with the files beside a status. A file under its final name is whole whatever the status
+    /// says, which may be older.
+    private func compareFiles(
+        of id: FileName, _ status: Status, _ manifest: SampleManifest
+    ) throws(SelfTestError) -> [String] {
+        var wrong: [String] = []
+        var outputs: [FileName: [UInt8]] = [:]
+        for case .filtered(let file, let bytes) in (reference[manifest.kind] ?? [:]).values {
+            outputs[FileName(file)] = bytes
+        }
+        let names = try onFiles { () throws(FileError) in
+            try Directory(id, in: Directory(path: "\(spool.path)/outbox")).names()
+        }
+        let ours = [BatchFile.status] + (status.manifest.file.map { [FileName($0)] } ?? [])
+        for name in names where !ours.contains(name) {
+            if try spool.outboxFile(id, name) != outputs[name] {
+                wrong.append("outbox/\(id.text)/\(name.text) is not the undisturbed run's")
+            }
+        }
+        for image in status.images where image.state == .filtered {
+            guard let output = image.output, names.contains(FileName(output.file)) else {
+                wrong.append("\(id.text): \(image.name) is called filtered, and there is no file")
+                continue
+            }
+            if let bytes = outputs[FileName(output.file)],
+                output.sha256 != SHA256Digest.hex(of: bytes)
+            {
+                wrong.append("\(id.text): the digest of \(image.name) is not its file's")
+            }
+        }
+        return wrong
+    }
+}
+
+extension SpoolAudit {
+    /// Runs manifests undisturbed, and takes what becomes of their images as the reference. Each kind must
+    /// come out as it was meant.
+    package static func makeReference(
+        _ manifests: [SampleManifest], on spool: TestSpool
+    ) throws(SelfTestError) -> Reference {
+        let ids = try manifests.map { manifest throws(SelfTestError) in try spool.drop(manifest) }
+        let daemon = try spool.start()
+        guard try spool.waitUntilIdle(daemon) else {
+            let ending = daemon.poll().map { "\($0)" } ?? "it does not finish"
+            throw .broken(
+                "a daemon without any fault: \(ending)\n" + spool.lastWords.joined(separator: "\n"))
+        }
+        daemon.send(SIGTERM)
+        guard try daemon.wait(30) == .exited(0) else {
+            throw .broken("a daemon without any fault does not stop with 0")
+        }
+        var reference: Reference = [:]
+        for (id, manifest) in zip(ids, manifests) {
+            reference[manifest.kind] = try outcomes(of: FileName(id), manifest, spool)
+        }
+        return reference
+    }
+
+    private static func outcomes(
+        of id: FileName, _ manifest: SampleManifest, _ spool: TestSpool
+    ) throws(SelfTestError) -> [String: Expected] {
+        let status = try spool.outboxFile(id, BatchFile.status).flatMap(Status.init(decoding:))
+        var outcomes: [String: Expected] = [:]
+        for image in status?.images ?? [] {
+            if let output = image.output,
+                let bytes = try spool.outboxFile(id, FileName(output.file))
+            {
+                outcomes[image.name] = .filtered(file: output.file, bytes)
+            } else if let error = image.error {
+                outcomes[image.name] = .failed(code: error.code)
+            }
+        }
+        let filtered = outcomes.values.count { if case .filtered = $0 { true } else { false } }
+        let isAsMeant =
+            if let outcome = manifest.outcome {
+                outcome == (filtered, outcomes.count - filtered)
+            } else {
+                status?.state == .rejected
+            }
+        guard isAsMeant else {
+            throw .broken(
+                "without any fault \(id.text) is \(status.map { "\($0.state)" } ?? "lost"), with "
+                    + "\(filtered) images filtered of \(status?.images.count ?? 0)")
+        }
+        return outcomes
+    }
+}

@@ -1,0 +1,176 @@
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// Looks at the real spool's folders, and changes nothing in them.
+struct SpoolCheck {
+    let root: Directory
+
+    func findings() -> [Finding] {
+        let parts: [() throws(FileError) -> [Finding]] = [
+            daemon, leftovers, mounts, permissions, space,
+        ]
+        return parts.flatMap { part in
+            do throws(FileError) {
+                return try part()
+            } catch {
+                return [.problem(error.message, consequence: "not be able to use the spool")]
+            }
+        }
+    }
+
+    private static let stations: [FileName] = ["tmp", "inbox", "active", "outbox"]
+
+    private func present() throws(FileError) -> [FileName] {
+        var names: [FileName] = []
+        for name in Self.stations where try root.exists(name) { names.append(name) }
+        return names
+    }
+
+    // MARK: The daemon
+
+    private func daemon() throws(FileError) -> [Finding] {
+        guard let lock = try root.information(of: "lock") else { return [] }
+        // Trying to take the lock would turn away a daemon that starts at this moment. By proc_locks(5) the
+        // sixth word is the file: its device's two numbers and its inode.
+        let table: [UInt8]
+        do {
+            table = try Directory(path: "/proc").read("locks")
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // A service that sees nothing of /proc but its own processes.
+            return [.note("whether a daemon works on this spool cannot be seen from here")]
+        }
+        let isHeld = String(decoding: table, as: UTF8.self).split(separator: "\n").contains {
+            line in
+            let words = line.split(separator: " ")
+            return words.count > 5 && words[1] == "FLOCK" && words[5].hasSuffix(":\(lock.st_ino)")
+        }
+        return isHeld ? [.note("a daemon works on this spool; it goes on undisturbed")] : []
+    }
+
+    /// A self-test that was killed could not clear up.
+    private func leftovers() throws(FileError) -> [Finding] {
+        try root.names().filter { $0.text.hasPrefix(SelfTest.folderPrefix) }.map {
+            .note("\(root.path(of: $0)) is another self-test's; remove it if that runs no more")
+        }
+    }
+
+    // MARK: Mounts
+
+    private func mounts() throws(FileError) -> [Finding] {
+        let table = try Directory(path: "/proc/self").read("mountinfo")
+        let points = String(decoding: table, as: UTF8.self).split(separator: "\n")
+            .compactMap { $0.split(separator: " ").dropFirst(4).first }.map(Self.unescaped)
+        let real = realpath(root.path, nil).map { pointer in
+            defer { free(pointer) }
+            return String(cString: pointer)
+        }
+        let within = Self.stations.map(\.text).filter {
+            points.contains("\(real ?? root.path)/\($0)")
+        }
+        guard within.isEmpty else {
+            return [
+                .problem(
+                    "\(within.joined(separator: ", ")): a mount of its own, and renames do not cross one",
+                    consequence: "not be able to move manifests or pictures across it")
+            ]
+        }
+        return [.ok("inbox, active and outbox are on one file system")]
+    }
+
+    /// proc_pid_mountinfo(5): a space, a tab, a newline and a backslash are written in octal.
+    private static func unescaped(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), rest.count >= 3,
+                let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: Permissions
+
+    private func permissions() throws(FileError) -> [Finding] {
+        var findings: [Finding] = []
+        var own = stat()
+        guard fstat(root.number, &own) == 0 else {
+            throw FileError("examine", root.path, Errno(rawValue: errno))
+        }
+        let user = geteuid()
+        if own.st_uid != user {
+            findings.append(
+                .note(
+                    "this runs as user \(user), the spool belongs to \(own.st_uid): to see what the daemon "
+                        + "may do, run it as the daemon's user"))
+        }
+        for name in try present() {
+            let path = root.path(of: name)
+            if faccessat(root.number, name.text, R_OK | W_OK | X_OK, AT_EACCESS) != 0 {
+                findings.append(
+                    .problem(
+                        "\(path) cannot be read, written and entered: \(Errno(rawValue: errno))",
+                        consequence: "fail as this user"))
+                continue
+            }
+            guard let information = try root.information(of: name) else { continue }
+            findings += Self.openness(path, name, information)
+        }
+        if faccessat(root.number, ".", R_OK | W_OK | X_OK, AT_EACCESS) != 0 {
+            findings.append(
+                .problem(
+                    "\(root.path) cannot be read, written and entered: \(Errno(rawValue: errno))",
+                    consequence: "fail as this user"))
+        }
+        if !findings.contains(where: \.isProblem) {
+            findings.append(.ok("the folders can be used by this user"))
+        }
+        return findings
+    }
+
+    private static func openness(
+        _ path: String, _ name: FileName, _ information: stat
+    ) -> [Finding] {
+        let mode = information.st_mode
+        if name == "active", mode & 0o077 != 0 {
+            return [
+                .problem(
+                    "\(path) is open to others (mode \(String(mode & 0o7777, radix: 8)))",
+                    consequence: "trust files there that others may change; make it 0700")
+            ]
+        }
+        let isShared = mode & 0o002 != 0 && mode & UInt32(S_ISVTX) == 0
+        if name == "inbox" || name == "outbox", isShared {
+            return [
+                .note(
+                    "\(path) is writable for everyone and not sticky: users can remove each other's files"
+                )
+            ]
+        }
+        return []
+    }
+
+    // MARK: Space
+
+    private func space() throws(FileError) -> [Finding] {
+        var found = statvfs()
+        guard fstatvfs(root.number, &found) == 0 else {
+            throw FileError("examine", root.path, Errno(rawValue: errno))
+        }
+        let bytes = found.room.free
+        // Some file systems count no inodes and say 0 of 0.
+        let inodes = found.f_files == 0 ? nil : UInt64(found.f_favail)
+        let text =
+            "\(bytes >> 20) MiB free" + (inodes.map { ", room for \($0) files" } ?? "")
+        if bytes < 64 << 20 || (inodes ?? .max) < 1000 {
+            return [.problem(text, consequence: "soon wait for space")]
+        }
+        return [.ok(text)]
+    }
+}

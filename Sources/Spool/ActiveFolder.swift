@@ -1,0 +1,90 @@
+import DarkroomCore
+import DarkroomManifest
+import Glibc
+
+/// What lies in `active`: the batches' folders, and what is none of them.
+package struct ActiveFolder {
+    /// IDs of the batches, sorted.
+    private(set) var ids: [String] = []
+    /// Those among them that a claim has made and not come to fill.
+    package private(set) var empty: [String] = []
+    /// Folders of ours that were being built when a daemon ended.
+    package private(set) var unfinished: [FileName] = []
+    /// What Darkroom has not put there, with what it is.
+    package private(set) var foreign: [(name: FileName, what: String)] = []
+
+    package init(of spool: Spool) throws(FileError) {
+        for name in try spool.active.names() {
+            guard let information = try spool.active.information(of: name) else { continue }
+            let isFolder = information.st_mode & S_IFMT == S_IFDIR
+            if !isFolder {
+                foreign.append((name, "it is no folder, and not Darkroom's"))
+            } else if name.bytes.starts(with: Reopening.prefix.utf8) {
+                unfinished.append(name)
+            } else if Expired.isOne(name) || name == Spool.controls {
+                // The housekeeper removes what has expired, which may be large; the intake looks after controls.
+            } else if name.bytes.first == UInt8(ascii: ".") {
+                foreign.append((name, "IDs do not begin with a dot, so it is not Darkroom's"))
+            } else if let id = String(validating: name.bytes, as: UTF8.self) {
+                try add(id, spool)
+            } else {
+                foreign.append((name, "IDs are UTF-8, so it is not Darkroom's"))
+            }
+        }
+        ids.sort { ByteString($0) < ByteString($1) }
+    }
+
+    private mutating func add(_ id: String, _ spool: Spool) throws(FileError) {
+        let files: [FileName]
+        do {
+            files = try Directory(FileName(id), in: spool.active).names()
+        } catch  where error.fault == nil {
+            // One folder is no reason not to start.
+            return foreign.append((FileName(id), "it cannot be used: \(error.message)"))
+        }
+        // One with a manifest is a batch whatever else is in it, and so is one that waits for its last answer.
+        if files.contains(where: Self.isManifest) { return ids.append(id) }
+        if files.contains(SubmittedFile.folderName), try Self.holdsSubmitted(id, spool) {
+            return ids.append(id)
+        }
+        let isAnswered = try spool.outbox.exists(FileName(id))
+        if let stranger = files.first(where: { !Self.isScrap($0) }) {
+            if isAnswered, try Self.isUnfinished(id, spool) { return ids.append(id) }
+            let what = "it holds no manifest, but \(stranger.text), which is not Darkroom's"
+            return foreign.append((FileName(id), what))
+        }
+        ids.append(id)
+        if !isAnswered { empty.append(id) }
+    }
+
+    /// Whether a claim has got so far as to move the file.
+    private static func holdsSubmitted(_ id: String, _ spool: Spool) throws(FileError) -> Bool {
+        do {
+            return try SubmittedFile(in: BatchFolders(spool: spool, id: id).active()) != nil
+        } catch  where error.fault == nil {
+            return false
+        }
+    }
+
+    private static func isUnfinished(_ id: String, _ spool: Spool) throws(FileError) -> Bool {
+        let folders = BatchFolders(spool: spool, id: id)
+        do {
+            return try Status(frameIn: folders.outbox()).map { !$0.state.isFinal } ?? false
+        } catch  where error.fault == nil {
+            return false
+        }
+    }
+
+    /// The manifest, or the receipt that a rejected one is put into.
+    private static func isManifest(_ name: FileName) -> Bool {
+        name == BatchFile.receipt || ManifestFormat.allCases.map(BatchFile.manifest).contains(name)
+    }
+
+    /// Other names that Darkroom gives in `active/ID`.
+    private static func isScrap(_ name: FileName) -> Bool {
+        BatchFile.isScratch(name)
+            || [
+                BatchFile.newStatus, ItemJournal.fileName, "journal.new", SubmittedFile.folderName,
+            ].contains(name)
+    }
+}

@@ -1,0 +1,100 @@
+import DarkroomCore
+import DarkroomManifest
+import SystemPackage
+
+/// The names of the files in a batch's two folders, `active/ID` and `outbox/ID`.
+package enum BatchFile {
+    package static let status: FileName = "status.json"
+    /// The status file on its way into the outbox.
+    package static let newStatus: FileName = "status.new"
+    /// The receipt's folder on its way to becoming `outbox/ID`.
+    package static let receipt: FileName = "receipt"
+
+    /// The manifest, in both folders.
+    package static func manifest(_ format: ManifestFormat) -> FileName {
+        FileName("manifest.\(format.rawValue)")
+    }
+
+    /// A scratch file for fetched bytes.
+    package static func source(_ slot: Int) -> FileName { "source-\(slot)" }
+
+    /// The output of the image with this index until it is published.
+    package static func output(_ index: Int) -> FileName { "output-\(index)" }
+
+    /// The same of an image that is filtered again for its pixels alone.
+    package static func outputAgain(_ index: Int) -> FileName { "again-\(index)" }
+
+    /// The pixels of the image with this index for others that are made of it, see `HandOvers`.
+    package static func pixels(_ index: Int) -> FileName { "pixels-\(index)" }
+
+    /// The same while they are written.
+    package static func newPixels(_ index: Int) -> FileName { "pixels-\(index).new" }
+
+    /// The index of the image whose pixels these are; nil for any other name.
+    static func index(ofPixels name: FileName) -> Int? {
+        guard name.text.hasPrefix("pixels-"), let index = Int(name.text.dropFirst("pixels-".count))
+        else { return nil }
+        return pixels(index) == name ? index : nil
+    }
+
+    /// Whether files of this name hold fetched bytes, or pictures that are not published.
+    static func isScratch(_ name: FileName) -> Bool {
+        ["source-", "output-", "again-", "pixels-"].contains { name.text.hasPrefix($0) }
+    }
+}
+
+/// A batch's folders in the spool, opened for each use so that the number of open files does not grow
+/// with the number of batches.
+package struct BatchFolders: Sendable {
+    package let spool: Spool
+    package let id: String
+
+    package init(spool: Spool, id: String) {
+        self.spool = spool
+        self.id = id
+    }
+
+    package func active() throws(FileError) -> Directory {
+        try Directory(FileName(id), in: spool.active)
+    }
+
+    package func outbox() throws(FileError) -> Directory {
+        try Directory(FileName(id), in: spool.outbox)
+    }
+
+    /// Replaces `outbox/ID/status.json` whole. A folder that someone has removed is made again: a batch
+    /// gets its answer whatever became of the first one.
+    package func writeStatus(_ status: Status, durably: Bool) throws(FileError) {
+        try writeStatus(isFinal: status.state.isFinal, durably: durably) {
+            write throws(FileError) in
+            try status.writtenNow.encode(write)
+        }
+    }
+
+    /// The same with a content that comes in pieces: `content` is given what writes one.
+    func writeStatus(
+        isFinal: Bool, durably: Bool,
+        content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
+    ) throws(FileError) {
+        let active = try active()
+        try active.write(
+            to: BatchFile.newStatus, replacing: true, durably: durably, content: content)
+        (isFinal ? FaultPoint.finalStatusWritten : .statusWritten).pass()
+        let outbox = try restoredOutbox()
+        try active.rename(
+            BatchFile.newStatus, to: outbox, as: BatchFile.status, replacing: true)
+        (isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass()
+        if durably { try outbox.sync() }
+        if isFinal { FaultPoint.finalStatusSynced.pass() }
+    }
+
+    /// `outbox/ID`, made again if someone has removed it.
+    package func restoredOutbox() throws(FileError) -> Directory {
+        do {
+            return try outbox()
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            try spool.outbox.makeDirectory(FileName(id))
+            return try outbox()
+        }
+    }
+}

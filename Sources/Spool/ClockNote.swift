@@ -1,0 +1,35 @@
+import DarkroomCore
+import Foundation
+import SystemPackage
+
+/// `clock` in the spool: what is known of the machine's clock, for the next daemon.
+package struct ClockNote {
+    static let fileName: FileName = "clock"
+    /// Far more than it has.
+    private static let maximumBytes = 4096
+
+    let folder: Directory
+
+    /// nil where there is none, or none of ours.
+    package init(folder: Directory) {
+        self.folder = folder
+    }
+
+    package func read() throws(FileError) -> ClockTrust? {
+        do {
+            let bytes = try folder.read(Self.fileName, upTo: Self.maximumBytes)
+            return try? JSONDecoder().decode(ClockTrust.self, from: Data(bytes))
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+
+    /// Replaces it whole.
+    package func write(_ trust: ClockTrust, durably: Bool) throws(FileError) {
+        guard let data = try? JSONEncoder().encode(trust) else { return }
+        let new: FileName = "clock.new"
+        try folder.write(
+            Array(data) + [UInt8(ascii: "\n")], to: new, replacing: true, durably: durably)
+        try folder.rename(new, to: folder, as: Self.fileName, replacing: true)
+    }
+}

@@ -1,0 +1,90 @@
+import DarkroomCore
+import Foundation
+
+/// What is said about keeping the spool tidy and visible.
+extension EventLog {
+    // MARK: Retention
+
+    func expired(id: String, finished: String, bytes: Int) {
+        say(
+            .entryExpired, "outbox/\(id) removed: finished \(finished), \(Units.bytes(bytes))",
+            [.batch: id, .bytes: "\(bytes)"])
+    }
+
+    /// The sum of many of which not each was told.
+    func expired(entries: Int, bytes: Int) {
+        say(
+            .entriesExpired,
+            "\(entries) finished entries of the outbox removed, \(Units.bytes(bytes))",
+            [.bytes: "\(bytes)", .count: "\(entries)"])
+    }
+
+    /// An entry that is old enough stays nevertheless.
+    package func kept(_ name: String, because reason: String) {
+        say(.entryKept, "outbox/\(name) is not removed: \(reason)", [.batch: name])
+    }
+
+    /// The clock is not believed, so that nothing is removed for its age.
+    ///
+    /// - Parameter program: the time of the program's file, in seconds since 1970.
+    package func clockDoubted(_ doubt: ClockTrust.Doubt, program: Double) {
+        func time(_ seconds: Double) -> String {
+            Words.time(microseconds: UInt64(min(max(0, seconds), 1e12) * 1e6))
+        }
+        switch doubt {
+        case .beforeProgram:
+            let made = Clock.timestamp(Date(timeIntervalSince1970: program))
+            say(
+                .clockDoubted, worse: true,
+                "Nothing is removed for its age before the clock is right, and for a day then: it says "
+                    + "\(Clock.timestamp), which is before this program was made, \(made)")
+        case .ahead(let seconds):
+            say(
+                .clockDoubted, worse: true,
+                "Nothing is removed for its age for a day, or until the clock is put back: the clock has "
+                    + "jumped ahead by \(time(seconds))")
+        case .longAfter(let seconds):
+            say(
+                .clockDoubted,
+                "Nothing is removed for its age for a quarter of an hour: the last look at the outbox was "
+                    + "\(time(seconds)) ago, before the machine was started, and its clock may not be "
+                    + "right yet")
+        }
+    }
+
+    package func clockBelieved() {
+        say(.clockDoubted, "What is old enough is removed again: the clock is believed again")
+    }
+
+    // MARK: Orphans
+
+    package func orphan(_ name: String, left reason: String) {
+        say(.orphanFound, "active/\(name) is left alone: \(reason)", [.file: name])
+    }
+
+    package func leftoversRemoved(_ count: Int) {
+        say(
+            .orphanRemoved,
+            "\(Words.count(count, "expired entry", "expired entries")) in active/ removed, which had been begun "
+                + "before the start", [.count: "\(count)"])
+    }
+
+    package func orphan(_ name: String, removed reason: String) {
+        say(.orphanRemoved, "active/\(name) removed: \(reason)", [.count: "1"])
+    }
+
+    package func staleUploads(_ stale: StaleUploads, hours: Int) {
+        say(
+            .uploadsStale,
+            "\(Words.count(stale.count, "file")) in tmp/, \(Units.bytes(stale.bytes)), unchanged for \(hours) hours or "
+                + "longer; the oldest is \(stale.oldest ?? "")",
+            [.bytes: "\(stale.bytes)", .count: "\(stale.count)"])
+    }
+
+    package func uploadsRemoved(_ count: Int, bytes: Int) {
+        say(
+            .uploadsRemoved,
+            "\(Words.count(count, "file")) in tmp/ removed, \(Units.bytes(bytes)): unchanged for longer than retention.tmp",
+            [.bytes: "\(bytes)", .count: "\(count)"])
+    }
+}

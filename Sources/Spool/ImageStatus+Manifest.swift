@@ -1,0 +1,18 @@
+import DarkroomCore
+import DarkroomManifest
+
+extension ImageStatus {
+    /// The images of a status that begins.
+    package static func initial(of manifest: Manifest) -> [ImageStatus] {
+        manifest.images.map { initial($0, of: manifest) }
+    }
+
+    package static func initial(_ image: Manifest.Image, of manifest: Manifest) -> ImageStatus {
+        switch image.origin {
+        case .source(let text):
+            ImageStatus(name: image.name.string, source: RedactedURL.text(text.string))
+        case .image(let index):
+            ImageStatus(name: image.name.string, from: manifest.images[index].name.string)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import DarkroomManifest
+
+/// A manifest ready to be worked on: what it asks for and what has been done of it already.
+package struct PreparedBatch: Sendable {
+    package let folders: BatchFolders
+    package let manifest: Manifest
+    /// With the images that have ended as the journal has them, the others new.
+    package var status: Status
+    package var isCancelled: Bool
+    /// Whether nothing of it begins until it is released.
+    package var isHeld: Bool
+    /// Of the images that a process died with.
+    package let crashes: [Int: Crashes]
+    /// Those of them that the last process died with, as far as that is news.
+    package let suspects: Set<Int>
+    /// The images whose pixels lie in `active/ID` for others, see `HandOvers`.
+    package let handOvers: Set<Int>
+
+    package init(
+        folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false,
+        isHeld: Bool = false, crashes: [Int: Crashes] = [:], suspects: Set<Int> = [],
+        handOvers: Set<Int> = []
+    ) {
+        self.folders = folders
+        self.manifest = manifest
+        self.status = status
+        self.isCancelled = isCancelled
+        self.isHeld = isHeld
+        self.crashes = crashes
+        self.suspects = suspects
+        self.handOvers = handOvers
+    }
+}

@@ -1,0 +1,150 @@
+import DarkroomCore
+import DarkroomManifest
+import Glibc
+import Synchronization
+
+/// Takes a finished batch up again, to do what failed or was cancelled once more.
+///
+/// | step                                             | a crash after it                                  |
+/// |--------------------------------------------------|---------------------------------------------------|
+/// | `active/.retry-ID` made, with manifest, journal  | the start removes it: nothing has happened        |
+/// | renamed to `active/ID`                           | the journal says `reopened` of the end that       |
+/// |                                                  | the status tells of: `Recovery` goes on           |
+/// | status written anew                              | as with any batch in work                         |
+/// | last status written                              | its end is another: `Recovery` clears up          |
+package struct Reopening {
+    let spool: Spool
+    let examination: Examination
+    let durably: Bool
+
+    package init(spool: Spool, examination: Examination, durably: Bool) {
+        self.spool = spool
+        self.examination = examination
+        self.durably = durably
+    }
+
+    static let prefix = ".retry-"
+
+    package enum Outcome: Sendable {
+        case reopened(PreparedBatch)
+        /// Every image is filtered and its output there.
+        case nothingToDo
+        case isInWork
+        case isRejected
+        case refused(owner: UInt32?)
+        /// It cannot be done again; the words say why.
+        case unusable(String)
+    }
+
+    /// - Parameter steering: the control that asks for it.
+    package func reopen(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
+        // Whoever removes finished batches asks for the same lock.
+        try spool.finishedBatches.withLock { _ throws(FileError) in
+            try reopenAlone(id, steering)
+        }
+    }
+
+    private func reopenAlone(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
+        if try spool.active.exists(FileName(id)) { return try goOn(id, steering) }
+        let folders = BatchFolders(spool: spool, id: id)
+        let outbox = try folders.outbox()
+        guard var status = try Status(in: outbox), FileName(status.id) == FileName(id)
+        else { return .unusable("its status.json cannot be read") }
+        guard let finished = status.times.finished, status.state.isFinal else {
+            return .unusable("its status.json does not say that it has ended")
+        }
+        guard spool.isPrivileged(steering.uid) || steering.isOwners(of: status.manifest.uid) else {
+            return .refused(owner: status.manifest.uid)
+        }
+        guard status.state != .rejected else { return .isRejected }
+        if status.steering?.has(fileOf: steering) == true {
+            return .unusable("it has acted before")
+        }
+        guard let format = status.manifest.format else {
+            return .unusable("its status.json names no manifest")
+        }
+        let file = BatchFile.manifest(format)
+        let reading = try examination.read(
+            accepted: file, format, bytes: status.manifest.bytes, in: outbox)
+        guard reading.sha256 == status.manifest.sha256, let bytes = reading.bytes else {
+            return .unusable("\(file.text) is not the manifest that was taken")
+        }
+        guard case .success(let manifest) = reading.outcome,
+            manifest.images.map(\.name) == status.images.map({ ByteString($0.name) })
+        else { return .unusable("its manifest would not be accepted as it was") }
+
+        for index in status.images.indices where try !isThere(status.images[index], in: outbox) {
+            status.images[index] = status.images[index].anew
+        }
+        guard status.images.contains(where: { $0.state == .new }) else { return .nothingToDo }
+        status.note(steering)
+        let (retries, isTooMany) = (status.retries ?? 0).addingReportingOverflow(1)
+        guard !isTooMany else { return .unusable("its status.json counts \(retries) retries") }
+        let record = Reopened(of: finished, retries: retries, steering: status.steering ?? [])
+        try build(id, manifest: bytes, format, record, status.images)
+        return try resume(id)
+    }
+
+    /// A batch that is in `active` is in work, but for one that the disk has let be renamed there and no
+    /// further: while its status is still the final one of before, nobody has taken it up.
+    private func goOn(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
+        let folders = BatchFolders(spool: spool, id: id)
+        guard let status = try Status(frameIn: folders.outbox()), status.state.isFinal,
+            case .reopened(let record)? = try ItemJournal.first(in: folders.active()),
+            record.isOf(status),
+            spool.isPrivileged(steering.uid) || steering.isOwners(of: status.manifest.uid)
+        else { return .isInWork }
+        return try resume(id)
+    }
+
+    /// Whether an image's output is where it was put.
+    private func isThere(_ image: ImageStatus, in outbox: Directory) throws(FileError) -> Bool {
+        guard image.state == .filtered, let output = image.output else { return false }
+        return try outbox.exists(FileName(output.file))
+    }
+
+    private func build(
+        _ id: String, manifest: [UInt8], _ format: ManifestFormat, _ record: Reopened,
+        _ images: [ImageStatus]
+    ) throws(FileError) {
+        let name = FileName(Self.prefix + id)
+        if try spool.active.exists(name) { try spool.active.removeTree(name) }
+        try spool.active.makeDirectory(name, mode: 0o700)
+        let folder = try Directory(name, in: spool.active)
+        try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
+        let records = (-1..<images.count).lazy.map { index in
+            index < 0 ? JournalRecord.reopened(record) : .ended(index: index, images[index])
+        }
+        try ItemJournal.begin(in: folder, with: records, durably: durably)
+        if durably { try folder.sync() }
+        FaultPoint.retryBuilt.pass()
+        try spool.active.rename(name, to: spool.active, as: FileName(id))
+        FaultPoint.retryMoved.pass()
+        if durably { try spool.active.sync() }
+    }
+
+    /// What a start would do with it.
+    private func resume(_ id: String) throws(FileError) -> Outcome {
+        let recovery = Recovery(spool: spool, examination: examination, durably: durably)
+        switch try recovery.recover(id) {
+        case .unfinished(let prepared): return .reopened(prepared)
+        case .rejected: return .isRejected
+        case .removed: return .unusable("what it needs was removed from the spool")
+        case .empty, .putBack, .finished: return .isInWork
+        }
+    }
+}
+
+extension ImageStatus {
+    /// The image to be done again; its attempts count on.
+    fileprivate var anew: ImageStatus {
+        ImageStatus(name: name, source: source, from: from, attempts: attempts)
+    }
+}
+
+extension Spool {
+    /// Whether a user may steer every batch: root, the spool's owner, or whoever runs the daemon.
+    package func isPrivileged(_ uid: UInt32) -> Bool {
+        uid == 0 || uid == owner || uid == geteuid()
+    }
+}

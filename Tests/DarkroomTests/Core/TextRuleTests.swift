@@ -1,0 +1,96 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Text from outside is a `ByteString`. Where a `String` may still be the key of a collection, or be taken apart into
+/// characters, is listed here with what makes it harmless: new code has to use the type, or to say why not.
+@Suite struct TextRuleTests {
+    private static let keyed = [
+        #"Set<(String|Substring|Character)>"#, #"\[(String|Substring|Character): "#,
+        #"Dictionary<(String|Substring|Character)\b"#,
+    ]
+    /// What is compared after all, and what is taken for characters.
+    private static let compared = [
+        #"\.string *[!=]="#, #"[!=]= *[a-zA-Z.]+\.string\b"#,
+        #"\.string\.(contains|firstIndex|split|hash)"#,
+        #"\bCharacter\b"#,
+    ]
+
+    /// Files with collections that are keyed by texts of our own.
+    static let ownKeys = [
+        "Batch/EventLog+Batches.swift": "error codes",
+        "Core/Burst.swift": "codes and states",
+        "Core/ControlGroup.swift": "paths of control groups, from the kernel",
+        "Core/Metrics.swift": "error codes",
+        "Core/Words.swift": "codes and states",
+        "Daemon/CacheStore+Opening.swift": "the environment",
+        "Daemon/Configuration/ConfigurationCheck.swift": "keys of settings",
+        "Daemon/Configuration/ConfigurationFile.swift": "keys of the administrator's file",
+        "Daemon/Configuration/ConfigurationLoader.swift": "the environment",
+        "Daemon/Configuration/ServiceUnit.swift": "properties of a unit, from systemctl",
+        "Fetch/CacheStore.swift": "error codes",
+        "Manifest/FilterForm+Parameters.swift": "parameters of the catalogue",
+        "Manifest/SchemaReader+Filters.swift": "parameters of the catalogue",
+        "Picture/Model/FilterSpecification.swift": "parameters of the catalogue",
+        "Picture/Model/MetadataLedger.swift": "kinds of metadata",
+        "Picture/Model/PNGColour.swift": "kinds of chunks",
+        "Picture/PictureReport.swift": "kinds of metadata",
+        "Picture/Write/PNGWriter.swift": "kinds of chunks",
+        "SelfTest/ChildDaemon.swift": "the environment",
+        "SelfTest/SpoolAudit.swift": "manifests of our own",
+        "SelfTest/TestSpool.swift": "manifests of our own",
+        "Spool/AttemptRecord.swift": "paths of control groups, from the kernel",
+        "Spool/Attempts.swift": "paths of control groups, from the kernel",
+        "Spool/InboxReport.swift": "reasons",
+        "Spool/Status.swift": "kinds of metadata",
+    ]
+    /// Files that compare the string of a `ByteString`, or name characters.
+    static let ownCharacters = [
+        "Manifest/TextCursor.swift": "shows one scalar"
+    ]
+
+    private static let sources = Repository.root.appending(path: "Sources")
+
+    /// The Swift files whose code, without its comments, has one of these patterns.
+    private static func files(with patterns: [String]) throws -> Set<String> {
+        let expressions = try patterns.map { try NSRegularExpression(pattern: $0) }
+        let root = sources.path + "/"
+        var found: Set<String> = []
+        let paths = FileManager.default.enumerator(atPath: root)
+        while let path = paths?.nextObject() as? String {
+            guard path.hasSuffix(".swift") else { continue }
+            let text = try String(contentsOfFile: root + path, encoding: .utf8)
+            let code = text.split(separator: "\n")
+                .filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }
+                .joined(separator: "\n")
+            let whole = NSRange(code.startIndex..., in: code)
+            if expressions.contains(where: { $0.firstMatch(in: code, range: whole) != nil }) {
+                found.insert(path)
+            }
+        }
+        return found
+    }
+
+    @Test func onlyOwnTextsAreKeys() throws {
+        #expect(try Self.files(with: Self.keyed) == Set(Self.ownKeys.keys))
+    }
+
+    @Test func textsAreComparedByTheirBytes() throws {
+        #expect(try Self.files(with: Self.compared) == Set(Self.ownCharacters.keys))
+    }
+
+    /// Else the other two hold whatever is written.
+    @Test func findsWhatIsForbidden() throws {
+        for (text, patterns) in [
+            ("var names: Set<String> = []", Self.keyed), ("var a: [String: Int] = [:]", Self.keyed),
+            ("if name.string == other", Self.compared), ("if a != b.name.string {", Self.compared),
+            ("let quotes: [Character]", Self.compared),
+        ] {
+            let range = NSRange(text.startIndex..., in: text)
+            #expect(
+                try patterns.contains {
+                    try NSRegularExpression(pattern: $0).firstMatch(in: text, range: range) != nil
+                }, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
+
+/// What the next process learns from `spool/attempts`. A process that dies is played by one that never gets
+/// to the end of `record`.
+@Suite struct AttemptsTests {
+    let scratch: ScratchDirectory
+    let root: Directory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        root = try Directory(path: scratch.path)
+    }
+
+    private func open(boot: String = "b1", kills: [String: Int] = [:]) throws -> Attempts {
+        try Attempts(in: root, boot: boot, outOfMemoryKills: kills)
+    }
+
+    private func bytes() throws -> [UInt8] { try root.read(Attempts.fileName) }
+
+    private func write(_ bytes: [UInt8]) throws {
+        try root.write(bytes, to: Attempts.fileName, replacing: true, durably: false)
+    }
+
+    /// The file as it is while these pictures are being filtered.
+    private func die(with pictures: [(batch: String, image: Int, before: Int)]) throws {
+        let attempts = try open()
+        func next(_ rest: ArraySlice<(batch: String, image: Int, before: Int)>) throws -> [UInt8] {
+            guard let picture = rest.first else { return try bytes() }
+            return try attempts.record(
+                batch: picture.batch, image: picture.image, before: picture.before
+            ) { _ in
+                Result { try next(rest.dropFirst()) }
+            }.get()
+        }
+        try write(try next(pictures[...]))
+    }
+
+    private func mark(_ slot: Int, _ mark: String) throws {
+        var changed = try bytes()
+        let start = slot * AttemptRecord.length
+        changed.replaceSubrange(
+            start..<start + AttemptRecord.markLength,
+            with: AttemptRecord.padded(mark, to: AttemptRecord.markLength))
+        try write(changed)
+    }
+
+    private func left(
+        _ image: Int, _ cause: CrashCause, number: Int = 1
+    ) -> Attempts.Left {
+        Attempts.Left(image: image, number: number, cause: cause)
+    }
+
+    @Test func leavesNothingWhereAllHasEnded() throws {
+        let attempts = try open()
+        for image in 0..<3 {
+            #expect(try attempts.record(batch: "x", image: image, before: 0) { $0 } == 1)
+        }
+        #expect(try open().left(of: "x").isEmpty)
+    }
+
+    @Test func whatWasRunningWasKilled() throws {
+        try die(with: [("x", 4, 0), ("y", 0, 2), ("x", 1, 1)])
+        let attempts = try open()
+        #expect(
+            attempts.left(of: "x") == [left(4, .killed), left(1, .killed, number: 2)])
+        #expect(attempts.left(of: "y") == [left(0, .killed, number: 3)])
+        #expect(attempts.left(of: "z").isEmpty)
+    }
+
+    @Test(arguments: CrashCause.signals + ["watchdog"])
+    func marksSayWhy(mark text: String) throws {
+        try die(with: [("x", 0, 0), ("x", 1, 0)])
+        try mark(2, text)
+        let cause = try #require(CrashCause(rawValue: text))
+        #expect(try open().left(of: "x") == [left(0, .killed), left(1, cause)])
+    }
+
+    /// They stay until their batch's journal has them, whatever dies before that.
+    @Test func areKeptUntilTheyAreSettled() throws {
+        try die(with: [("x", 0, 0), ("y", 1, 0)])
+        for _ in 0..<3 {
+            let attempts = try open(kills: ["/g": 7])
+            #expect(attempts.left(of: "x") == [left(0, .killed)])
+            // Others do not write over them.
+            #expect(try attempts.record(batch: "z", image: 0, before: 0) { $0 } == 3)
+        }
+        let attempts = try open(kills: ["/g": 8])
+        attempts.settle("x")
+        #expect(attempts.left(of: "x").isEmpty)
+        #expect(try open(kills: ["/g": 9]).left(of: "y") == [left(1, .killed)])
+        try open().settle(allBut: ["x"])
+        #expect(try open().left(of: "y").isEmpty)
+    }
+
+    @Test(arguments: [
+        // Its own group was made anew; the one above has counted one more.
+        (["/a/b": 0, "/a": 4], CrashCause.outOfMemory), (["/a/b": 3, "/a": 3], .outOfMemory),
+        (["/a/b": 2, "/a": 3], .killed), (["/a/b": 0, "/a": 3], .killed), ([:], .killed),
+        (["/c": 9], .killed),
+    ])
+    func seesWhoRanOutOfMemory(kills: [String: Int], cause: CrashCause) throws {
+        try write(ProcessRecord(boot: "b1", outOfMemoryKills: ["/a/b": 2, "/a": 3]).bytes)
+        let before = try open(kills: ["/a/b": 2, "/a": 3])
+        let running = try before.record(batch: "x", image: 0, before: 0) { _ in
+            Result { try bytes() }
+        }.get()
+        try write(running)
+        try mark(1, "running")
+        #expect(try open(kills: kills).left(of: "x") == [left(0, cause)])
+        // It is decided, whatever happens later.
+        #expect(try open(kills: ["/a/b": 99]).left(of: "x") == [left(0, cause)])
+    }
+
+    @Test func doesNotCountAfterAnotherBoot() throws {
+        try die(with: [("x", 0, 0)])
+        try mark(1, "SIGSEGV")
+        #expect(try open(boot: "b2").left(of: "x").isEmpty)
+        #expect(try open(boot: "b1").left(of: "x").isEmpty)
+    }
+
+    /// A kernel that hides its id.
+    @Test func countsWhereNoBootIsKnown() throws {
+        let attempts = try open(boot: "")
+        let running = try attempts.record(batch: "x", image: 0, before: 0) { _ in
+            Result { try bytes() }
+        }.get()
+        try write(running)
+        #expect(try open(boot: "").left(of: "x") == [left(0, .killed)])
+    }
+
+    @Test func endsInGoodOrder() throws {
+        let attempts = try open()
+        try attempts.record(batch: "x", image: 0, before: 0) { _ in attempts.close() }
+        let running = try attempts.record(batch: "x", image: 0, before: 0) { _ in
+            attempts.close()
+            return Result { try bytes() }
+        }.get()
+        try write(running)
+        #expect(try open().left(of: "x").isEmpty)
+    }
+
+    @Test func findsRoomForAsManyAsThereAre() throws {
+        let pictures = (0..<100).map { (batch: "x", image: $0, before: 0) }
+        try die(with: pictures)
+        #expect(try open().left(of: "x").map(\.image) == Array(0..<100))
+    }
+
+    // MARK: Files that are not as they should be
+
+    @Test func passesOverATornRecord() throws {
+        try die(with: [("x", 0, 0), ("x", 1, 0)])
+        let whole = try bytes()
+        for length in stride(from: 0, to: 3 * AttemptRecord.length, by: 37) {
+            try write(Array(whole[..<length]))
+            let count = max(0, length / AttemptRecord.length - 1)
+            #expect(try open().left(of: "x").count == count)
+        }
+    }
+
+    @Test func passesOverGarbage() throws {
+        var random = SplitMix64(seed: 4)
+        for length in [1, 511, 512, 513, 5000, 3 << 20] {
+            let garbage = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            try write(garbage)
+            let attempts = try open()
+            #expect(attempts.left(of: "x").isEmpty)
+            #expect(try attempts.record(batch: "x", image: 0, before: 0) { $0 } == 1)
+        }
+    }
+
+    /// Single bytes of a record changed: another batch perhaps, but never a crash of this program.
+    @Test func survivesEveryChangedByte() throws {
+        try die(with: [("x", 0, 0)])
+        let whole = try bytes()
+        for place in 0..<2 * AttemptRecord.length {
+            for value: UInt8 in [0, 10, 32, 48, 255] {
+                var changed = whole
+                changed[place] = value
+                try write(changed)
+                #expect(try open().left(of: "x").count <= 1)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "x", "with spaces in it ", "Grüße 🌄", "-", String(repeating: "é", count: 100) + "-12",
+    ])
+    func recordsAnyID(id: String) throws {
+        let record = AttemptRecord(boot: "b", batch: id, image: 7, before: 1, begun: 12)
+        #expect(record.bytes.count == AttemptRecord.length)
+        #expect(AttemptRecord(record.bytes) == record)
+    }
+
+    /// One is added to the number, which may be what someone has written there.
+    @Test(arguments: [
+        (0, true), (1 << 30, true), (1 << 30 + 1, false), (Int.max, false), (-1, false),
+    ])
+    func readsOnlyNumbersThatCanBe(before: Int, isRead: Bool) {
+        let record = AttemptRecord(boot: "b", batch: "x", image: 7, before: before, begun: 12)
+        #expect((AttemptRecord(record.bytes) != nil) == isRead)
+    }
+
+    /// No ID is so long; were one, its record would name no batch rather than another one.
+    @Test func cutsAnIDThatIsTooLong() throws {
+        let id = String(repeating: "a", count: 600)
+        let record = AttemptRecord(boot: "b", batch: id, image: 7, before: 1, begun: 12)
+        #expect(record.bytes.count == AttemptRecord.length)
+        let read = try #require(AttemptRecord(record.bytes))
+        #expect(read.batch != id && id.hasPrefix(read.batch))
+    }
+
+    @Test func leavesOutGroupsThatDoNotFit() {
+        let long = "/" + String(repeating: "a", count: 600)
+        let record = ProcessRecord(boot: "b", outOfMemoryKills: [long: 1, "/b": 2])
+        #expect(record.bytes.count == AttemptRecord.length)
+        #expect(ProcessRecord(record.bytes)?.outOfMemoryKills == ["/b": 2])
+    }
+}
+
+@Suite struct CrashesTests {
+    @Test(
+        arguments: [
+            ([], false), ([.signal("SIGSEGV")], false), ([.signal("SIGSEGV"), .watchdog], true),
+            ([.outOfMemory, .killed, .outOfMemory], true),
+            ([.killed, .killed, .killed, .killed], false),
+            ([.killed, .killed, .killed, .killed, .watchdog], false),
+            ([.killed, .killed, .killed, .killed, .killed], true),
+        ] as [([CrashCause], Bool)])
+    func convictsOnEvidenceOrAfterManyKills(causes: [CrashCause], isConviction: Bool) {
+        var crashes = Crashes()
+        for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
+        #expect(crashes.isConviction == isConviction)
+        #expect(crashes.all == causes && crashes.last == causes.count)
+    }
+
+    @Test func countsACrashThatIsRecordedTwiceOnce() {
+        var crashes = Crashes()
+        for _ in 0..<9 { crashes.add(.signal("SIGBUS"), number: 1) }
+        #expect(!crashes.isConviction && crashes.all.count == 1)
+    }
+
+    @Test func saysWhatItIsSetAsideFor() {
+        var crashes = Crashes()
+        crashes.add(.signal("SIGSEGV"), number: 1)
+        crashes.add(.watchdog, number: 2)
+        let failure = crashes.failure(of: "moon")
+        #expect(failure.code == "quarantined" && !failure.isTransient)
+        #expect(
+            failure.message
+                == "moon: filtering it ended the daemon 2 times (SIGSEGV, watchdog), so it is set aside"
+        )
+    }
+}

@@ -1,0 +1,81 @@
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomSpool
+
+/// Why files are left in the inbox, and how many of them the journal tells of.
+@Suite struct NotTakenTests {
+    private static let error = FileError("open", "/spool/inbox/a.json", .permissionDenied)
+
+    static let all: [(NotTaken, InboxReason, Bool, String)] = [
+        (.notYet(.dot), .ignoredName, false, "its name begins with a dot"),
+        (.notYet(.part), .ignoredName, false, "its name ends in .part"),
+        (
+            .otherEnding, .ignoredName, true,
+            "it ends in none of .json, .yaml, .yml and .plist, nor in .cancel, .hold, .release or .retry"
+        ),
+        (.notAFile, .notAFile, true, "it is not a regular file"),
+        (
+            .picture, .picture, true,
+            "it is a picture, and the inbox is for manifests; name it in one, by its URL or, below one of "
+                + "sources.roots, by its path"
+        ),
+        (.unreadable(error), .unreadable, true, error.message),
+        (
+            .waits(.settling("a.json")), .waitsForItsManifest, true,
+            "its manifest a.json may not be complete yet"
+        ),
+        (.hasActed(error), .hasActed, true, "it has been dealt with; \(error.message)"),
+    ]
+
+    @Test(arguments: all)
+    func hasAReasonAndWords(why: NotTaken, reason: InboxReason, isTold: Bool, words: String) {
+        #expect(why.reason == reason)
+        #expect(why.isTold == isTold)
+        #expect(why.words == words)
+    }
+
+    @Test(
+        arguments: [
+            (".a.json", .notYet(.dot)), (".", .notYet(.dot)), ("a.json.tmp", .notYet(.temporary)),
+            ("a.part", .notYet(.part)), ("a.json~", .notYet(.backup)),
+            ("\u{600}.tmp", .notYet(.temporary)), ("a~\u{303}", .otherEnding),
+            ("IMG_0001.jpg", .picture), ("a.JPEG", .picture), ("a.png", .picture),
+            ("a.webp", .picture), ("a.tiff", .picture), ("IMG_1.HEIC", .picture),
+            ("png", .otherEnding),
+            ("\u{600}.jpg", .picture), ("a.jpg.tmp", .notYet(.temporary)), ("a.jpg.json", nil),
+            ("a.txt", .otherEnding), ("json", .otherEnding), ("a.TMP", .otherEnding),
+            ("a.json", nil), ("\u{600}.JSON", nil), ("a.cancel", nil),
+        ] as [(FileName, NotTaken?)])
+    func namesTellWhatIsNotMeantForUs(name: FileName, why: NotTaken?) {
+        #expect(Examination.reasonToIgnore(name) == why)
+    }
+
+    // MARK: The journal
+
+    @Test func aHundredAreToldAndTheRestIsCounted() {
+        var notices = NoticeAllowance()
+        let told = (0..<65_536).filter { notices.take(at: UInt64($0)) }
+        #expect(told == Array(0..<NoticeAllowance.limit))
+        let withheld = [notices.takeWithheld(), notices.takeWithheld()]
+        #expect(withheld == [65_436, 0])
+        // The interval is the first one's still.
+        let isTold = notices.take(at: NoticeAllowance.interval - 1)
+        #expect(!isTold && notices.withheld == 1)
+    }
+
+    @Test func eachIntervalHasItsHundred() {
+        var notices = NoticeAllowance()
+        var told = 0
+        // Ten a second for ten minutes.
+        for tenth in 0..<6000 where notices.take(at: UInt64(tenth) * 100_000_000) { told += 1 }
+        #expect(told == 10 * NoticeAllowance.limit)
+        #expect(notices.withheld == 5000)
+        // What comes seldom is told, all of it.
+        let seldom = (20..<200).filter { notices.take(at: UInt64($0) * NoticeAllowance.interval) }
+        #expect(seldom == Array(20..<200))
+    }
+}

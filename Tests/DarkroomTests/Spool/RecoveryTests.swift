@@ -1,0 +1,471 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
+
+/// The table of states in `Spool`, row by row: what a start finds, and what it does about it.
+@Suite struct RecoveryTests {
+    static let text = #"{"images": [{"name": "a", "source": "a"}, {"name": "b", "source": "b"}]}"#
+
+    let scratch: ScratchDirectory
+    let spool: Spool
+    let recovery: Recovery
+    let folders: BatchFolders
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+        recovery = Recovery(
+            spool: spool,
+            examination: Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0),
+            durably: true)
+        folders = BatchFolders(spool: spool, id: "x")
+    }
+
+    /// As `Claim` leaves it before the manifest has its answer.
+    private func submit(_ name: FileName, copy: String? = nil) throws -> Directory {
+        try spool.active.makeDirectory("x", mode: 0o700)
+        let active = try folders.active()
+        try active.makeDirectory(SubmittedFile.folderName, mode: 0o700)
+        let folder = try Directory(SubmittedFile.folderName, in: active)
+        try folder.write(Array(Self.text.utf8), to: name, durably: false)
+        if let copy { try active.write(Array(copy.utf8), to: "manifest.json", durably: false) }
+        return folder
+    }
+
+    /// As `Claim` leaves it afterwards.
+    private func claim(_ text: String = Self.text) throws {
+        try spool.active.makeDirectory("x", mode: 0o700)
+        try folders.active().write(Array(text.utf8), to: "manifest.json", durably: false)
+    }
+
+    private func resume() throws -> PreparedBatch {
+        guard case .unfinished(let prepared) = try recovery.recover("x") else {
+            throw Unexpected()
+        }
+        return prepared
+    }
+
+    private struct Unexpected: Error {}
+
+    private func status() throws -> Status? {
+        Status(decoding: try folders.outbox().read("status.json"))
+    }
+
+    private func filtered(_ name: String) -> ImageStatus {
+        ImageStatus(
+            name: name, source: name, state: .filtered,
+            output: .init(
+                file: "\(name).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
+                depth: 8, channels: 3), attempts: 1)
+    }
+
+    @Test func clearsAClaimThatHadNotGotItsManifest() throws {
+        try spool.active.makeDirectory("x", mode: 0o700)
+        guard case .empty = try recovery.recover("x") else { throw Unexpected() }
+        #expect(try !spool.active.exists("x"))
+        #expect(try !spool.outbox.exists("x"))
+    }
+
+    @Test func writesTheReceiptOfAClaimedManifest() throws {
+        try claim()
+        let prepared = try resume()
+        #expect(prepared.status.counts.new == 2)
+        #expect(try status()?.state == .pending)
+        #expect(try folders.outbox().read("manifest.json") == Array(Self.text.utf8))
+    }
+
+    /// Its ID may be another than its name says, and the copy may be half written.
+    @Test(arguments: [nil, #"{"images": [{"na"#])
+    func goesOnWithWhatWasSubmitted(copy: String?) throws {
+        _ = try submit("dup1.json", copy: copy)
+        let path = spool.active.path + "/x/submitted/dup1.json"
+        if geteuid() == 0 { #expect(chown(path, 1234, 1234) == 0) }
+        let prepared = try resume()
+        #expect(prepared.status.id == "x")
+        #expect(prepared.status.manifest.name == "dup1.json")
+        #expect(prepared.status.manifest.uid == (geteuid() == 0 ? 1234 : geteuid()))
+        #expect(try folders.outbox().read("manifest.json") == Array(Self.text.utf8))
+        let active = try folders.active()
+        #expect(try active.read("manifest.json") == Array(Self.text.utf8))
+        #expect(try !active.exists(SubmittedFile.folderName))
+        #expect(try active.information(of: "manifest.json")?.st_uid == geteuid())
+    }
+
+    /// It has its answer, and counts no more.
+    @Test func removesWhatWasSubmittedBehindTheReceipt() throws {
+        _ = try submit("dup1.json", copy: Self.text)
+        var status = try resume().status
+        #expect(status.manifest.name == "dup1.json")
+        let active = try folders.active()
+        try active.makeDirectory(SubmittedFile.folderName)
+        try Directory(SubmittedFile.folderName, in: active).write(
+            [1], to: "dup1.json", durably: false)
+        status = try resume().status
+        #expect(status.counts.new == 2)
+        #expect(try !active.exists(SubmittedFile.folderName))
+    }
+
+    static let things: [(String, @Sendable (String) -> CInt)] = [
+        ("a folder", { mkdir($0, 0o700) }), ("a fifo", { mkfifo($0, 0o600) }),
+        ("a link", { symlink("/etc/hostname", $0) }),
+        ("a socket", { mknod($0, S_IFSOCK | 0o600, 0) }),
+    ]
+
+    /// Another file has taken the name meanwhile, or not.
+    @Test(arguments: things.indices, [false, true])
+    func putsBackWhatIsNoFile(thing: Int, isNameTaken: Bool) throws {
+        let folder = try submit("y.json")
+        try folder.remove("y.json")
+        #expect(Self.things[thing].1(folder.path + "/y.json") == 0, "\(Self.things[thing].0)")
+        let inbox = try spool.openInbox()
+        if isNameTaken { try inbox.write([1], to: "y.json", durably: false) }
+        guard case .putBack(let name) = try recovery.recover("x") else { throw Unexpected() }
+        #expect((name == "y.json") == !isNameTaken)
+        #expect(!isNameTaken || Examination.reasonToIgnore(name) == .notYet(.backup))
+        #expect(try inbox.names().count == (isNameTaken ? 2 : 1))
+        #expect(try inbox.information(of: name)?.isRegularFile == false)
+        #expect(try spool.active.names().isEmpty && spool.outbox.names().isEmpty)
+    }
+
+    /// A crash before the answer, and one between that and the file's return.
+    @Test(arguments: [false, true]) func givesBackWhatIsTooLarge(isAnswered: Bool) throws {
+        let small = Recovery(
+            spool: spool,
+            examination: Examination(
+                limits: ManifestLimits(bytes: 10), defaultFilters: [], settle: 0), durably: true)
+        let folder = try submit("y.json")
+        if isAnswered {
+            let reading = try small.examination.read("y.json", .json, in: folder)
+            let claimed = ClaimedManifest(
+                folders: folders, name: "y.json", format: .json, received: Clock.timestamp,
+                reading: reading)
+            _ = try Receipt.issue(for: claimed, durably: true)
+        }
+        switch try small.recover("x") {
+        case .finished(let name) where isAnswered: #expect(name == "y.json")
+        case .rejected(_, let name) where !isAnswered: #expect(name == "y.json")
+        default: throw Unexpected()
+        }
+        #expect(try spool.tmp.read("y.json") == Array(Self.text.utf8))
+        #expect(try folders.outbox().names() == ["status.json"])
+        #expect(try status()?.errors?.map(\.code) == ["too-large"])
+        #expect(try spool.active.names().isEmpty)
+    }
+
+    /// It was accepted, and a limit that is lowered since does not take that back.
+    @Test func anAcceptedManifestStaysSo() throws {
+        try claim()
+        _ = try resume()
+        let small = Recovery(
+            spool: spool,
+            examination: Examination(
+                limits: ManifestLimits(bytes: 10), defaultFilters: [], settle: 0), durably: true)
+        guard case .unfinished(let prepared) = try small.recover("x") else { throw Unexpected() }
+        #expect(prepared.status.counts.new == 2)
+    }
+
+    @Test func isInterruptedByAStop() throws {
+        _ = try submit("y.json")
+        let stop = CancellationFlag()
+        stop.set()
+        let stopping = Recovery(
+            spool: spool,
+            examination: Examination(
+                limits: ManifestLimits(), defaultFilters: [], settle: 0, stop: stop), durably: true)
+        #expect {
+            try stopping.recover("x")
+        } throws: {
+            ($0 as? FileError)?.errno == .canceled
+        }
+        #expect(try resume().status.manifest.name == "y.json")
+    }
+
+    @Test func writesTheReceiptAgainThatWasHalfBuilt() throws {
+        try claim()
+        try folders.active().makeDirectory("receipt")
+        _ = try resume()
+        #expect(try status()?.state == .pending)
+        #expect(try !folders.active().exists("receipt"))
+    }
+
+    @Test func answersAClaimedManifestThatIsNotAcceptable() throws {
+        try claim(#"{"imagse": []}"#)
+        guard case .rejected = try recovery.recover("x") else { throw Unexpected() }
+        #expect(try status()?.state == .rejected)
+        #expect(try !spool.active.exists("x"))
+        #expect(try folders.outbox().exists("manifest.json"))
+    }
+
+    /// A rejected manifest goes into the receipt before that goes into the outbox; here is a crash between.
+    @Test(arguments: [(#"{"imagse": []}"#, BatchState.rejected), (Self.text, .pending)])
+    func takesTheManifestBackFromAReceiptThatWasNotSent(text: String, state: BatchState) throws {
+        try claim()
+        let active = try folders.active()
+        try active.remove("manifest.json")
+        try active.makeDirectory("receipt")
+        let receipt = try Directory("receipt", in: active)
+        try receipt.write([], to: "status.json", durably: false)
+        try receipt.write(Array(text.utf8), to: "manifest.json", durably: false)
+        _ = try recovery.recover("x")
+        #expect(try status()?.state == state)
+        #expect(try folders.outbox().read("manifest.json") == Array(text.utf8))
+        #expect(try spool.active.exists("x") == !state.isFinal)
+    }
+
+    @Test func aRejectionHasItsManifestFromTheFirstMoment() throws {
+        let text = Array(#"{"imagse": []}"#.utf8)
+        try claim(#"{"imagse": []}"#)
+        let reading = try recovery.examination.read("manifest.json", .json, in: folders.active())
+        let claimed = ClaimedManifest(
+            folders: folders, name: "x.json", format: .json, received: Clock.timestamp,
+            reading: reading)
+        // Whoever issues it again, because the disk was full, does so from what is there.
+        for _ in 0..<2 {
+            try Receipt.issue(
+                Receipt.status(of: claimed), manifest: text, in: folders, durably: true)
+            #expect(try folders.outbox().read("manifest.json") == text)
+            #expect(try status()?.state == .rejected)
+            try spool.outbox.rename("x", to: folders.active(), as: "receipt")
+        }
+    }
+
+    @Test func doesOnlyWhatTheJournalLacks() throws {
+        try claim()
+        _ = try resume()
+        let active = try folders.active()
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: true)
+        try active.write([1], to: BatchFile.output(0), durably: false)
+        try active.write([2], to: BatchFile.output(1), durably: false)
+        try active.write([3], to: BatchFile.source(1), durably: false)
+        let prepared = try resume()
+        #expect(prepared.status.counts.filtered == 1)
+        #expect(prepared.status.counts.new == 1)
+        #expect(prepared.status.images[0] == filtered("a"))
+        // The decided rename was finished, the undecided work cleared away.
+        #expect(try folders.outbox().read("a.png") == [1])
+        #expect(Set(try active.names().map(\.text)) == ["manifest.json", "journal"])
+    }
+
+    /// The journal's record of an image vouches for the pixels that it has handed over.
+    @Test func keepsThePixelsOfImagesThatAreFiltered() throws {
+        try claim()
+        _ = try resume()
+        let active = try folders.active()
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: true)
+        // Those of image 1 are of work that was not recorded; there is no image 2; the rest was being written.
+        let scrap: [FileName] = [
+            BatchFile.pixels(1), BatchFile.pixels(2), BatchFile.newPixels(0),
+            BatchFile.outputAgain(0), "pixels-00", "pixels-", "pixels-x",
+        ]
+        for name in [BatchFile.pixels(0)] + scrap {
+            try active.write([1], to: name, durably: false)
+        }
+        #expect(try resume().handOvers == [0])
+        let left = try active.names().map(\.text)
+        #expect(Set(left) == ["manifest.json", "journal", "pixels-0"])
+        // And another time, for a batch that waits is read more than once.
+        #expect(try resume().handOvers == [0])
+        try active.remove(BatchFile.pixels(0))
+        #expect(try resume().handOvers == [])
+    }
+
+    @Test func takesAnOutputThatIsNotThereForOneThatSomeoneFetched() throws {
+        try claim()
+        _ = try resume()
+        try ItemJournal.append(
+            [.ended(index: 0, filtered("a"))], in: folders.active(), durably: true)
+        let prepared = try resume()
+        #expect(prepared.status.counts.filtered == 1)
+        #expect(try !folders.outbox().exists("a.png"))
+    }
+
+    @Test func remembersACancellation() throws {
+        try claim()
+        _ = try resume()
+        try ItemJournal.append([.cancelled], in: folders.active(), durably: true)
+        #expect(try resume().isCancelled)
+    }
+
+    typealias Acts = (acts: [Steering.Action], isCancelled: Bool, isHeld: Bool)
+
+    static let acts: [Acts] = [
+        ([.hold], false, true), ([.hold, .release], false, false), ([.cancel], true, false),
+        ([.hold, .cancel], true, false), ([.cancel, .hold], true, false),
+        ([.cancel, .release], true, false), ([.hold, .release, .hold], false, true),
+    ]
+
+    @Test(arguments: acts) func remembersWhatControlsHaveDone(acts: Acts) throws {
+        try claim()
+        _ = try resume()
+        let steering = acts.acts.map { Steering($0, time: "t", uid: 7) }
+        try ItemJournal.append(
+            steering.map { .steered($0) }, in: folders.active(), durably: true)
+        for _ in 0..<2 {
+            let prepared = try resume()
+            #expect(prepared.isCancelled == acts.isCancelled)
+            #expect(prepared.isHeld == acts.isHeld)
+            #expect(prepared.status.steering == steering)
+            // A hold is shown, and its end too, however long it takes until the batch goes on.
+            #expect(try status()?.state == (acts.isHeld ? .held : .pending))
+        }
+        try ItemJournal.append(
+            [.steered(Steering(.release, time: "t", uid: 7))], in: folders.active(), durably: true)
+        #expect(try resume().isHeld == false)
+        #expect(try status()?.state == .pending)
+    }
+
+    @Test func keepsTheLastSixteenActs() throws {
+        var status = Receipt.status(
+            of: ClaimedManifest(
+                folders: folders, name: "x.json", format: .json, received: "r",
+                reading: recovery.examination.reading(of: Self.text)))
+        for index in 0..<20 { status.note(Steering(.hold, time: "\(index)", uid: 0)) }
+        #expect(status.steering?.map(\.time) == (4..<20).map { "\($0)" })
+    }
+
+    @Test func knowsWhoseManifestItIs() throws {
+        try claim()
+        let path = spool.active.path + "/x/manifest.json"
+        if geteuid() == 0 { #expect(chown(path, 1234, 1234) == 0) }
+        let owner = geteuid() == 0 ? 1234 : geteuid()
+        #expect(try resume().status.manifest.uid == owner)
+        #expect(try status()?.manifest.uid == owner)
+        // Afterwards the status says it.
+        if geteuid() == 0 { #expect(chown(path, 99, 99) == 0) }
+        #expect(try resume().status.manifest.uid == owner)
+    }
+
+    @Test(arguments: BatchState.allCases.filter(\.isFinal))
+    func clearsTheLeftoversOfAFinishedBatch(state: BatchState) throws {
+        try claim()
+        var status = try resume().status
+        status.state = state
+        try folders.writeStatus(status, durably: true)
+        guard case .finished = try recovery.recover("x") else { throw Unexpected() }
+        #expect(try !spool.active.exists("x"))
+        #expect(try self.status()?.state == state)
+    }
+
+    @Test func goesByTheCopyWhenTheManifestWasChangedAfterTheClaim() throws {
+        try claim()
+        _ = try resume()
+        try folders.active().write(
+            Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
+            durably: false)
+        #expect(try resume().manifest.images.map(\.name) == ["a", "b"])
+    }
+
+    /// Neither is the manifest that was accepted, and nothing else is done in its name.
+    @Test func endsABatchWhoseManifestIsAnother() throws {
+        try claim()
+        _ = try resume()
+        for folder in [try folders.active(), try folders.outbox()] {
+            try folder.write(
+                Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
+                durably: false)
+        }
+        guard case .removed(let last) = try recovery.recover("x") else { throw Unexpected() }
+        #expect(last.images.map(\.name) == ["a", "b"])
+        #expect(last.images.map(\.error?.code) == ["batch-removed", "batch-removed"])
+    }
+
+    @Test func canBeDoneAnyNumberOfTimes() throws {
+        try claim()
+        for _ in 0..<3 { #expect(try resume().status.counts.new == 2) }
+    }
+
+    /// The journal has decided on a rename that a stranger's file stands in the way of.
+    @Test func overwritesNothing() throws {
+        try claim()
+        _ = try resume()
+        let active = try folders.active()
+        try active.write([1], to: BatchFile.output(0), durably: false)
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: false)
+        try folders.outbox().write([7], to: "a.png", durably: false)
+        for _ in 0..<2 {
+            let image = try resume().status.images[0]
+            #expect(image.state == .failed)
+            #expect(image.error?.code == "file-exists")
+            #expect(image.output == nil)
+            #expect(try folders.outbox().read("a.png") == [7])
+        }
+    }
+
+    /// The manifest was removed from `active`; the one beside the status is the same.
+    @Test func takesBackAManifestThatWasRemoved() throws {
+        try claim()
+        _ = try resume()
+        try folders.active().remove("manifest.json")
+        #expect(try resume().status.counts.new == 2)
+        #expect(try folders.active().read("manifest.json") == Array(Self.text.utf8))
+    }
+
+    /// Nothing is left to go on with, so that the batch ends.
+    @Test(arguments: [true, false]) func endsABatchThatWasRemoved(wholeFolder: Bool) throws {
+        try claim()
+        _ = try resume()
+        try ItemJournal.append(
+            [.ended(index: 0, filtered("a"))], in: folders.active(), durably: false)
+        try folders.outbox().remove("manifest.json")
+        if wholeFolder {
+            try spool.active.removeTree("x")
+        } else {
+            try folders.active().remove("manifest.json")
+        }
+        guard case .removed(let last) = try recovery.recover("x") else { throw Unexpected() }
+        // What the journal has is kept with it.
+        #expect(last.state == .completedWithErrors)
+        #expect(last.counts.failed == (wholeFolder ? 2 : 1))
+        #expect(last.counts.filtered == (wholeFolder ? 0 : 1))
+        #expect(last.images[1].error?.code == "batch-removed")
+        #expect(try status()?.undated == last.undated)
+        #expect(try !spool.active.exists("x"))
+    }
+
+    // MARK: Crashes
+
+    @Test func journalsCrashesOnce() throws {
+        // As a process leaves it that was killed while it filtered image 1.
+        let running = try self.spool.attempts.record(batch: "x", image: 1, before: 0) { _ in
+            Result { try self.spool.root.read("attempts") }
+        }.get()
+        let other = try ScratchDirectory()
+        try Directory(path: other.path).write(running, to: "attempts", durably: false)
+        let spool = try Spool(path: other.path)
+        let recovery = Recovery(spool: spool, examination: recovery.examination, durably: true)
+        let folders = BatchFolders(spool: spool, id: "x")
+        try spool.active.makeDirectory("x", mode: 0o700)
+        try folders.active().write(Array(Self.text.utf8), to: "manifest.json", durably: false)
+        // A crash between journaling and forgetting has left the line already.
+        let line = JournalRecord.crashed(index: 1, number: 1, .killed)
+        try ItemJournal.append([line], in: folders.active(), durably: false)
+        for _ in 0..<3 {
+            guard case .unfinished(let prepared) = try recovery.recover("x") else {
+                throw Unexpected()
+            }
+            #expect(prepared.crashes.keys.sorted() == [1])
+            #expect(prepared.crashes[1]?.all == [.killed])
+            #expect(prepared.status.counts.new == 2)
+        }
+        #expect(try ItemJournal.read(in: folders.active()) == [line, line])
+        #expect(spool.attempts.left(of: "x").isEmpty)
+    }
+}
+
+extension Examination {
+    /// What reading this text as JSON gives.
+    func reading(of text: String) -> ManifestReading {
+        let bytes = Array(text.utf8)
+        return ManifestReading(
+            bytes: bytes, byteCount: bytes.count, sha256: SHA256Digest.hex(of: bytes),
+            outcome: .failure(ManifestRejection(problems: [])))
+    }
+}

@@ -1,0 +1,258 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
+
+/// Taking a finished batch up again, step by step, and what a start finds after a crash at each.
+@Suite struct ReopeningTests {
+    static let text = #"""
+        {"images": [{"name": "a", "source": "a"}, {"name": "b", "source": "b"},
+                    {"name": "c", "from": "b"}, {"name": "d", "source": "d"}]}
+        """#
+
+    let scratch: ScratchDirectory
+    let spool: Spool
+    let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
+    let retry = Steering(.retry, time: "later", uid: 1000)
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+    }
+
+    private var recovery: Recovery {
+        Recovery(spool: spool, examination: examination, durably: true)
+    }
+
+    private var reopening: Reopening {
+        Reopening(spool: spool, examination: examination, durably: true)
+    }
+
+    private var outbox: Directory { get throws { try Directory("x", in: spool.outbox) } }
+
+    private func filtered(_ name: String) -> ImageStatus {
+        ImageStatus(
+            name: name, source: name, state: .filtered,
+            output: .init(
+                file: "\(name).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
+                depth: 8, channels: 3), attempts: 1)
+    }
+
+    /// In a sticky inbox the control is still there after a restart.
+    @Test(arguments: ["7-1.2", nil]) func theSameControlActsOnce(file: String?) throws {
+        var status = try finished()
+        status.steering = [Steering(.retry, time: "r", uid: 1000, file: file)]
+        try put(status)
+        let outcome = try reopening.reopen("x", Steering(.retry, uid: 1000, file: file))
+        if case .unusable("it has acted before") = outcome {
+            #expect(file != nil)
+        } else {
+            #expect(file == nil)
+        }
+    }
+
+    private func failed(_ image: ImageStatus) -> ImageStatus {
+        var image = image
+        image.state = .failed
+        image.error = Failure(code: "http-status", message: "404")
+        image.attempts = 2
+        return image
+    }
+
+    /// A batch that has ended: `a` filtered, `b` and `c` that was made from it failed, `d` cancelled.
+    private func finished() throws -> Status {
+        let bytes = Array(Self.text.utf8)
+        var status = Status(
+            id: "x",
+            manifest: .init(
+                name: "x.json", file: "manifest.json", sha256: SHA256Digest.hex(of: bytes),
+                bytes: bytes.count, uid: 1000),
+            state: .cancelled, times: .init(received: "r", started: "s", finished: "f"),
+            steering: [Steering(.cancel, time: "c", uid: 1000)],
+            images: [
+                filtered("a"), failed(ImageStatus(name: "b", source: "b")),
+                failed(ImageStatus(name: "c", from: "b")),
+                ImageStatus(name: "d", source: "d", state: .cancelled),
+            ])
+        status.counts.total = 4
+        for image in status.images { status.counts[image.state] += 1 }
+        return status
+    }
+
+    /// Puts it into the outbox as the daemon leaves it.
+    private func put(_ status: Status) throws {
+        try spool.outbox.makeDirectory("x")
+        try outbox.write(status.encoded(), to: BatchFile.status, durably: false)
+        try outbox.write(Array(Self.text.utf8), to: "manifest.json", durably: false)
+        try outbox.write([1], to: "a.png", durably: false)
+    }
+
+    private func shown() throws -> Status? {
+        Status(decoding: try outbox.read(BatchFile.status))
+    }
+
+    private func reopen(by steering: Steering? = nil) throws -> PreparedBatch {
+        guard case .reopened(let prepared) = try reopening.reopen("x", steering ?? retry) else {
+            throw Unexpected()
+        }
+        return prepared
+    }
+
+    private struct Unexpected: Error {}
+
+    private func check(_ prepared: PreparedBatch) throws {
+        let before = try finished()
+        #expect(!prepared.isCancelled)
+        #expect(!prepared.isHeld)
+        let status = prepared.status
+        #expect(status.images[0] == before.images[0])
+        #expect(status.images.dropFirst().map(\.state) == [.new, .new, .new])
+        #expect(status.images.map(\.attempts) == [1, 2, 2, 0])
+        #expect(status.images.allSatisfy { $0.error == nil })
+        #expect(status.counts.new == 3 && status.counts.filtered == 1 && status.counts.total == 4)
+        #expect(status.state == .pending)
+        #expect(status.times == .init(received: "r", started: "s"))
+        #expect(status.retries == 1)
+        #expect(status.steering?.map(\.action) == [.cancel, .retry])
+        #expect(status.manifest == before.manifest)
+        #expect(try shown()?.undated == status)
+    }
+
+    @Test func doesAgainWhatFailedOrWasCancelledAndNothingElse() throws {
+        try put(finished())
+        try check(reopen())
+        #expect(
+            Set(try Directory("x", in: spool.active).names().map(\.text))
+                == ["manifest.json", "journal"])
+        #expect(try outbox.read("a.png") == [1])
+    }
+
+    @Test func isUndoneByAStartBeforeTheRename() throws {
+        try put(finished())
+        try spool.active.makeDirectory(".retry-x")
+        try Directory(".retry-x", in: spool.active).write([1], to: "journal", durably: false)
+        #expect(try recovery.ids() == [])
+        // The intake removes those.
+        #expect(try ActiveFolder(of: spool).unfinished == [".retry-x"])
+        #expect(try shown() == finished())
+        // Nor is it a hindrance where it has stayed.
+        try check(reopen())
+    }
+
+    /// The folder is in its place and the status is the old one.
+    @Test func goesOnAfterAStartRightAfterTheRename() throws {
+        try put(finished())
+        _ = try reopen()
+        for _ in 0..<3 {
+            try outbox.write(
+                finished().encoded(), to: BatchFile.status, replacing: true, durably: false)
+            guard case .unfinished(let prepared) = try recovery.recover("x") else {
+                throw Unexpected()
+            }
+            try check(prepared)
+        }
+    }
+
+    @Test func goesOnAfterAStartInMidWork() throws {
+        try put(finished())
+        _ = try reopen()
+        var done = filtered("b")
+        done.attempts = 3
+        try ItemJournal.append(
+            [.ended(index: 1, done), .steered(Steering(.hold, time: "h", uid: 1000))],
+            in: Directory("x", in: spool.active), durably: true)
+        guard case .unfinished(let prepared) = try recovery.recover("x") else { throw Unexpected() }
+        #expect(prepared.isHeld)
+        #expect(prepared.status.images.map(\.state) == [.filtered, .filtered, .new, .new])
+        #expect(prepared.status.images.map(\.attempts) == [1, 3, 2, 0])
+        #expect(prepared.status.retries == 1)
+        #expect(prepared.status.steering?.map(\.action) == [.cancel, .retry, .hold])
+    }
+
+    /// Whatever the clock says of the new end, be it the very time of the old one.
+    @Test(arguments: ["f", "g"]) func isClearedAwayWhenItHasEndedAnew(time: String) throws {
+        try put(finished())
+        var status = try reopen().status
+        status.state = .completedWithErrors
+        status.times.finished = time
+        try outbox.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        guard case .finished = try recovery.recover("x") else { throw Unexpected() }
+        #expect(try spool.active.names().isEmpty)
+        #expect(try shown() == status)
+        // And so on.
+        #expect(try reopen().status.retries == 2)
+    }
+
+    @Test func doesAgainAnImageWhoseOutputSomeoneRemoved() throws {
+        var status = try finished()
+        status.images = ["a", "b", "c", "d"].map(filtered)
+        try put(status)
+        for name in ["b.png", "d.png"] { try outbox.write([1], to: FileName(name), durably: false) }
+        #expect(try reopen().status.images.map(\.state) == [.filtered, .filtered, .new, .filtered])
+    }
+
+    @Test(arguments: [1000, 0] as [UInt32]) func obeysTheOwnerAndRoot(uid: UInt32) throws {
+        try put(finished())
+        #expect(try reopen(by: Steering(.retry, uid: uid)).status.retries == 1)
+    }
+
+    @Test func obeysTheSpoolsOwnerAndWhoRunsTheDaemon() {
+        #expect(spool.isPrivileged(0))
+        #expect(spool.isPrivileged(geteuid()))
+        #expect(spool.isPrivileged(spool.owner))
+        #expect(!spool.isPrivileged(4242))
+    }
+
+    @Test func refusesEverybodyElse() throws {
+        try put(finished())
+        guard case .refused(owner: 1000) = try reopening.reopen("x", Steering(.retry, uid: 4242))
+        else { throw Unexpected() }
+        var status = try finished()
+        status.manifest.uid = nil
+        try outbox.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        guard case .refused(owner: nil) = try reopening.reopen("x", Steering(.retry, uid: 4242))
+        else { throw Unexpected() }
+        #expect(try spool.active.names().isEmpty)
+    }
+
+    @Test func doesNothingWhereNothingIsToBeDone() throws {
+        var status = try finished()
+        status.images = ["a", "b", "c", "d"].map(filtered)
+        try put(status)
+        for name in ["b", "c", "d"] { try outbox.write([1], to: "\(name).png", durably: false) }
+        guard case .nothingToDo = try reopening.reopen("x", retry) else { throw Unexpected() }
+        status.state = .rejected
+        try outbox.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        guard case .isRejected = try reopening.reopen("x", retry) else { throw Unexpected() }
+        try spool.active.makeDirectory("x")
+        guard case .isInWork = try reopening.reopen("x", retry) else { throw Unexpected() }
+    }
+
+    static let damages: [(String, @Sendable (inout Status) -> Void)] = [
+        ("another batch's", { $0.id = "y" }), ("unfinished", { $0.state = .processing }),
+        ("without an end", { $0.times.finished = nil }),
+        ("of another manifest", { $0.manifest.sha256 = "0" }),
+        ("without a manifest", { $0.manifest.file = "manifest" }),
+        ("of other images", { $0.images[1].name = "z" }),
+    ]
+
+    /// What people may have done to the files in the outbox does not lead astray.
+    @Test(arguments: damages)
+    func leavesAloneWhatItDoesNotUnderstand(what: String, damage: @Sendable (inout Status) -> Void)
+        throws
+    {
+        var status = try finished()
+        damage(&status)
+        try put(status)
+        guard case .unusable = try reopening.reopen("x", retry) else { throw Unexpected() }
+        #expect(try spool.active.names().isEmpty)
+        #expect(try shown() == status)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomDaemon
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+@Suite struct SpoolTests {
+    let scratch: ScratchDirectory
+
+    init() throws { scratch = try ScratchDirectory() }
+
+    @Test func makesItsFoldersAndThoseAbove() throws {
+        let spool = try Spool(path: scratch.path + "/a/b/spool")
+        let names = Set(try spool.root.names().map(\.text))
+        #expect(names.isSuperset(of: ["tmp", "active", "outbox", "lock"]))
+        _ = try spool.openInbox()
+        let mode = try #require(try spool.root.information(of: "active")).st_mode
+        #expect(mode & 0o777 == 0o700)
+    }
+
+    @Test func lockedSpoolNamesItsHolder() throws {
+        let first = try Spool(path: scratch.path)
+        do {
+            _ = try Spool(path: scratch.path)
+            Issue.record("a second lock was given")
+        } catch {
+            #expect(error.code == "spool-locked")
+            #expect(error.isTransient)
+            #expect(error.message.contains("process \(getpid())"))
+        }
+        withExtendedLifetime(first) {}
+    }
+
+    /// A program that another test starts has the former lock, too, until it has begun.
+    private func openAndClose() throws {
+        for _ in 0..<1000 {
+            do throws(SpoolError) {
+                _ = try Spool(path: scratch.path)
+                return
+            } catch {
+                guard error.code == "spool-locked" else { throw error }
+                usleep(10_000)
+            }
+        }
+        _ = try Spool(path: scratch.path)
+    }
+
+    @Test func canBeOpenedAgainWhenItsHolderHasGone() throws {
+        for _ in 0..<3 { try openAndClose() }
+    }
+
+    @Test func keepsTheSuspension() throws {
+        let spool = try Spool(path: scratch.path)
+        #expect(try !spool.isPaused())
+        for paused in [true, true, false, false] {
+            try spool.markPaused(paused, durably: true)
+            #expect(try spool.isPaused() == paused)
+        }
+    }
+
+    @Test func saysWhatStandsInTheWay() throws {
+        try Data().write(to: scratch.url.appending(path: "file"))
+        do {
+            _ = try Spool(path: scratch.path + "/file/spool")
+            Issue.record("a spool beneath a file")
+        } catch {
+            #expect(error.message.hasPrefix(scratch.path + "/file"))
+        }
+    }
+
+    @Test(arguments: [
+        ("a.json", "a"), ("a.b.yaml", "a.b"), ("ä ö.plist", "ä ö"),
+        (String(repeating: "x", count: 250) + ".json", String(repeating: "x", count: 200)),
+        (String(repeating: "ü", count: 120) + ".json", String(repeating: "ü", count: 100)),
+    ])
+    func derivesTheID(name: String, id: String) {
+        #expect(Claim.id(fromFileName: name) == id)
+    }
+}
