@@ -52,7 +52,7 @@ struct Board {
     private var nextKey: BatchKey = 1
     var batches: [BatchKey: Batch] = [:]
     var waiting = [WaitingLines](repeating: WaitingLines(), count: Level.count)
-    var waitingBatches: [BatchKey: Waiting] = [:]
+    var waitingBatches = WaitingBatches()
     /// Those of them that are held.
     var heldKeys: Set<BatchKey> = []
     var rotation = [Rotation](repeating: Rotation(), count: Level.count)

@@ -124,6 +124,17 @@ package final class Scheduler: Sendable {
         return board.withLock { $0.waitingCount < limit }
     }
 
+    /// Whether another claimed batch of this owner may wait here. One of whom none waits is not kept out by those who
+    /// have taken all the room there is; together they are never more than twice the limit.
+    func hasRoom(for owner: UInt32?) -> Bool {
+        let limit = configuration.maximumWaiting
+        return board.withLock { board in
+            let count = board.waitingCount
+            return count < limit
+                || count < 2 * limit && board.waitingBatches.count(of: owner) == 0
+        }
+    }
+
     /// How many operations run now.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
 

@@ -87,12 +87,26 @@ struct Arrivals {
     /// The folder is looked through.
     mutating func forgetLeft() { hasLeft = false }
 
-    /// The next one of the owner whose turn it is.
-    mutating func next() -> Arrival? {
+    /// Whether there is one of an owner that has room.
+    func hasNext(where hasRoom: (UInt32?) -> Bool) -> Bool {
+        !isEmpty
+            && (turns + (served.map { [$0] } ?? [])).contains { owner in
+                lanes[owner]?.count ?? 0 > 0 && hasRoom(owner)
+            }
+    }
+
+    /// The next one of the owner whose turn it is, among those who have room.
+    mutating func next(where hasRoom: (UInt32?) -> Bool = { _ in true }) -> Arrival? {
         if let owner = served { turns.append(owner) }
         served = nil
-        while !turns.isEmpty {
-            let owner = turns.removeFirst()
+        var first = 0
+        while first < turns.count {
+            let owner = turns[first]
+            guard hasRoom(owner) else {
+                first += 1
+                continue
+            }
+            turns.remove(at: first)
             while let name = lanes[owner]?.next() {
                 count -= 1
                 guard let found = known[name], found.owner == owner else { continue }

@@ -323,7 +323,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     private var canTake: Bool {
-        !arrivals.isEmpty && !isBlocked && !isStopped && scheduler.hasRoom
+        !isBlocked && !isStopped && arrivals.hasNext(where: scheduler.hasRoom)
     }
 
     private func drainSoon() {
@@ -345,7 +345,7 @@ package final class Intake: @unchecked Sendable {
         var bytes = 0
         var count = 0
         while count < Arrivals.groupSize, Clock.nanoseconds - begin < Self.turn,
-            let arrival = arrivals.next()
+            let arrival = arrivals.next(where: scheduler.hasRoom)
         {
             count += 1
             let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)

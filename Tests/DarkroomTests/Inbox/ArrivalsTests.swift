@@ -14,7 +14,9 @@ import Testing
             arrivals.add(name, isWhole: isWhole, owner: owner)
         }
 
-        func next() -> Arrivals.Arrival? { arrivals.next() }
+        func next(where hasRoom: (UInt32?) -> Bool = { _ in true }) -> Arrivals.Arrival? {
+            arrivals.next(where: hasRoom)
+        }
 
         func all() -> [String] {
             var names: [String] = []
@@ -87,6 +89,25 @@ import Testing
         #expect(names.all() == ["b", "y", "c", "d"])
         #expect(names.add("z", isWhole: true, owner: Self.other))
         #expect(names.all() == ["z"])
+    }
+
+    @Test func whoHasNoRoomIsPassedOver() {
+        let names = Names()
+        for name in ["a", "b"] as [FileName] {
+            #expect(names.add(name, isWhole: true, owner: Self.attacker))
+        }
+        let hasRoom: (UInt32?) -> Bool = { $0 != Self.attacker }
+        #expect(!names.arrivals.hasNext(where: hasRoom))
+        #expect(names.next(where: hasRoom) == nil)
+        for name in ["x", "y"] as [FileName] {
+            #expect(names.add(name, isWhole: true, owner: Self.other))
+        }
+        #expect(names.next(where: hasRoom)?.name == "x")
+        #expect(names.arrivals.hasNext(where: hasRoom))
+        #expect(names.next(where: hasRoom)?.name == "y")
+        #expect(!names.arrivals.hasNext(where: hasRoom))
+        #expect(names.next(where: hasRoom) == nil)
+        #expect(names.all() == ["a", "b"])
     }
 
     @Test func aNameIsKnownOnceAndWholeWhereAnEventSaysSo() {
