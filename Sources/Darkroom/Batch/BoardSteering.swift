@@ -81,7 +81,6 @@ extension Board {
         batch.isCancelled = action == .cancel
         batch.isHeld = action == .hold
         batch.steering = Array((batch.steering + [steering]).suffix(Status.steeringLimit))
-        if batch.isHeld { heldKeys.insert(key) } else { heldKeys.remove(key) }
         effects.append(.recordSteering(batch.folders, steering))
         if !batch.isInPreparation {
             switch action {
@@ -190,7 +189,6 @@ extension Board {
         else { return [] }
         batches[key] = nil
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
-        heldKeys.insert(key)
         waitingBatches[key] = Waiting(
             folders: batch.folders, level: batch.level, images: batch.manifest.images.count,
             uid: batch.status.manifest.uid, isHeld: true, steering: batch.status.steering ?? [])

@@ -121,19 +121,21 @@ package final class Scheduler: Sendable {
     /// Whether another claimed batch may wait here.
     package var hasRoom: Bool {
         let limit = configuration.maximumWaiting
-        return board.withLock { $0.waitingCount < limit }
+        return board.withLock { $0.waitingBatches.waitingCount < limit }
     }
 
-    /// Whether another claimed batch of this owner may wait here. One of whom none waits is not kept out by those who
-    /// have taken all the room there is; together they are never more than twice the limit.
-    func hasRoom(for owner: UInt32?) -> Bool {
+    /// What keeps another batch of this owner from waiting here; nil for nothing.
+    ///
+    /// - Parameter coming: batches that are about to come besides.
+    func crowd(of owner: UInt32?, coming: Int = 0) -> WaitingBatches.Crowd? {
         let limit = configuration.maximumWaiting
-        return board.withLock { board in
-            let count = board.waitingCount
-            return count < limit
-                || count < 2 * limit && board.waitingBatches.count(of: owner) == 0
+        return board.withLock {
+            $0.waitingBatches.crowd(of: owner, limit: limit, coming: coming)
         }
     }
+
+    /// Whether another claimed batch of this owner may wait here.
+    func hasRoom(for owner: UInt32?) -> Bool { crowd(of: owner) == nil }
 
     /// How many operations run now.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }

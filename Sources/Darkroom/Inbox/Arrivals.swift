@@ -51,8 +51,10 @@ struct Arrivals {
     /// In all lanes.
     private var count = 0
     private var known: [FileName: Known] = [:]
-    /// Whether names that were told have been left in the folder since the last scan.
-    private(set) var hasLeft = false
+    /// Whether something was taken from here and left in the folder since the last scan.
+    private var hasGivenBack = false
+    /// The owners of names that were left there for want of room here.
+    private var left: Set<UInt32?> = []
 
     var isEmpty: Bool { known.isEmpty }
 
@@ -61,6 +63,12 @@ struct Arrivals {
     /// Whether an event has told that a file was renamed into the inbox.
     func isWhole(_ name: FileName) -> Bool { known[name]?.isWhole ?? false }
 
+    /// Whether names that were told have been left in the folder since the last scan.
+    var hasLeft: Bool { hasGivenBack || !left.isEmpty }
+
+    /// The owner of the file of that name that waits here; nil where none does.
+    func owner(of name: FileName) -> UInt32?? { known[name].map(\.owner) }
+
     /// Adds a name; of one that is known, what is news of it. False where there is no room for it.
     mutating func add(_ name: FileName, isWhole: Bool, owner: UInt32?) -> Bool {
         if let former = known[name], former.owner == owner {
@@ -68,9 +76,8 @@ struct Arrivals {
             return true
         }
         // Another's file under the name waits its owner's turn, not that of the one who had the name before.
-        let own = lanes[owner]?.count ?? 0
-        guard count < Self.capacity || own < Self.reserve && count < Self.limit else {
-            leave()
+        guard canAdd(owner) else {
+            left.insert(owner)
             return false
         }
         known[name] = Known(owner: owner, isWhole: isWhole)
@@ -81,11 +88,24 @@ struct Arrivals {
         return true
     }
 
+    private func canAdd(_ owner: UInt32?) -> Bool {
+        count < Self.capacity
+            || lanes[owner]?.count ?? 0 < Self.reserve && count < Self.limit
+    }
+
     /// What was taken from here stays in the folder, for the next scan to find.
-    mutating func leave() { hasLeft = true }
+    mutating func leave() { hasGivenBack = true }
 
     /// The folder is looked through.
-    mutating func forgetLeft() { hasLeft = false }
+    mutating func forgetLeft() {
+        hasGivenBack = false
+        left = []
+    }
+
+    /// Whether names were left in the folder of an owner who has room, and has none here any more.
+    func hasLeft(where hasRoom: (UInt32?) -> Bool) -> Bool {
+        left.contains { lanes[$0]?.count ?? 0 == 0 && canAdd($0) && hasRoom($0) }
+    }
 
     /// Whether there is one of an owner that has room.
     func hasNext(where hasRoom: (UInt32?) -> Bool) -> Bool {
