@@ -128,6 +128,29 @@ import Testing
         try bench.checkCompleted(try await bench.spool.finish("work", second))
     }
 
+    /// What is held before its status has been written anew shows what the journal has.
+    @Test func whatIsHeldAfterARestartShowsWhatIsDone() async throws {
+        let bench = try Bench(pictures: Bench.many)
+        let settings = ["status.interval": "1h", "downloads.concurrency": "2"]
+        let first = try await bench.run(settings)
+        try bench.drop("work", images: bench.slowImages())
+        try await first.waitUntil("two images") { _ in
+            bench.spool.list("outbox/work").count { $0.hasSuffix(".png") } >= 2
+        }
+        try Data().write(to: bench.spool.root.appending(path: "paused"))
+        try await first.killAtOnce()
+        #expect(try bench.spool.status(of: "work")?.counts.filtered == 0)
+        let second = try await bench.run(settings)
+        try await second.waitForStatusText("Paused (SIGUSR1): 1 batch")
+        try bench.spool.drop("work.hold", "")
+        let held = try await bench.spool.waitForStatus(of: "work", second, "held") {
+            $0.state == .held
+        }
+        #expect(held.counts.filtered >= 1)
+        #expect(held.counts == Status.Counts(of: held.images))
+        #expect(held.counts.filtered + held.counts.new == held.counts.total)
+    }
+
     @Test func aPauseOutlivesARestart() async throws {
         let bench = try Bench()
         let first = try await bench.run()

@@ -73,6 +73,8 @@ extension Board {
         if waiting.steering.has(fileOf: steering) { return .hasActed }
         var batch = waiting
         let action = steering.action
+        // What is held is let go of, with all that its status is still to show.
+        let continued = action == .hold ? waiting.continued?.status : nil
         if let objection = Self.objection(
             to: action, isCancelled: batch.isCancelled, isHeld: batch.isHeld)
         {
@@ -96,7 +98,9 @@ extension Board {
             activate(key, batch, &effects)
         } else {
             effects.append(
-                .amendStatus(batch.folders, isHeld: batch.isHeld, steering: batch.steering))
+                .amendStatus(
+                    batch.folders, isHeld: batch.isHeld, steering: batch.steering,
+                    continued: continued))
         }
         return .acts
     }

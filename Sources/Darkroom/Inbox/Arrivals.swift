@@ -89,8 +89,12 @@ struct Arrivals {
     }
 
     private func canAdd(_ owner: UInt32?) -> Bool {
-        count < Self.capacity
-            || lanes[owner]?.count ?? 0 < Self.reserve && count < Self.limit
+        Self.hasRoom(beside: count, own: lanes[owner]?.count ?? 0)
+    }
+
+    /// Whether a name finds room beside so many, so many of which are its owner's.
+    static func hasRoom(beside count: Int, own: Int) -> Bool {
+        count < capacity || own < reserve && count < limit
     }
 
     /// What was taken from here stays in the folder, for the next scan to find.

@@ -42,8 +42,8 @@ package final class Intake: @unchecked Sendable {
     var settling = SettlingFiles()
     var controls = Controls()
     var refused: [FileName: NotTaken] = [:]
-    /// Finished batches that are just being taken up again.
-    var reopening = 0
+    /// Finished batches that are just being taken up again, by who has asked for it.
+    var reopening: [UInt32: Int] = [:]
     var large = Arrivals()
     var largeInHand: FileName?
     /// Where those are taken.
@@ -285,7 +285,7 @@ package final class Intake: @unchecked Sendable {
 
     private func arrived(_ name: FileName, isWhole: Bool, owner: UInt32?) {
         if let file = ControlFile(name) {
-            controls.add(file, isUrgent: scheduler.knows(file.ids))
+            controls.add(file, owner: owner, isUrgent: scheduler.knows(file.ids))
         } else if large.contains(name) {
             _ = large.add(name, isWhole: isWhole, owner: owner)
         } else if name != largeInHand, !arrivals.add(name, isWhole: isWhole, owner: owner) {

@@ -150,9 +150,11 @@ extension Intake {
             scheduler.crowd(of: owner) == .held
         {
             let limit = scheduler.configuration.maximumWaiting
+            let batches = Words.count(limit, "batch", "batches")
             return (
                 .overLimit,
-                "\(limit) batches of its owner are held, as many as batches.maxWaiting allows"
+                "\(batches) of its owner \(limit == 1 ? "is" : "are") held, as many as "
+                    + "batches.maxWaiting allows"
             )
         }
         if large.contains(name) { return (.queued, "it is large, and waits for others that are") }

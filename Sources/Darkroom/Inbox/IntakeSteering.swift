@@ -17,7 +17,8 @@ extension Intake {
         do {
             try spool.putBackControls(to: inbox)
             for name in try inbox.names() {
-                if let file = ControlFile(name) { controls.add(file) }
+                guard let file = ControlFile(name) else { continue }
+                controls.add(file, owner: look(at: name)?.st_uid)
             }
         } catch  where error.fault != nil {
             scheduler.storage.troubled(error)
@@ -211,11 +212,15 @@ extension Intake {
         return true
     }
 
+    /// Finished batches that are taken up again at once for one user: another's wait for them.
+    private static let reopenedAtOnce = 256
+
     private func reopen(_ request: ControlRequest, _ id: String) {
-        guard scheduler.crowd(of: request.steering.uid, coming: reopening) == nil else {
-            return wait(request, .room)
-        }
-        reopening += 1
+        let uid = request.steering.uid
+        let coming = reopening.values.reduce(0, +)
+        guard scheduler.crowd(of: uid, coming: coming) == nil else { return wait(request, .room) }
+        guard reopening[uid] ?? 0 < Self.reopenedAtOnce else { return wait(request, .others) }
+        reopening[uid, default: 0] += 1
         scheduler.reopen(id, request.steering) { [weak self] outcome in
             guard let self else { return }
             queue.async { self.answer(request, id, outcome) }
@@ -223,7 +228,9 @@ extension Intake {
     }
 
     private func answer(_ request: ControlRequest, _ id: String, _ outcome: Reopening.Outcome) {
-        reopening -= 1
+        let uid = request.steering.uid
+        reopening[uid, default: 0] -= 1
+        if reopening[uid] == 0 { reopening[uid] = nil }
         switch outcome {
         case .reopened: consume(request)
         case .nothingToDo: dismiss(request, "every image is filtered and its output is there")

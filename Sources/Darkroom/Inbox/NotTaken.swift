@@ -49,6 +49,8 @@ enum NotTaken: Equatable, Sendable {
         case spool
         /// Room among the batches that wait.
         case room
+        /// Other batches, which the same user has done again.
+        case others
         /// A look at what there is failed.
         case look(FileError)
     }
@@ -100,6 +102,7 @@ extension NotTaken.Wait {
         case .spool: "the spool does not let its manifest be taken now"
         case .room:
             "as many batches wait, or of its owner are held, as batches.maxWaiting allows"
+        case .others: "other batches are just being taken up again"
         case .look(let error): error.message
         }
     }
