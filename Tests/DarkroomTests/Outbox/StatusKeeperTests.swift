@@ -113,7 +113,7 @@ import Testing
             return asked.count >= 10 ? asked : nil
         }
         ending.withLock { $0 = nil }
-        #expect(asked.firstIndex(of: 10) == 3, "\(asked)")
+        #expect(try #require(asked.firstIndex(of: 10)) <= 3, "\(asked)")
     }
 
     /// What is due when the daemon is asked to stop is not waited for.
@@ -127,7 +127,7 @@ import Testing
             source.asked.withLock { $0.isEmpty } ? nil : true
         }
         keeper.close(finishingUntil: .max)
-        for _ in 1...9 { mayGoOn.signal() }
+        for _ in 1...10 { mayGoOn.signal() }
         keeper.leave([], source, before: 0)
         #expect(source.asked.withLock { $0.count } == 1)
         // Nor is the one that was being written; all are written at the end.
