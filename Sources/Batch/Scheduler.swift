@@ -125,8 +125,21 @@ package final class Scheduler: Sendable {
     /// Whether another claimed batch may wait here.
     package var hasRoom: Bool {
         let limit = settings.maximumWaiting
-        return board.withLock { $0.waitingCount < limit }
+        return board.withLock { $0.waitingBatches.waitingCount < limit }
     }
+
+    /// What keeps another batch of this owner from waiting here; nil for nothing.
+    ///
+    /// - Parameter coming: batches that are about to come besides.
+    package func crowd(of owner: UInt32?, coming: Int = 0) -> WaitingBatches.Crowd? {
+        let limit = settings.maximumWaiting
+        return board.withLock {
+            $0.waitingBatches.crowd(of: owner, limit: limit, coming: coming)
+        }
+    }
+
+    /// Whether another claimed batch of this owner may wait here.
+    package func hasRoom(for owner: UInt32?) -> Bool { crowd(of: owner) == nil }
 
     /// How many operations run now.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
@@ -182,6 +195,10 @@ package final class Scheduler: Sendable {
         storage.stop()
     }
 
+    /// How long a stop finishes batches that have ended, in seconds. There may be thousands, and their answers come after
+    /// the next start too.
+    private static let finishing = 3.0
+
     /// Waits for what runs, up to `seconds`, and then has it end at its next step; transfers that no server has begun to
     /// answer end at once. Returns when all that has ended is written down.
     ///
@@ -192,7 +209,8 @@ package final class Scheduler: Sendable {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
         statusKeeper.close(
-            finishingUntil: Clock.nanoseconds + UInt64(clamping: min(seconds, 10) * 1e9))
+            finishingUntil: Clock.nanoseconds + UInt64(clamping: min(seconds, Self.finishing) * 1e9)
+        )
         engine.cancelUnanswered()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
@@ -277,8 +295,8 @@ package final class Scheduler: Sendable {
         case .recordSteering(let folders, let steering):
             log.steered(id: folders.id, steering)
             record(steering, of: folders, recorded)
-        case .amendStatus(let folders, let isHeld, let steering):
-            preparation.async { [self] in amendStatus(folders, isHeld, steering) }
+        case .amendStatus(let folders, let isHeld, let steering, let continued):
+            preparation.async { [self] in amendStatus(folders, isHeld, steering, continued) }
         case .park(let key):
             // After what is still to be journaled of it, for it will be read from there.
             guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
