@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Turns the board's wishes into operations on two queues, downloads and filters, and reports back to it.
+/// Turns the board's wishes into operations on the downloads queue and the filters' queues, and reports back to it.
 ///
 /// Who owns what: the board, under its lock, owns the state; the queues own their operations until they
 /// end; `operations` lets a cancellation find them by their work. An operation holds no other one: a
@@ -26,13 +26,13 @@ package final class Scheduler: Sendable {
     let flights = Mutex(Flights())
     /// Which downloads may be in the queue.
     let hosts: Mutex<DownloadTurns>
-    /// Which filters may be in the queue.
+    /// Which filters may be in the queues.
     let turns: Mutex<FilterTurns>
     let board: Mutex<Board>
     private let settings: Mutex<Darkroom.Configuration>
     private let operations = Mutex<[Work: Operation]>([:])
     private let downloads = OperationQueue()
-    private let filters = OperationQueue()
+    private let filters = FilterLanes()
     let publisher: Publisher
     let statusKeeper: StatusKeeper
     /// Asked by whatever reads manifests.
@@ -62,7 +62,7 @@ package final class Scheduler: Sendable {
         self.engine = engine
         board = Mutex(Board(configuration))
         hosts = Mutex(DownloadTurns(limits: configuration.downloadLimits))
-        turns = Mutex(FilterTurns(width: configuration.filtersQueued))
+        turns = Mutex(FilterTurns(places: configuration.filterPlaces))
         settings = Mutex(configuration)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: configuration.isDurable, storage: storage, log: log)
@@ -70,11 +70,9 @@ package final class Scheduler: Sendable {
             interval: configuration.statusInterval, durably: configuration.isDurable,
             storage: storage, log: log)
         downloads.name = "darkroom.downloads"
-        filters.name = "darkroom.filters"
         // A queue's quality of service decides its threads' niceness only if it is set before its first
         // use. They differ, so that waiting for the network never takes the filters' threads away.
         downloads.qualityOfService = .utility
-        filters.qualityOfService = .default
         setWidths(configuration)
         queueWatch.add(publisher.queue, "the publisher")
         queueWatch.add(statusKeeper.queue, "the writer of status files")
@@ -92,19 +90,19 @@ package final class Scheduler: Sendable {
         settings.withLock { $0 = configuration }
         cache?.setLimit(configuration.cacheBytes)
         setWidths(configuration)
-        advance { $0.setMemory(limit: configuration.memory, width: configuration.filterWidth) }
+        advance { $0.setMemory(limit: configuration.memory, places: configuration.filterPlaces) }
+        takeTurns()
         statusKeeper.setInterval(configuration.statusInterval)
     }
 
     private func setWidths(_ configuration: Darkroom.Configuration) {
         downloads.maxConcurrentOperationCount = configuration.downloadConcurrency
-        filters.maxConcurrentOperationCount = configuration.filterWidth
         board.withLock { board in
             board.saturation = configuration.saturation
             board.window = configuration.window
             board.backOff = configuration.downloads.backOff
         }
-        turns.withLock { $0.width = configuration.filtersQueued }
+        turns.withLock { $0.places = configuration.filterPlaces }
         setDownloadLimits(configuration.downloadLimits)
     }
 
@@ -142,7 +140,7 @@ package final class Scheduler: Sendable {
     var queueLengths: [(name: String, length: Int)] {
         [
             ("downloads", downloads.operationCount + hosts.withLock(\.waitingForPlaceCount)),
-            ("filters", filters.operationCount + turns.withLock(\.waitingCount)),
+            ("filters", turns.withLock(\.count)),
             ("publisher", publisher.pendingCount),
         ]
     }
@@ -155,7 +153,7 @@ package final class Scheduler: Sendable {
     package func suspend() {
         gate.setSuspended(true)
         downloads.isSuspended = true
-        filters.isSuspended = true
+        filters.setSuspended(true)
         suspensionChanged()
     }
 
@@ -165,14 +163,14 @@ package final class Scheduler: Sendable {
         suspensionChanged()
         storage.tryAgain()
         downloads.isSuspended = false
-        filters.isSuspended = false
+        filters.setSuspended(false)
         advance { _ in [] }
     }
 
     /// Lets nothing new begin until the end.
     package func close() {
         downloads.isSuspended = true
-        filters.isSuspended = true
+        filters.setSuspended(true)
         gate.stop()
         stopped.set()
         storage.stop()
@@ -259,7 +257,8 @@ package final class Scheduler: Sendable {
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
             waits.withLock { $0.remove(work) }
             leavePlace(work, waiting: true)
-            turns.withLock { $0.remove(work) }.forEach(start)
+            turns.withLock { $0.remove(work) }
+            takeTurns()
             leaveFlight(work)
             endedUndecided(work)
         case .record(let key, let folders, let index, let status, let step):
@@ -369,28 +368,32 @@ package final class Scheduler: Sendable {
         turns.withLock { $0.add(item, owner: owner, atOnce: atOnce) }.forEach(start)
     }
 
-    /// Puts an operation into its queue for work that nothing keeps from it.
+    /// Has filters begin where there are places for them.
+    private func takeTurns() { turns.withLock { $0.take() }.forEach(start) }
+
+    /// Puts a download into its queue that nothing keeps from it.
     func start(_ item: StorageWaits.Item) {
-        let work = item.work
-        let operation: Operation
-        let queue: OperationQueue
-        switch work {
-        case .download(let key, let source):
-            queue = downloads
-            guard let text = board.withLock({ $0.sourceText(key, source) }) else {
-                leaveFlight(work)
-                return leavePlace(work)
-            }
-            operation = downloadOperation(key, source, text)
-        case .filter(let key, let image):
-            queue = filters
-            operation = BlockOperation { [self] in filter(key, image) }
+        guard case .download(let key, let source) = item.work else { return }
+        guard let text = board.withLock({ $0.sourceText(key, source) }) else {
+            leaveFlight(item.work)
+            return leavePlace(item.work)
         }
-        operation.name = work.name
+        downloads.addOperation(prepared(downloadOperation(key, source, text), for: item))
+    }
+
+    /// Puts a filter into its queue.
+    private func start(_ turn: FilterTurns.Turn) {
+        guard case .filter(let key, let image) = turn.item.work else { return }
+        let operation = BlockOperation { [self] in filter(key, image) }
+        filters.add(prepared(operation, for: turn.item), to: turn.lane)
+    }
+
+    private func prepared(_ operation: Operation, for item: StorageWaits.Item) -> Operation {
+        operation.name = item.work.name
         operation.queuePriority = item.priority.queuePriority
         operation.qualityOfService = item.quality.qualityOfService
-        operations.withLock { $0[work] = operation }
-        queue.addOperation(operation)
+        operations.withLock { $0[item.work] = operation }
+        return operation
     }
 
     /// Something begins to run; false where it must not, for the queues were suspended in between or the spool
@@ -418,9 +421,7 @@ package final class Scheduler: Sendable {
     ) {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
-        leavePlace(work)
-        turns.withLock { $0.ended(work) }.forEach(start)
-        advanceFlight(work, isShared: isShared, change)
+        leave(work, isShared: isShared, change)
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
     }
@@ -428,8 +429,17 @@ package final class Scheduler: Sendable {
     /// What was not allowed to begin goes back to the board.
     func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
+        leave(work, isShared: false, change)
+    }
+
+    private func leave(
+        _ work: Work, isShared: Bool, _ change: (inout Board) -> [Effect]
+    ) {
         leavePlace(work)
-        turns.withLock { $0.ended(work) }.forEach(start)
-        advanceFlight(work, isShared: false, change)
+        // Before the board hears of it, for it may want the same work done again at once.
+        turns.withLock { $0.leave(work) }
+        advanceFlight(work, isShared: isShared, change)
+        // After it, for who comes next may need the memory that the board gives back.
+        takeTurns()
     }
 }
