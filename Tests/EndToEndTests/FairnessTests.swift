@@ -154,9 +154,9 @@ import Testing
     /// Pictures whose filters take minutes.
     private struct SlowPictures {
         private let bench: Bench
-        /// The last of them holds the whole picture.
         private let filters: [[String: [String: Int]]]
 
+        /// - Parameter holdsAll: whether the whole picture is held.
         init(_ bench: Bench, holdsAll: Bool = false) throws {
             self.bench = bench
             let picture = PNGMaker.black(width: 6000, height: 6000, colourType: .rgb, depth: 8)
@@ -192,9 +192,10 @@ import Testing
     struct SlowFilters: CustomTestStringConvertible {
         let testDescription: String
         let manifests: Int
-        let images: Int
-        /// Of the cores.
-        let places: Double
+        /// Of each; nil for as many as there are cores.
+        let images: Int?
+        /// For each core.
+        let places: Int
         var priority = Priority.normal
     }
 
@@ -206,11 +207,8 @@ import Testing
             testDescription: "urgent ones have", manifests: 3, images: 60, places: 1,
             priority: .veryHigh),
         SlowFilters(
-            testDescription: "every core is taken and not every place", manifests: 1, images: 0,
+            testDescription: "every core is taken and not every place", manifests: 1, images: nil,
             places: 2),
-        SlowFilters(
-            testDescription: "one picture borrows the others' cores", manifests: 1, images: 1,
-            places: 1),
     ]
 
     @Test(
@@ -220,16 +218,17 @@ import Testing
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let bench = try Bench(pictures: 1)
         let daemon = try await bench.run([
-            "stop.timeout": "1s", "filters.concurrency": "\(Int(Double(cores) * attack.places))",
+            "stop.timeout": "1s", "filters.concurrency": "\(cores * attack.places)",
         ])
         let pictures = try SlowPictures(bench)
-        let images = attack.images > 0 ? attack.images : cores
+        let images = attack.images ?? cores
         try await bench.withstands(daemon) {
             for number in 0..<attack.manifests {
                 try pictures.drop("attack-\(number)", images, priority: attack.priority)
             }
             for number in 0..<attack.manifests {
-                let filtering = number == 0 ? 1 : 0
+                // Who has the places is the first, at least.
+                let filtering = number > 0 ? 0 : attack.images == nil ? cores : 1
                 try await pictures.begun("attack-\(number)", filtering, of: images, daemon)
             }
         }
@@ -240,7 +239,7 @@ import Testing
     func slowFiltersThatFillTheMemory() async throws {
         let bench = try Bench(pictures: 1)
         let pictures = try SlowPictures(bench, holdsAll: true)
-        // What a picture needs depends on the number of cores; where that is too much, the daemon says it.
+        // What a picture needs depends on the number of cores; the daemon says it where that is too much.
         var daemon = try await bench.run(["limits.memory": "64MiB"])
         try pictures.drop("need", 1)
         let status = try await bench.spool.finish("need", daemon)
