@@ -36,13 +36,12 @@ package struct BatchSettings: Sendable {
 }
 
 extension BatchSettings {
-    /// Pictures filtered at once.
+    /// Pictures filtered at once, but for those in places that are kept.
     package var filterWidth: Int {
         filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
     }
 
-    /// Filters in their queue at once, so that no thread of it finds it empty.
-    var filtersQueued: Int { filterWidth * 2 }
+    var filterPlaces: FilterPlaces { FilterPlaces(width: filterWidth) }
 
     var saturation: Int { downloadConcurrency + filterWidth }
 

@@ -7,7 +7,7 @@ enum MemoryAnswer: Equatable, Sendable {
     case granted
     /// It is to give up what it has begun, and waits.
     case later
-    /// It needs more than there ever is: so many bytes.
+    /// It needs more than an image is ever given: so many bytes.
     case tooLarge(limit: Int)
 }
 
@@ -19,7 +19,7 @@ extension Board {
     init(_ settings: BatchSettings) {
         self.init(window: settings.window, saturation: settings.saturation)
         backOff = settings.backOff
-        _ = memory.setLimits(bytes: settings.memory, width: settings.filterWidth)
+        _ = setMemory(limit: settings.memory, places: settings.filterPlaces)
     }
 
     func ticket(_ key: BatchKey, _ index: Int) -> MemoryLedger.Ticket {
@@ -43,8 +43,9 @@ extension Board {
 
     /// An image in work has read its header and needs so many bytes.
     mutating func needs(_ key: BatchKey, _ index: Int, bytes: Int) -> MemoryAnswer {
-        if memory.exceeds(bytes) { return .tooLarge(limit: memory.limit) }
-        return memory.take(.bytes(bytes), for: ticket(key, index)) ? .granted : .later
+        if memory.exceeds(bytes) { return .tooLarge(limit: memory.mostOfOne) }
+        return memory.take(.bytes(bytes), for: ticket(key, index), owner: owner(of: key))
+            ? .granted : .later
     }
 
     /// `filterBegan` gave nothing: there is no memory for the image, which waits from now on, or it is
@@ -81,8 +82,8 @@ extension Board {
     }
 
     /// Changes how much memory there is and how many images are filtered at once.
-    mutating func setMemory(limit: Int, width: Int) -> [Effect] {
-        enqueue(memory.setLimits(bytes: limit, width: width))
+    mutating func setMemory(limit: Int, places: FilterPlaces) -> [Effect] {
+        enqueue(memory.setLimits(bytes: limit, places: places))
     }
 
     /// Gives back what an image has or waits for.
@@ -93,7 +94,8 @@ extension Board {
     private mutating func wait(
         _ index: Int, of batch: Batch, for need: MemoryLedger.Need
     ) -> [Effect] {
-        memory.wait(ticket(batch.key, index), for: need, level: batch.level.index)
+        memory.wait(
+            ticket(batch.key, index), for: need, level: batch.level.index, owner: batch.owner)
         // It may have become free since the image was told to wait.
         return serveMemory()
     }

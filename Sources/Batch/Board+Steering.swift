@@ -77,6 +77,8 @@ extension Board {
         if waiting.steering.has(fileOf: steering) { return .hasActed }
         var batch = waiting
         let action = steering.action
+        // What is held is let go of, with all that its status is still to show.
+        let continued = action == .hold ? waiting.continued?.status : nil
         if let objection = Self.objection(
             to: action, isCancelled: batch.isCancelled, isHeld: batch.isHeld)
         {
@@ -85,7 +87,6 @@ extension Board {
         batch.isCancelled = action == .cancel
         batch.isHeld = action == .hold
         batch.steering = Array((batch.steering + [steering]).suffix(Status.steeringLimit))
-        if batch.isHeld { heldKeys.insert(key) } else { heldKeys.remove(key) }
         effects.append(.recordSteering(batch.folders, steering))
         if !batch.isInPreparation {
             switch action {
@@ -101,7 +102,9 @@ extension Board {
             activate(key, batch, &effects)
         } else {
             effects.append(
-                .amendStatus(batch.folders, isHeld: batch.isHeld, steering: batch.steering))
+                .amendStatus(
+                    batch.folders, isHeld: batch.isHeld, steering: batch.steering,
+                    continued: continued))
         }
         return .acts
     }
@@ -194,7 +197,6 @@ extension Board {
         else { return [] }
         batches[key] = nil
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
-        heldKeys.insert(key)
         waitingBatches[key] = Waiting(
             folders: batch.folders, level: batch.level, images: batch.manifest.images.count,
             uid: batch.status.manifest.uid, isHeld: true, steering: batch.status.steering ?? [])

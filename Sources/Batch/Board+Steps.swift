@@ -68,7 +68,7 @@ extension Board {
     mutating func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
         guard let batch = batches[key], let live = batch.live[index],
             live.phase == .queuedFilter,
-            memory.take(firstNeed(index, of: batch), for: ticket(key, index))
+            memory.take(firstNeed(index, of: batch), for: ticket(key, index), owner: batch.owner)
         else { return nil }
         let now = Clock.nanoseconds
         batch.live[index] = Batch.Live(phase: .filtering, since: now)

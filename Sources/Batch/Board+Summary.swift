@@ -38,8 +38,8 @@ extension Board {
 
     var summary: Summary {
         var summary = Summary(
-            batchesInWork: batches.count, batchesWaiting: waitingCount,
-            batchesHeld: heldKeys.count, batchesEnded: batchesEnded)
+            batchesInWork: batches.count, batchesWaiting: waitingBatches.waitingCount,
+            batchesHeld: waitingBatches.heldCount, batchesEnded: batchesEnded)
         summary.memoryGranted = memory.held
         summary.memoryLimit = memory.limit
         summary.imagesWaitingForMemory = memory.waitingCount

@@ -57,9 +57,7 @@ package struct Board {
     private var nextKey: BatchKey = 1
     var batches: [BatchKey: Batch] = [:]
     var waiting = [WaitingLines](repeating: WaitingLines(), count: Level.count)
-    var waitingBatches: [BatchKey: Waiting] = [:]
-    /// Those of them that are held.
-    var heldKeys: Set<BatchKey> = []
+    var waitingBatches = WaitingBatches()
     var rotation = [Rotation](repeating: Rotation(), count: Level.count)
     /// Of each level, by owner: admitted images that do not wait for anything outside the queues.
     var placesOfOwner = [[FairOrder.Owner: Int]](repeating: [:], count: Level.count)
@@ -125,9 +123,7 @@ package struct Board {
         var effects: [Effect] = []
         if batch.isCancelled {
             activate(key, batch, &effects)
-        } else if isHeld {
-            heldKeys.insert(key)
-        } else {
+        } else if !isHeld {
             waiting[batch.level.index].insert(key, of: batch.uid)
             // The file shows its images as the former daemon had them.
             if isContinued { effects.append(.statusChanged(key)) }
@@ -148,7 +144,6 @@ package struct Board {
     /// next start.
     mutating func preparationFailed(_ key: BatchKey) {
         guard let batch = waitingBatches.removeValue(forKey: key) else { return }
-        heldKeys.remove(key)
         keys[FileName(batch.folders.id)] = nil
         release(images: batch.images, batch.level, of: batch.uid)
     }
@@ -158,7 +153,6 @@ package struct Board {
     ) {
         let batch = Batch(key: key, prepared: prepared)
         waitingBatches[key] = nil
-        heldKeys.remove(key)
         batches[key] = batch
         // A restart may have come between the last end of those that needed them and their removal.
         for index in batch.handOvers.unneeded { dropHandOver(of: index, batch, &effects) }
@@ -297,9 +291,6 @@ package struct Board {
         let waiting = waitingBatches.filter { $0.value.continued != nil }.mapValues(\.images)
         return inWork.merging(waiting) { first, _ in first }
     }
-
-    /// The batches that wait for their turn; those held wait for something else.
-    var waitingCount: Int { waitingBatches.count - heldKeys.count }
 }
 
 extension Batch {

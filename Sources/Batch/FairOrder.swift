@@ -44,6 +44,15 @@ struct FairOrder: Sendable {
         static func < (left: Wait, right: Wait) -> Bool { left.turn < right.turn }
     }
 
+    /// Of whom a piece may begin.
+    enum Entrants: Sendable {
+        case all
+        /// Batches that have nothing at work, while their owner has nothing at work of a higher level.
+        case idleBatches
+        /// Batches whose owner has nothing at work.
+        case idleOwners
+    }
+
     /// The batches of one owner and level that have something ready.
     private struct Line: Sendable {
         var count = 0
@@ -139,20 +148,30 @@ struct FairOrder: Sendable {
     /// - Parameter places: how many pieces may be at work. Then some are kept back for whoever comes next: with n places
     ///   free, a batch that has 3·n pieces at work gets no further one, nor does an owner that has 7·n. What lower levels
     ///   have counts as free here, so that a level fares as if they were not there, but for the owner's own.
-    mutating func next(of places: Int? = nil) -> BatchKey? {
+    mutating func next(of places: Int? = nil, for entrants: Entrants = .all) -> BatchKey? {
         var atWork = 0
         for level in lines.indices.reversed() {
             atWork += self.atWork[level]
             if lines[level].isEmpty { continue }
             let free = places.map { $0 - atWork }
-            let owners = lines[level].keys.filter { mayHaveMore($0, at: level, free: free) }
+            let owners = lines[level].keys.filter {
+                mayHaveMore($0, at: level, free: free) && isAmong(entrants, $0, at: level)
+            }
+            let share = entrants == .all ? free.map { 3 * $0 } : 1
             for owner in owners.sorted(by: isBefore) {
-                if let batch = first(of: owner, at: level, below: free.map { 3 * $0 }) {
-                    return batch
-                }
+                if let batch = first(of: owner, at: level, below: share) { return batch }
             }
         }
         return nil
+    }
+
+    private func isAmong(_ entrants: Entrants, _ owner: Owner, at level: Int) -> Bool {
+        guard let party = parties[owner] else { return true }
+        return switch entrants {
+        case .all: true
+        case .idleBatches: party.atWork[(level + 1)...].allSatisfy { $0 == 0 }
+        case .idleOwners: party.standing.atWork == 0
+        }
     }
 
     private func mayHaveMore(_ owner: Owner, at level: Int, free: Int?) -> Bool {

@@ -1,14 +1,21 @@
-/// Which filters are handed to their queue next.
+/// Which filters are handed to their queues next.
 ///
-/// The queue starts operations of one priority in the order in which they came, so that a small batch would wait
-/// for all images that others have ready. It is therefore handed a few at a time, and what is ready waits here:
-/// the highest level first, and within a level in turns of owners and of their batches, an image each (`FairOrder`).
-/// So the next image of an owner who has none at work is begun as soon as one that is ends, however many manifests
-/// others have; no processor is kept back for it.
+/// A queue starts operations of one priority in the order in which they came, so that a small batch would wait
+/// for all images that others have ready. As many are therefore handed over as are filtered at once, each into a lane of its
+/// own (`FilterLanes`), and what is ready waits here: the highest level first, and within a level in turns of owners
+/// and of their batches, an image each (`FairOrder`). Whoever has none at work need not wait for the end of what others
+/// have there (`FilterPlaces`).
 ///
 /// A value without threads; the scheduler holds it under a lock.
 struct FilterTurns {
     typealias Item = StorageWaits.Item
+
+    /// An image that goes into a queue.
+    struct Turn: Equatable {
+        let item: Item
+        /// The queue, which no other image is in; from 0.
+        let lane: Int
+    }
 
     /// The images of a batch that wait, in their order.
     private struct Line {
@@ -17,28 +24,30 @@ struct FilterTurns {
         var items: [Item] = []
     }
 
-    /// How many the queue is to hold: enough that no thread of it finds it empty.
-    var width: Int
-    private var inQueue: Set<Work> = []
+    var places: FilterPlaces
+    /// What is in the queues, and in which.
+    private var laneOfWork: [Work: Int] = [:]
+    private var isTaken: [Bool] = []
     /// None is empty.
     private var waiting: [BatchKey: Line] = [:]
     private var order = FairOrder()
     private(set) var waitingCount = 0
 
-    init(width: Int) {
-        self.width = width
+    init(places: FilterPlaces) {
+        self.places = places
     }
 
-    /// Takes in a filter that is ready, and gives those that go into the queue now. One that comes `atOnce` waits
+    /// How many wait or are in the queues.
+    var count: Int { waitingCount + laneOfWork.count }
+
+    /// Takes in a filter that is ready, and gives those that go into the queues now. One that comes `atOnce` waits
     /// for nobody: it has been granted memory that others wait for, or is tried to see whether the disk works.
-    mutating func add(_ item: Item, owner: FairOrder.Owner, atOnce: Bool) -> [Item] {
-        guard case .filter(let batch, _) = item.work else { return [item] }
+    mutating func add(_ item: Item, owner: FairOrder.Owner, atOnce: Bool) -> [Turn] {
+        guard case .filter(let batch, _) = item.work else { return [] }
         let level = Level(item.priority, item.quality).index
         if atOnce {
-            if inQueue.insert(item.work).inserted {
-                order.began(batch, owner: owner, level: level)
-            }
-            return [item]
+            if let lane = laneOfWork[item.work] { return [Turn(item: item, lane: lane)] }
+            return [enter(item, of: batch, owner, level)]
         }
         waiting[batch, default: Line(owner: owner, level: level)].items.append(item)
         waitingCount += 1
@@ -46,41 +55,48 @@ struct FilterTurns {
         return take()
     }
 
-    /// A filter has left the queue. Gives those that take its place.
-    mutating func ended(_ work: Work) -> [Item] { leave(work) ? take() : [] }
+    /// A filter has left its queue. `take` is to be called when others may have its place.
+    mutating func leave(_ work: Work) {
+        guard case .filter(let batch, _) = work, let lane = laneOfWork.removeValue(forKey: work)
+        else { return }
+        isTaken[lane] = false
+        order.ended(batch)
+    }
 
-    /// A filter is not wanted any more, wherever it is. Gives those that take its place.
-    mutating func remove(_ work: Work) -> [Item] {
-        if leave(work) { return take() }
+    /// A filter is not wanted any more, wherever it is. `take` is to be called then.
+    mutating func remove(_ work: Work) {
+        leave(work)
         guard case .filter(let batch, _) = work,
             let place = waiting[batch]?.items.firstIndex(where: { $0.work == work })
-        else { return [] }
+        else { return }
         waiting[batch]?.items.remove(at: place)
         waitingCount -= 1
         dropIfEmpty(batch)
-        return []
     }
 
-    private mutating func leave(_ work: Work) -> Bool {
-        guard case .filter(let batch, _) = work, inQueue.remove(work) != nil else { return false }
-        order.ended(batch)
-        return true
-    }
-
-    private mutating func take() -> [Item] {
-        var taken: [Item] = []
-        while inQueue.count < width, let batch = order.next(),
+    /// Gives those that go into the queues now.
+    mutating func take() -> [Turn] {
+        var taken: [Turn] = []
+        while let entrants = places.entrants(taken: laneOfWork.count),
+            let batch = order.next(for: entrants),
+            let (owner, level) = waiting[batch].map({ ($0.owner, $0.level) }),
             let item = waiting[batch]?.items.removeFirst()
         {
-            inQueue.insert(item.work)
             waitingCount -= 1
-            if let line = waiting[batch] {
-                order.began(batch, owner: line.owner, level: line.level)
-            }
+            taken.append(enter(item, of: batch, owner, level))
             dropIfEmpty(batch)
-            taken.append(item)
         }
         return taken
+    }
+
+    private mutating func enter(
+        _ item: Item, of batch: BatchKey, _ owner: FairOrder.Owner, _ level: Int
+    ) -> Turn {
+        let lane = isTaken.firstIndex(of: false) ?? isTaken.count
+        if lane == isTaken.count { isTaken.append(true) } else { isTaken[lane] = true }
+        laneOfWork[item.work] = lane
+        order.began(batch, owner: owner, level: level)
+        return Turn(item: item, lane: lane)
     }
 
     private mutating func dropIfEmpty(_ batch: BatchKey) {

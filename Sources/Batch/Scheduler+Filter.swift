@@ -176,7 +176,7 @@ extension MemoryAnswer {
             throw PictureError(
                 .memoryLimit,
                 "filtering it takes up to \(Units.bytes(bytes)) of memory, more than the"
-                    + " \(Units.bytes(limit)) that limits.memory allows")
+                    + " \(Units.bytes(limit)) that limits.memory allows one picture")
         }
     }
 }

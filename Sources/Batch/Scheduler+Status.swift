@@ -46,7 +46,7 @@ extension Scheduler: StatusSource {
     func leaveStatuses() {
         let images = board.withLock { $0.imagesOfBegun }
         let keys = images.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
-        let seconds: UInt64 = gate.isAborting ? 1 : 5
+        let seconds: UInt64 = gate.isAborting ? 1 : 4
         statusKeeper.leave(keys, self, before: Clock.nanoseconds + seconds * 1_000_000_000)
     }
 

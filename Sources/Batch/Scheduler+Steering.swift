@@ -68,21 +68,30 @@ extension Scheduler {
 
     /// Shows in the status of a batch that waits what was done to it. The journal is what counts; where the disk
     /// does not take it, it is tried again.
-    func amendStatus(_ folders: BatchFolders, _ isHeld: Bool, _ steering: [Steering]) {
+    ///
+    /// - Parameter continued: what is to be written instead of what is in the file.
+    func amendStatus(
+        _ folders: BatchFolders, _ isHeld: Bool, _ steering: [Steering], _ continued: Status?
+    ) {
+        let change = { (status: inout Status) -> Bool in
+            guard !status.state.isFinal else { return false }
+            status.steering = steering
+            status.waiting = nil
+            status.state = isHeld ? .held : .pending
+            return true
+        }
         do {
-            try folders.amendStatus { status in
-                guard !status.state.isFinal else { return false }
-                status.steering = steering
-                status.waiting = nil
-                status.state = isHeld ? .held : .pending
-                return true
+            if var status = continued {
+                if change(&status) { try folders.writeStatus(status, durably: false) }
+            } else {
+                try folders.amendStatus(change)
             }
         } catch  where error.fault != nil {
             storage.troubled(error, batch: folders.id)
             preparation.asyncAfter(deadline: .now() + 5) { [self] in
                 // Whoever is steered or goes on meanwhile writes a status of its own.
                 guard board.withLock({ $0.steering(of: folders.id) }) == steering else { return }
-                amendStatus(folders, isHeld, steering)
+                amendStatus(folders, isHeld, steering, continued)
             }
         } catch {
             log.storageFailed(error, batch: folders.id)

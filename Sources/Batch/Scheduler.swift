@@ -6,7 +6,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Turns the board's wishes into operations on two queues, downloads and filters, and reports back to it.
+/// Turns the board's wishes into operations on the downloads queue and the filters' queues, and reports back to it.
 ///
 /// Who owns what: the board, under its lock, owns the state; the queues own their operations until they
 /// end; `operations` lets a cancellation find them by their work. An operation holds no other one: a
@@ -30,13 +30,13 @@ package final class Scheduler: Sendable {
     let flights = Mutex(Flights())
     /// Which downloads may be in the queue.
     package let hosts: Mutex<DownloadTurns>
-    /// Which filters may be in the queue.
+    /// Which filters may be in the queues.
     let turns: Mutex<FilterTurns>
     let board: Mutex<Board>
     private let currentSettings: Mutex<BatchSettings>
     private let operations = Mutex<[Work: Operation]>([:])
     private let downloads = OperationQueue()
-    private let filters = OperationQueue()
+    private let filters = FilterLanes()
     let publisher: Publisher
     let statusKeeper: StatusKeeper
     /// Asked by whatever reads manifests.
@@ -66,7 +66,7 @@ package final class Scheduler: Sendable {
         self.engine = engine
         board = Mutex(Board(settings))
         hosts = Mutex(DownloadTurns(limits: settings.downloadLimits))
-        turns = Mutex(FilterTurns(width: settings.filtersQueued))
+        turns = Mutex(FilterTurns(places: settings.filterPlaces))
         currentSettings = Mutex(settings)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: settings.isDurable, storage: storage, log: log)
@@ -74,11 +74,9 @@ package final class Scheduler: Sendable {
             interval: settings.statusInterval, durably: settings.isDurable,
             storage: storage, log: log)
         downloads.name = "darkroom.downloads"
-        filters.name = "darkroom.filters"
         // A queue's quality of service decides its threads' niceness only if it is set before its first
         // use. They differ, so that waiting for the network never takes the filters' threads away.
         downloads.qualityOfService = .utility
-        filters.qualityOfService = .default
         setWidths(settings)
         queueWatch.add(publisher.queue, "the publisher")
         queueWatch.add(statusKeeper.queue, "the writer of status files")
@@ -91,24 +89,24 @@ package final class Scheduler: Sendable {
 
     var settings: BatchSettings { currentSettings.withLock { $0 } }
 
-    /// Takes over a reloaded settings: the queues' widths at once, the rest with the next operation.
+    /// Takes over reloaded settings: the queues' widths at once, the rest with the next operation.
     package func update(_ settings: BatchSettings) {
         currentSettings.withLock { $0 = settings }
         cache?.setLimit(settings.cacheBytes)
         setWidths(settings)
-        advance { $0.setMemory(limit: settings.memory, width: settings.filterWidth) }
+        advance { $0.setMemory(limit: settings.memory, places: settings.filterPlaces) }
+        takeTurns()
         statusKeeper.setInterval(settings.statusInterval)
     }
 
     private func setWidths(_ settings: BatchSettings) {
         downloads.maxConcurrentOperationCount = settings.downloadConcurrency
-        filters.maxConcurrentOperationCount = settings.filterWidth
         board.withLock { board in
             board.saturation = settings.saturation
             board.window = settings.window
             board.backOff = settings.backOff
         }
-        turns.withLock { $0.width = settings.filtersQueued }
+        turns.withLock { $0.places = settings.filterPlaces }
         setDownloadLimits(settings.downloadLimits)
     }
 
@@ -125,8 +123,21 @@ package final class Scheduler: Sendable {
     /// Whether another claimed batch may wait here.
     package var hasRoom: Bool {
         let limit = settings.maximumWaiting
-        return board.withLock { $0.waitingCount < limit }
+        return board.withLock { $0.waitingBatches.waitingCount < limit }
     }
+
+    /// What keeps another batch of this owner from waiting here; nil for nothing.
+    ///
+    /// - Parameter coming: batches that are about to come besides.
+    package func crowd(of owner: UInt32?, coming: Int = 0) -> WaitingBatches.Crowd? {
+        let limit = settings.maximumWaiting
+        return board.withLock {
+            $0.waitingBatches.crowd(of: owner, limit: limit, coming: coming)
+        }
+    }
+
+    /// Whether another claimed batch of this owner may wait here.
+    package func hasRoom(for owner: UInt32?) -> Bool { crowd(of: owner) == nil }
 
     /// How many operations run now.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
@@ -146,7 +157,7 @@ package final class Scheduler: Sendable {
     package var queueLengths: [(name: String, length: Int)] {
         [
             ("downloads", downloads.operationCount + hosts.withLock(\.waitingForPlaceCount)),
-            ("filters", filters.operationCount + turns.withLock(\.waitingCount)),
+            ("filters", turns.withLock(\.count)),
             ("publisher", publisher.pendingCount),
         ]
     }
@@ -159,7 +170,7 @@ package final class Scheduler: Sendable {
     package func suspend() {
         gate.setSuspended(true)
         downloads.isSuspended = true
-        filters.isSuspended = true
+        filters.setSuspended(true)
         suspensionChanged()
     }
 
@@ -169,18 +180,22 @@ package final class Scheduler: Sendable {
         suspensionChanged()
         storage.tryAgain()
         downloads.isSuspended = false
-        filters.isSuspended = false
+        filters.setSuspended(false)
         advance { _ in [] }
     }
 
     /// Lets nothing new begin until the end.
     package func close() {
         downloads.isSuspended = true
-        filters.isSuspended = true
+        filters.setSuspended(true)
         gate.stop()
         stopped.set()
         storage.stop()
     }
+
+    /// How long a stop finishes batches that have ended, in seconds. There may be thousands, and their answers come after
+    /// the next start too.
+    private static let finishing = 3.0
 
     /// Waits for what runs, up to `seconds`, and then has it end at its next step; transfers that no server has begun to
     /// answer end at once. Returns when all that has ended is written down.
@@ -192,7 +207,8 @@ package final class Scheduler: Sendable {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
         statusKeeper.close(
-            finishingUntil: Clock.nanoseconds + UInt64(clamping: min(seconds, 10) * 1e9))
+            finishingUntil: Clock.nanoseconds + UInt64(clamping: min(seconds, Self.finishing) * 1e9)
+        )
         engine.cancelUnanswered()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
@@ -263,7 +279,8 @@ package final class Scheduler: Sendable {
             operations.withLock { $0.removeValue(forKey: work) }?.cancel()
             waits.withLock { $0.remove(work) }
             leavePlace(work, waiting: true)
-            turns.withLock { $0.remove(work) }.forEach(start)
+            turns.withLock { $0.remove(work) }
+            takeTurns()
             leaveFlight(work)
             endedUndecided(work)
         case .record(let key, let folders, let index, let status, let step):
@@ -277,8 +294,8 @@ package final class Scheduler: Sendable {
         case .recordSteering(let folders, let steering):
             log.steered(id: folders.id, steering)
             record(steering, of: folders, recorded)
-        case .amendStatus(let folders, let isHeld, let steering):
-            preparation.async { [self] in amendStatus(folders, isHeld, steering) }
+        case .amendStatus(let folders, let isHeld, let steering, let continued):
+            preparation.async { [self] in amendStatus(folders, isHeld, steering, continued) }
         case .park(let key):
             // After what is still to be journaled of it, for it will be read from there.
             guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
@@ -373,28 +390,32 @@ package final class Scheduler: Sendable {
         turns.withLock { $0.add(item, owner: owner, atOnce: atOnce) }.forEach(start)
     }
 
-    /// Puts an operation into its queue for work that nothing keeps from it.
+    /// Has filters begin where there are places for them.
+    private func takeTurns() { turns.withLock { $0.take() }.forEach(start) }
+
+    /// Puts a download into its queue that nothing keeps from it.
     func start(_ item: StorageWaits.Item) {
-        let work = item.work
-        let operation: Operation
-        let queue: OperationQueue
-        switch work {
-        case .download(let key, let source):
-            queue = downloads
-            guard let text = board.withLock({ $0.sourceText(key, source) }) else {
-                leaveFlight(work)
-                return leavePlace(work)
-            }
-            operation = downloadOperation(key, source, text)
-        case .filter(let key, let image):
-            queue = filters
-            operation = BlockOperation { [self] in filter(key, image) }
+        guard case .download(let key, let source) = item.work else { return }
+        guard let text = board.withLock({ $0.sourceText(key, source) }) else {
+            leaveFlight(item.work)
+            return leavePlace(item.work)
         }
-        operation.name = work.name
+        downloads.addOperation(prepared(downloadOperation(key, source, text), for: item))
+    }
+
+    /// Puts a filter into its queue.
+    private func start(_ turn: FilterTurns.Turn) {
+        guard case .filter(let key, let image) = turn.item.work else { return }
+        let operation = BlockOperation { [self] in filter(key, image) }
+        filters.add(prepared(operation, for: turn.item), to: turn.lane)
+    }
+
+    private func prepared(_ operation: Operation, for item: StorageWaits.Item) -> Operation {
+        operation.name = item.work.name
         operation.queuePriority = item.priority.queuePriority
         operation.qualityOfService = item.quality.qualityOfService
-        operations.withLock { $0[work] = operation }
-        queue.addOperation(operation)
+        operations.withLock { $0[item.work] = operation }
+        return operation
     }
 
     /// Something begins to run; false where it must not, for the queues were suspended in between or the spool
@@ -422,9 +443,7 @@ package final class Scheduler: Sendable {
     ) {
         operations.withLock { $0[work] = nil }
         if case .download = work { FaultPoint.downloadEnded.pass() }
-        leavePlace(work)
-        turns.withLock { $0.ended(work) }.forEach(start)
-        advanceFlight(work, isShared: isShared, change)
+        leave(work, isShared: isShared, change)
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
     }
@@ -432,8 +451,17 @@ package final class Scheduler: Sendable {
     /// What was not allowed to begin goes back to the board.
     func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[work] = nil }
+        leave(work, isShared: false, change)
+    }
+
+    private func leave(
+        _ work: Work, isShared: Bool, _ change: (inout Board) -> [Effect]
+    ) {
         leavePlace(work)
-        turns.withLock { $0.ended(work) }.forEach(start)
-        advanceFlight(work, isShared: false, change)
+        // Before the board hears of it, for it may want the same work done again at once.
+        turns.withLock { $0.leave(work) }
+        advanceFlight(work, isShared: isShared, change)
+        // After it, for who comes next may need the memory that the board gives back.
+        takeTurns()
     }
 }

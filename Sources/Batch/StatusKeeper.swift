@@ -38,7 +38,8 @@ struct StatusSnapshot: Sendable {
 /// Writes the status files: now and then while a batch is in work, and for the last time when it ends.
 ///
 /// A file is rewritten at most once an interval, and so seldom that writing takes at most a twentieth of the
-/// time: the file of 100,000 images takes a second to write, that of ten a fraction of a millisecond.
+/// time: the file of 100,000 images takes a second to write, that of ten a fraction of a millisecond. A batch that ends
+/// waits for one such file at most, and a stop breaks it off.
 final class StatusKeeper: Sendable {
     private struct Entry {
         var isDirty = false
@@ -116,12 +117,12 @@ final class StatusKeeper: Sendable {
     /// written, and waits for that. What there is no time for stays as it was written before: a status takes a second
     /// for 100,000 images.
     ///
-    /// - Parameter end: when no further one is begun, in nanoseconds.
+    /// - Parameter end: when no further one is begun, and one that is being written is broken off, in nanoseconds.
     func leave(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64) {
         queue.sync {
             let dirty = state.withLock { Set($0.entries.filter(\.value.isDirty).keys) }
             for key in keys + dirty.subtracting(keys).sorted() where Clock.nanoseconds < end {
-                write(key, source)
+                write(key, source) { Clock.nanoseconds < end }
             }
         }
     }
@@ -135,16 +136,23 @@ final class StatusKeeper: Sendable {
         }
     }
 
-    /// Writes what is due, and comes again if something is not yet.
+    /// Nanoseconds after which no further status is begun with before the batches that have ended meanwhile have theirs.
+    private static let turn: UInt64 = 100_000_000
+
+    /// Writes what is due, and comes again if something is not yet, or there was no time for it.
     private func writeDue(_ tick: Tick, _ source: any StatusSource) {
         let now = Clock.nanoseconds
         let due = state.withLock { state -> [BatchKey] in
             guard state.tick == tick.number else { return [] }
             state.nextTick = nil
-            return state.entries.filter { $0.value.isDirty && $0.value.notBefore <= now }.map(\.key)
+            return state.entries.filter { $0.value.isDirty && $0.value.notBefore <= now }
+                .sorted { $0.value.notBefore < $1.value.notBefore }.map(\.key)
         }
-        // A stop does not wait for all that is due; it has each written when nothing changes any more.
-        for key in due where !isClosed { write(key, source) }
+        // A stop does not wait for what is due; it has each written when nothing changes any more.
+        for key in due {
+            write(key, source) { !isClosed }
+            if isClosed || Clock.nanoseconds - now > Self.turn { break }
+        }
         let next = state.withLock { state -> Tick? in
             guard state.nextTick == nil, state.end == nil else { return nil }
             let time = state.entries.values.filter(\.isDirty).map(\.notBefore).min()
@@ -153,7 +161,9 @@ final class StatusKeeper: Sendable {
         if let next { schedule(next, source) }
     }
 
-    private func write(_ key: BatchKey, _ source: any StatusSource) {
+    /// - Parameter mayGoOn: asked before it is begun, and as it goes on. What is broken off is still to be written.
+    private func write(_ key: BatchKey, _ source: any StatusSource, while mayGoOn: () -> Bool) {
+        guard mayGoOn() else { return }
         let begin = Clock.nanoseconds
         state.withLock { $0.entries[key]?.isDirty = false }
         guard let snapshot = source.snapshot(of: key) else {
@@ -164,8 +174,11 @@ final class StatusKeeper: Sendable {
         var pause: UInt64 = 0
         do throws(FileError) {
             // What it says can be found out again after a power cut, so it is not waited for.
-            try snapshot.folders.writeStatus(snapshot.status, durably: false)
+            try snapshot.folders.writeStatus(
+                snapshot.status, durably: false, mayGoOn: mayGoOn)
             log.progressed(snapshot.status)
+        } catch  where error.errno == .canceled {
+            return state.withLock { $0.entries[key]?.isDirty = true }
         } catch {
             pause = refused(error, snapshot.folders)
             if pause > 0 { changed(key, source) }
@@ -198,9 +211,11 @@ final class StatusKeeper: Sendable {
     /// takes no writes, for the file would say so for as long as the batch is held.
     func park(_ key: BatchKey, _ source: any StatusSource) {
         queue.async { [self] in
+            // The daemon that stops writes it with the others.
+            if isClosed { return }
             if storage.mayWork {
-                write(key, source)
-                guard !storage.mayWork else {
+                write(key, source) { !isClosed }
+                guard !storage.mayWork || isClosed else {
                     state.withLock { $0.entries[key] = nil }
                     return source.parked(key)
                 }
@@ -257,18 +272,22 @@ final class StatusKeeper: Sendable {
         state.withLock { $0.end = time }
     }
 
+    private var mayFinish: Bool { state.withLock(\.end).map { Clock.nanoseconds <= $0 } ?? true }
+
     private var isClosed: Bool { state.withLock { $0.end != nil } }
 
     /// Returns whether the disk took it.
     private func finish(_ ending: Ending) -> Bool {
         let (key, source) = (ending.key, ending.source)
-        if let end = state.withLock(\.end), Clock.nanoseconds > end { return true }
+        guard mayFinish else { return true }
         guard let snapshot = source.snapshot(of: key) else { return true }
         let folders = snapshot.folders
         let format = snapshot.status.manifest.format ?? .json
         do throws(FileError) {
-            try folders.writeLastStatus(snapshot.status, durably: durably)
+            try folders.writeLastStatus(snapshot.status, durably: durably) { mayFinish }
             try Receipt.finish(folders, format: format, durably: durably)
+        } catch  where error.errno == .canceled {
+            return true
         } catch  where error.fault != nil || error.errno == .ioError {
             storage.troubled(error, batch: folders.id)
             keep(ending)

@@ -66,7 +66,7 @@ package struct FolderAccess: Equatable {
                 self.init(
                     obstacle: "\(folder) cannot be entered by user \(Self.user)",
                     remedy:
-                        "let the user that runs the daemon enter it, or have the \(kind.name) elsewhere"
+                        "let the user that runs the daemon enter \(folder), or have the \(kind.name) elsewhere"
                 )
                 return
             case .permissionDenied?: break

@@ -64,10 +64,19 @@ package struct BatchFolders: Sendable {
 
     /// Replaces `outbox/ID/status.json` whole. A folder that someone has removed is made again: a batch
     /// gets its answer whatever became of the first one.
-    package func writeStatus(_ status: Status, durably: Bool) throws(FileError) {
+    ///
+    /// - Parameter mayGoOn: asked between the pieces of a long status; when it says no this fails with ECANCELED.
+    package func writeStatus(
+        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }
+    ) throws(FileError) {
         try writeStatus(isFinal: status.state.isFinal, durably: durably) {
             write throws(FileError) in
-            try status.writtenNow.encode(write)
+            try status.writtenNow.encode { piece throws(FileError) in
+                guard mayGoOn() else {
+                    throw FileError("write", "\(id)/\(BatchFile.status.text)", .canceled)
+                }
+                try write(piece)
+            }
         }
     }
 

@@ -42,6 +42,10 @@ package enum NotTaken: Equatable, Sendable {
         case unreadable(FileError)
         /// The spool, which takes no manifest now.
         case spool
+        /// Room among the batches that wait.
+        case room
+        /// Other batches, which the same user has done again.
+        case others
         /// A look at what there is failed.
         case look(FileError)
     }
@@ -91,6 +95,9 @@ extension NotTaken.Wait {
         case .settling(let manifest): "its manifest \(manifest.text) may not be complete yet"
         case .unreadable(let error): "its manifest cannot be read: \(error.message)"
         case .spool: "the spool does not let its manifest be taken now"
+        case .room:
+            "as many batches wait, or of its owner are held, as batches.maxWaiting allows"
+        case .others: "other batches are just being taken up again"
         case .look(let error): error.message
         }
     }

@@ -153,6 +153,128 @@ import Testing
         }
     }
 
+    // MARK: Filters
+
+    /// Pictures whose filters take minutes.
+    private struct SlowPictures {
+        private let bench: Bench
+        private let filters: [[String: [String: Int]]]
+
+        /// - Parameter holdsAll: whether the whole picture is held.
+        init(_ bench: Bench, holdsAll: Bool = false) throws {
+            self.bench = bench
+            let picture = PNGMaker.black(width: 6000, height: 6000, colourType: .rgb, depth: 8)
+            try Data(picture).write(to: bench.documents.url.appending(path: "large.png"))
+            let blur = ["blur": ["sigma": 20]]
+            filters =
+                [[String: [String: Int]]](repeating: blur, count: 40)
+                + (holdsAll ? [["rotate": ["angle": 90]]] : [])
+        }
+
+        func drop(_ id: String, _ count: Int, priority: Priority = .normal) throws {
+            let images = (0..<count).map {
+                ["name": "i\($0)", "source": bench.url("large.png?\($0)")]
+            }
+            let manifest: [String: Any] = [
+                "images": images, "filters": filters, "priority": priority.rawValue,
+            ]
+            try bench.drop(id, manifest)
+        }
+
+        /// Waits until so many of a manifest are filtered, and the others could be.
+        func begun(
+            _ id: String, _ filtering: Int, of count: Int, _ daemon: DaemonProcess
+        ) async throws {
+            _ = try await bench.spool.waitForStatus(of: id, daemon, "its pictures") {
+                $0.counts.filtering >= filtering
+                    && $0.counts.filtering + $0.counts.downloaded == count
+            }
+        }
+    }
+
+    /// Who filters what, and on how many places.
+    struct SlowFilters: CustomTestStringConvertible {
+        let testDescription: String
+        let manifests: Int
+        /// Of each; nil for as many as there are cores.
+        let images: Int?
+        /// For each core.
+        let places: Int
+        var priority = Priority.normal
+    }
+
+    static let slowFilters = [
+        SlowFilters(
+            testDescription: "three manifests have every place", manifests: 3, images: 60, places: 1
+        ),
+        SlowFilters(
+            testDescription: "urgent ones have", manifests: 3, images: 60, places: 1,
+            priority: .veryHigh),
+        SlowFilters(
+            testDescription: "every core is taken and not every place", manifests: 1, images: nil,
+            places: 2),
+    ]
+
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can submit as another user"),
+        arguments: slowFilters)
+    func manifestsOfSlowFilters(_ attack: SlowFilters) async throws {
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run([
+            "stop.timeout": "1s", "filters.concurrency": "\(cores * attack.places)",
+        ])
+        let pictures = try SlowPictures(bench)
+        let images = attack.images ?? cores
+        try await bench.withstands(daemon) {
+            for number in 0..<attack.manifests {
+                try pictures.drop("attack-\(number)", images, priority: attack.priority)
+            }
+            for number in 0..<attack.manifests {
+                // Who has the places is the first, at least.
+                let filtering = number > 0 ? 0 : attack.images == nil ? cores : 1
+                try await pictures.begun("attack-\(number)", filtering, of: images, daemon)
+            }
+        }
+    }
+
+    /// One picture takes all the memory that one may take, beside others that take places.
+    @Test(.enabled(if: geteuid() == 0, "only root can submit as another user"))
+    func slowFiltersThatFillTheMemory() async throws {
+        let bench = try Bench(pictures: 1)
+        let pictures = try SlowPictures(bench, holdsAll: true)
+        // What a picture needs depends on the number of cores; the daemon says it where that is too much.
+        var daemon = try await bench.run(["limits.memory": "64MiB"])
+        try pictures.drop("need", 1)
+        let status = try await bench.spool.finish("need", daemon)
+        let message = try #require(try status.image("i0").error).message
+        let need = try #require(
+            message.firstMatch(of: /up to ([0-9]+) bytes/).flatMap { Int($0.1) }, "\(message)")
+        _ = try await daemon.stop()
+
+        daemon = try await bench.run([
+            "stop.timeout": "1s", "limits.memory": "\(need * 8 / 7 + 8)",
+        ])
+        try await bench.withstands(daemon) {
+            for id in ["attack-0", "attack-1"] { try pictures.drop(id, 60) }
+            try await pictures.begun("attack-0", 1, of: 60, daemon)
+            try await pictures.begun("attack-1", 0, of: 60, daemon)
+        }
+    }
+
+    /// Another manifest of the same user is not kept out by one either.
+    @Test func oneManifestOfSlowFilters() async throws {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run(["stop.timeout": "1s"])
+        let pictures = try SlowPictures(bench)
+        try pictures.drop("slow", 60)
+        try await pictures.begun("slow", 1, of: 60, daemon)
+        try bench.drop("quick", images: [("a", bench.url("0.png"))])
+        try bench.checkCompleted(try await bench.spool.finish("quick", daemon))
+        #expect(try bench.spool.status(of: "slow")?.counts.filtered == 0)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
     /// Waits until so many downloads of a manifest are under way.
     private static func begun(
         _ id: String, _ count: Int, _ bench: Bench, _ daemon: DaemonProcess

@@ -73,7 +73,7 @@ import Testing
         let error = try #require(try status.image("0").error)
         #expect(error.code == "memory-limit" && !error.isTransient)
         #expect(error.message.hasPrefix("\(bench.url("large.png")): filtering it takes up to"))
-        #expect(error.message.contains("more than the 64 MiB that limits.memory allows"))
+        #expect(error.message.contains("more than the 56 MiB that limits.memory allows one"))
         // A batch of small ones is not concerned.
         try bench.drop("small", images: [("0", bench.url("0.png"))])
         try bench.checkCompleted(try await bench.spool.finish("small", daemon))

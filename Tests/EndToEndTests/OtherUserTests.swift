@@ -36,7 +36,7 @@ struct OtherUserTests {
         Barred(
             "closed/spool", "./closed cannot be entered by user 64001",
             "./closed/spool: cannot make folder",
-            "let the user that runs the daemon enter it, or have the spool elsewhere"),
+            "let the user that runs the daemon enter ./closed, or have the spool elsewhere"),
         Barred(
             "spool", "user 64001 may not make it in .", "./spool: cannot make folder",
             "have root make the spool for the user that runs the daemon: "

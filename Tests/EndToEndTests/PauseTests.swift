@@ -131,6 +131,37 @@ import Testing
         try bench.checkCompleted(try await bench.spool.finish("work", second))
     }
 
+    /// What is held before its status has been written anew shows what the journal has.
+    @Test func whatIsHeldAfterARestartShowsWhatIsDone() async throws {
+        let bench = try Bench(pictures: Bench.many)
+        let file = try ConfigurationText(
+            "downloads: {concurrency: 2}\nstatus: {interval: 100ms}\n")
+        let first = try await bench.run(arguments: ["--config", file.path])
+        try bench.drop("work", images: bench.slowImages())
+        _ = try await bench.spool.waitForStatus(of: "work", first, "under way") {
+            $0.counts.filtered >= 1
+        }
+        // From now on it is written once more at most.
+        try file.write("downloads: {concurrency: 2}\nstatus: {interval: 1h}\n")
+        try await first.reload()
+        try await first.waitUntil("more images than the status shows") { _ in
+            let shown = try bench.spool.status(of: "work")?.counts.filtered ?? 0
+            return bench.spool.list("outbox/work").count { $0.hasSuffix(".png") } >= shown + 6
+        }
+        try Data().write(to: bench.spool.root.appending(path: "paused"))
+        try await first.killAtOnce()
+        let shown = try #require(try bench.spool.status(of: "work")).counts.filtered
+        let second = try await bench.run(arguments: ["--config", file.path])
+        try await second.waitForStatusText("Paused (SIGUSR1): 1 batch")
+        try bench.spool.drop("work.hold", "")
+        let held = try await bench.spool.waitForStatus(of: "work", second, "held") {
+            $0.state == .held
+        }
+        #expect(held.counts.filtered > shown)
+        #expect(held.counts == Status.Counts(of: held.images))
+        #expect(held.counts.filtered + held.counts.new == held.counts.total)
+    }
+
     @Test func aPauseOutlivesARestart() async throws {
         let bench = try Bench()
         let first = try await bench.run()

@@ -53,8 +53,10 @@ struct Arrivals {
     /// In all lanes.
     private var count = 0
     private var known: [FileName: Known] = [:]
-    /// Whether names that were told have been left in the folder since the last scan.
-    private(set) var hasLeft = false
+    /// Whether something was taken from here and left in the folder since the last scan.
+    private var hasGivenBack = false
+    /// The owners of names that were left there for want of room here.
+    private var left: Set<UInt32?> = []
 
     var isEmpty: Bool { known.isEmpty }
 
@@ -63,6 +65,12 @@ struct Arrivals {
     /// Whether an event has told that a file was renamed into the inbox.
     func isWhole(_ name: FileName) -> Bool { known[name]?.isWhole ?? false }
 
+    /// Whether names that were told have been left in the folder since the last scan.
+    var hasLeft: Bool { hasGivenBack || !left.isEmpty }
+
+    /// The owner of the file of that name that waits here; nil where none does.
+    func owner(of name: FileName) -> UInt32?? { known[name].map(\.owner) }
+
     /// Adds a name; of one that is known, what is news of it. False where there is no room for it.
     mutating func add(_ name: FileName, isWhole: Bool, owner: UInt32?) -> Bool {
         if let former = known[name], former.owner == owner {
@@ -70,9 +78,8 @@ struct Arrivals {
             return true
         }
         // Another's file under the name waits its owner's turn, not that of the one who had the name before.
-        let own = lanes[owner]?.count ?? 0
-        guard count < Self.capacity || own < Self.reserve && count < Self.limit else {
-            leave()
+        guard canAdd(owner) else {
+            left.insert(owner)
             return false
         }
         known[name] = Known(owner: owner, isWhole: isWhole)
@@ -83,18 +90,49 @@ struct Arrivals {
         return true
     }
 
+    private func canAdd(_ owner: UInt32?) -> Bool {
+        Self.hasRoom(beside: count, own: lanes[owner]?.count ?? 0)
+    }
+
+    /// Whether a name finds room beside so many, so many of which are its owner's.
+    static func hasRoom(beside count: Int, own: Int) -> Bool {
+        count < capacity || own < reserve && count < limit
+    }
+
     /// What was taken from here stays in the folder, for the next scan to find.
-    mutating func leave() { hasLeft = true }
+    mutating func leave() { hasGivenBack = true }
 
     /// The folder is looked through.
-    mutating func forgetLeft() { hasLeft = false }
+    mutating func forgetLeft() {
+        hasGivenBack = false
+        left = []
+    }
 
-    /// The next one of the owner whose turn it is.
-    mutating func next() -> Arrival? {
+    /// Whether names were left in the folder of an owner who has room, and has none here any more.
+    func hasLeft(where hasRoom: (UInt32?) -> Bool) -> Bool {
+        left.contains { lanes[$0]?.count ?? 0 == 0 && canAdd($0) && hasRoom($0) }
+    }
+
+    /// Whether there is one of an owner that has room.
+    func hasNext(where hasRoom: (UInt32?) -> Bool) -> Bool {
+        !isEmpty
+            && (turns + (served.map { [$0] } ?? [])).contains { owner in
+                lanes[owner]?.count ?? 0 > 0 && hasRoom(owner)
+            }
+    }
+
+    /// The next one of the owner whose turn it is, among those who have room.
+    mutating func next(where hasRoom: (UInt32?) -> Bool = { _ in true }) -> Arrival? {
         if let owner = served { turns.append(owner) }
         served = nil
-        while !turns.isEmpty {
-            let owner = turns.removeFirst()
+        var first = 0
+        while first < turns.count {
+            let owner = turns[first]
+            guard hasRoom(owner) else {
+                first += 1
+                continue
+            }
+            turns.remove(at: first)
             while let name = lanes[owner]?.next() {
                 count -= 1
                 guard let found = known[name], found.owner == owner else { continue }

@@ -2,17 +2,17 @@ import DarkroomBatch
 import DarkroomCore
 import DarkroomSpool
 import Dispatch
+import Glibc
 
 /// Manifests so large that taking one would keep the others waiting, and control files, which are to act at once.
 /// They are examined, claimed and answered on a queue of their own, one after the other; the rest of the intake
-/// sees them when they are done.
+/// sees them when they are done. Owners take turns here, too: whoever drops many keeps another's waiting for one.
 ///
-/// A name in `largeInHand` is nobody else's: no event or scan has it examined, and a control that means it waits.
+/// A name in `large` or `largeInHand` is nobody else's: no event or scan has it examined, and a control that means it
+/// waits.
 extension Intake {
     /// Some three thousand images. One step of the intake takes as long as the largest that is not large.
     private static let largeBytes = 256 << 10
-    /// What is above stays in the folder until one is done, for each counts as a batch only then.
-    private static let largeAtOnce = 4
 
     /// What became of one, in `Claim` and `Reception`.
     struct Taken: Sendable {
@@ -26,10 +26,22 @@ extension Intake {
     /// group, large or not.
     var largestAtOnce: Int { refusals.isTrying ? .max : Self.largeBytes }
 
-    func takeLarge(_ name: FileName, isWhole: Bool, _ examination: Examination, _ inbox: Directory)
-    {
-        guard largeInHand.count < Self.largeAtOnce else { return arrivals.leave() }
-        largeInHand.insert(name)
+    /// Has one wait for its turn. Where there is no room for its name, a scan finds it later.
+    func queueLarge(_ name: FileName, isWhole: Bool) {
+        _ = large.add(name, isWhole: isWhole, owner: look(at: name)?.st_uid)
+    }
+
+    var canTakeLarge: Bool {
+        largeInHand == nil && !isBlocked && !isStopped && !refusals.isTrying
+            && large.hasNext(where: scheduler.hasRoom)
+    }
+
+    /// Has the next one taken, if none is: it counts as a batch only when it is done.
+    func takeNextLarge(_ examination: Examination, _ inbox: Directory) {
+        guard canTakeLarge, let next = large.next(where: scheduler.hasRoom) else { return }
+        let name = next.name
+        let isWhole = next.isWhole || hasSettled(name, examination.settle)
+        largeInHand = name
         largeManifests.async { [weak self] in
             guard let self, !isStopped else { return }
             let verdict = examination.examine(name, in: inbox, isWhole: isWhole)
@@ -60,12 +72,12 @@ extension Intake {
     }
 
     private func tookLarge(_ name: FileName, _ verdict: Verdict, _ taken: Taken?) {
-        largeInHand.remove(name)
+        largeInHand = nil
         if note(verdict, name) != nil, let taken {
             note(taken.claim, of: [taken.candidate])
             note(taken.rest)
             for prepared in taken.answered { accept(prepared) }
         }
-        if arrivals.hasLeft { scan() } else { drain() }
+        drain()
     }
 }

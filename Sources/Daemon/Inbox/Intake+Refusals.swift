@@ -139,6 +139,8 @@ extension Intake: StorageClient {
             guard !isStopped, let inbox else { return scheduler.storage.undecided() }
             refusals.isTrying = true
             let isWell = probe() && answerRefused(inbox)
+            // One group is let through, of large ones too.
+            large = Arrivals()
             if isWell { scan() }
             refusals.isTrying = false
             // Anything that was refused meanwhile has been told, and counts.

@@ -136,7 +136,7 @@ extension Intake {
     private func judge(
         _ name: FileName, _ begun: BegunFiles, _ obstacle: InboxReport.Obstacle?
     ) -> (reason: InboxReason, message: String)? {
-        if largeInHand.contains(name) { return (.queued, "it is large, and is just being read") }
+        if name == largeInHand { return (.queued, "it is large, and is just being read") }
         if let why = Examination.reasonToIgnore(name) ?? refused[name] {
             return (why.reason, why.words)
         }
@@ -150,6 +150,18 @@ extension Intake {
         if let obstacle, let reason = InboxReason(rawValue: obstacle.code) {
             return (reason, obstacle.message)
         }
+        if let owner = arrivals.owner(of: name) ?? large.owner(of: name),
+            scheduler.crowd(of: owner) == .held
+        {
+            let limit = settings.maximumWaiting
+            let batches = Words.count(limit, "batch", "batches")
+            return (
+                .overLimit,
+                "\(batches) of its owner \(limit == 1 ? "is" : "are") held, as many as "
+                    + "batches.maxWaiting allows"
+            )
+        }
+        if large.contains(name) { return (.queued, "it is large, and waits for others that are") }
         return (.queued, "it has not been looked at yet")
     }
 
@@ -202,13 +214,17 @@ extension Intake {
     /// Counts the manifests among `names`, just listed, that no event has told of. Not in the first scan, nor
     /// where names were left in the folder for want of room or of space on the disk: those are found again.
     func countMissed(_ names: [FileName]) {
-        defer { arrivals.forgetLeft() }
-        guard let watch, !isBlocked, !arrivals.hasLeft, reporter.lastScan != nil else { return }
+        defer {
+            arrivals.forgetLeft()
+            large.forgetLeft()
+        }
+        guard let watch, !isBlocked, !arrivals.hasLeft, !large.hasLeft, reporter.lastScan != nil
+        else { return }
         // What was in the folder when it was listed has its event in the descriptor by now.
         let events = watch.read()
         let told = Set(events.compactMap(\.name))
         let missed = names.count { name in
-            ManifestFormat(fileName: name.text) != nil && !arrivals.contains(name)
+            ManifestFormat(fileName: name.text) != nil && !isQueued(name)
                 && !settling.contains(name) && refused[name] == nil && !told.contains(name)
                 && !reporter.begun.contains(name) && Examination.reasonToIgnore(name) == nil
         }

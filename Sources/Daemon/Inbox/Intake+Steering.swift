@@ -2,17 +2,18 @@ import DarkroomBatch
 import DarkroomCore
 import DarkroomSpool
 import Dispatch
+import Glibc
 import SystemPackage
 
 /// Control files: what is done with them between the moment they are found and the moment they are removed.
 ///
 /// They are dealt with at once, also where no manifest is taken: while the daemon is paused, too many batches wait,
-/// or the disk does not let manifests be claimed. A control is removed when a restart would remember what it has
+/// or the disk does not let manifests be claimed. Only where a batch would have to wait that does not yet, the control
+/// waits for the room too. A control is removed when a restart would remember what it has
 /// done, so that a kill leaves the file or the record.
 ///
 /// What a control means is looked for in this order: a batch of its ID that is in work; a manifest of its name in
-/// the inbox, which is then claimed at once, whatever waits; a finished batch of its ID. For `retry` the last two
-/// change places.
+/// the inbox, which is then claimed before others; a finished batch of its ID. For `retry` the last two change places.
 extension Intake {
     /// Finds the control files that are there, before a batch that they mean is taken in.
     func findControls() {
@@ -20,7 +21,8 @@ extension Intake {
         do {
             try spool.putBackControls(to: inbox)
             for name in try inbox.names() {
-                if let file = ControlFile(name) { controls.add(file) }
+                guard let file = ControlFile(name) else { continue }
+                controls.add(file, owner: look(at: name)?.st_uid)
             }
         } catch  where error.fault != nil {
             scheduler.storage.troubled(error)
@@ -127,7 +129,7 @@ extension Intake {
         for request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) {
         let file = request.file
-        for name in file.manifestNames where largeInHand.contains(name) {
+        for name in file.manifestNames where name == largeInHand {
             return wait(request, .taking(name))
         }
         for id in file.ids where try spool.active.exists(FileName(id)) {
@@ -158,10 +160,10 @@ extension Intake {
         for name in request.file.manifestNames {
             guard let information = try inbox.information(of: name), information.isRegularFile
             else { continue }
-            let isWhole = arrivals.isWhole(name) || hasSettled(name, examination.settle)
-            if dealsUnread(with: request, name, FileIdentity(information), isWhole, examination) {
-                return true
-            }
+            let isWhole =
+                arrivals.isWhole(name) || large.isWhole(name)
+                || hasSettled(name, examination.settle)
+            if dealsUnread(with: request, name, information, isWhole, examination) { return true }
             switch examination.examine(
                 name, in: inbox, isWhole: isWhole, largest: largestAtOnce)
             {
@@ -173,8 +175,9 @@ extension Intake {
             case .unreadable(let error):
                 wait(request, .unreadable(error))
             case .large:
-                wait(request, .taking(name))
-                takeLarge(name, isWhole: isWhole, examination, inbox)
+                wait(request, scheduler.hasRoom(for: information.st_uid) ? .taking(name) : .room)
+                queueLarge(name, isWhole: isWhole)
+                takeNextLarge(examination, inbox)
             case .ready(let candidate):
                 wait(request, nil)
                 settling.forget(name)
@@ -188,15 +191,19 @@ extension Intake {
     /// Deals with a control for which the content of the manifest beside it does not matter yet. There may be hundreds
     /// for one manifest, for letters of either case end their names, and reading it for each would take minutes.
     private func dealsUnread(
-        with request: ControlRequest, _ name: FileName, _ identity: FileIdentity, _ isWhole: Bool,
+        with request: ControlRequest, _ name: FileName, _ information: stat, _ isWhole: Bool,
         _ examination: Examination
     ) -> Bool {
+        let identity = FileIdentity(information)
         if isBeingWritten(name, identity) {
             wait(request, .writer(name))
         } else if request.file.action == .retry {
             dismiss(request, "its manifest has not been taken yet")
         } else if isBlocked {
             wait(request, .spool)
+        } else if request.file.action != .cancel, !scheduler.hasRoom(for: information.st_uid) {
+            // What is cancelled ends at once. What is held or released would be one more that waits.
+            wait(request, .room)
         } else if settling.contains(name), !isWhole,
             identity.age(at: Clock.steady) < examination.settle
         {
@@ -209,7 +216,15 @@ extension Intake {
         return true
     }
 
+    /// Finished batches that are taken up again at once for one user: another's wait for them.
+    private static let reopenedAtOnce = 256
+
     private func reopen(_ request: ControlRequest, _ id: String) {
+        let uid = request.steering.uid
+        let coming = reopening.values.reduce(0, +)
+        guard scheduler.crowd(of: uid, coming: coming) == nil else { return wait(request, .room) }
+        guard reopening[uid] ?? 0 < Self.reopenedAtOnce else { return wait(request, .others) }
+        reopening[uid, default: 0] += 1
         scheduler.reopen(id, request.steering) { [weak self] outcome in
             guard let self else { return }
             queue.async { self.answer(request, id, outcome) }
@@ -217,6 +232,9 @@ extension Intake {
     }
 
     private func answer(_ request: ControlRequest, _ id: String, _ outcome: Reopening.Outcome) {
+        let uid = request.steering.uid
+        reopening[uid, default: 0] -= 1
+        if reopening[uid] == 0 { reopening[uid] = nil }
         switch outcome {
         case .reopened: consume(request)
         case .nothingToDo: dismiss(request, "every image is filtered and its output is there")

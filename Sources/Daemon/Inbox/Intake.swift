@@ -16,7 +16,8 @@ import SystemPackage
 /// | `arrivals` | an event or a scan named it                       | it is examined                     |
 /// | `settling` | it may not be complete                            | it was left alone for the time     |
 /// | `refused`  | it is ignored or cannot be taken, and that was said | an event or a scan names it again |
-/// | `largeInHand` | it is a very large manifest: see `LargeManifests`  | it is claimed, or has been examined |
+/// | `large`    | it is a very large manifest: see `LargeManifests` | its turn has come                  |
+/// | `largeInHand` | its turn has come                              | it is claimed, or has been examined |
 /// | `controls` | it is a control file: see `Controls`              | it has acted, whatever waits       |
 /// | (inbox)    | too many batches wait, or more names than fit here| there is room: a scan finds it     |
 ///
@@ -46,7 +47,10 @@ package final class Intake: @unchecked Sendable {
     var settling = SettlingFiles()
     var controls = Controls()
     var refused: [FileName: NotTaken] = [:]
-    var largeInHand: Set<FileName> = []
+    /// Finished batches that are just being taken up again, by who has asked for it.
+    var reopening: [UInt32: Int] = [:]
+    var large = Arrivals()
+    var largeInHand: FileName?
     /// Where those are taken.
     let largeManifests = DispatchQueue(label: "darkroom.intake.large", qos: .userInitiated)
     /// How many of those have been told of lately.
@@ -267,7 +271,7 @@ package final class Intake: @unchecked Sendable {
             countMissed(names)
             reporter.scanned(present)
             var found: [(FileName, FileIdentity, owner: UInt32)] = []
-            for name in names where !arrivals.contains(name) {
+            for name in names where !isQueued(name) {
                 if let reason = Examination.reasonToIgnore(name) {
                     refuse(name, reason)
                 } else if let information = try inbox.information(of: name) {
@@ -294,12 +298,17 @@ package final class Intake: @unchecked Sendable {
 
     private func arrived(_ name: FileName, isWhole: Bool, owner: UInt32?) {
         if let file = ControlFile(name) {
-            controls.add(file, isUrgent: scheduler.knows(file.ids))
-        } else if !largeInHand.contains(name),
-            !arrivals.add(name, isWhole: isWhole, owner: owner)
-        {
+            controls.add(file, owner: owner, isUrgent: scheduler.knows(file.ids))
+        } else if large.contains(name) {
+            _ = large.add(name, isWhole: isWhole, owner: owner)
+        } else if name != largeInHand, !arrivals.add(name, isWhole: isWhole, owner: owner) {
             mustScan = true
         }
+    }
+
+    /// Whether a file waits for its turn, or has it.
+    func isQueued(_ name: FileName) -> Bool {
+        arrivals.contains(name) || large.contains(name) || name == largeInHand
     }
 
     /// The scheduler has let go of a batch: there may be more in the folder than could be taken.
@@ -307,7 +316,7 @@ package final class Intake: @unchecked Sendable {
         guard waitsForRoom.exchange(false, ordering: .acquiringAndReleasing) else { return }
         queue.async { [weak self] in
             guard let self, !isStopped else { return }
-            if arrivals.isEmpty { scan() } else { drain() }
+            if arrivals.isEmpty, large.isEmpty { scan() } else { drain() }
         }
     }
 
@@ -320,23 +329,26 @@ package final class Intake: @unchecked Sendable {
         let examination = settings.examination.asking(stopped)
         steer(examination, inbox)
         if canTake { takeGroup(examination, inbox) }
+        takeNextLarge(examination, inbox)
         // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. A try
         // whether the spool takes writes again is one group.
         if controls.hasNext || canTake && !refusals.isTrying { return drainSoon() }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked else { return }
-        if scheduler.hasRoom {
-            setTimer(examination.settle)
-            if mustScan { queue.async { [weak self] in self?.scan() } }
-        } else if mustScan || !arrivals.isEmpty || !settling.isEmpty {
+        setTimer(examination.settle)
+        if mustScan && arrivals.hasLeft(where: scheduler.hasRoom)
+            || large.hasLeft(where: scheduler.hasRoom)
+        {
+            queue.async { [weak self] in self?.scan() }
+        } else if mustScan || !arrivals.isEmpty || !large.isEmpty {
             waitsForRoom.store(true, ordering: .releasing)
             // It may have appeared before the flag was set.
-            if scheduler.hasRoom { roomAppeared() }
+            if canTake || canTakeLarge { roomAppeared() }
         }
     }
 
     private var canTake: Bool {
-        !arrivals.isEmpty && !isBlocked && !isStopped && scheduler.hasRoom
+        !isBlocked && !isStopped && arrivals.hasNext(where: scheduler.hasRoom)
     }
 
     private func drainSoon() {
@@ -358,14 +370,14 @@ package final class Intake: @unchecked Sendable {
         var bytes = 0
         var count = 0
         while count < Arrivals.groupSize, Clock.nanoseconds - begin < Self.turn,
-            let arrival = arrivals.next()
+            let arrival = arrivals.next(where: scheduler.hasRoom)
         {
             count += 1
             let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
             let verdict = examination.examine(
                 arrival.name, in: inbox, isWhole: isWhole, largest: largestAtOnce)
             if case .large = verdict {
-                takeLarge(arrival.name, isWhole: isWhole, examination, inbox)
+                queueLarge(arrival.name, isWhole: isWhole)
             } else if let candidate = note(verdict, arrival.name) {
                 candidates.append(candidate)
                 bytes += candidate.reading.bytes?.count ?? 0
@@ -393,7 +405,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     /// nil where there is no such file, or where it cannot be looked at, which is told.
-    private func look(at name: FileName) -> stat? {
+    func look(at name: FileName) -> stat? {
         do {
             return try inbox?.information(of: name)
         } catch {
@@ -464,7 +476,8 @@ package final class Intake: @unchecked Sendable {
 
     /// Comes back to the files that settle, when the first of them may have, and to those that may have been linked.
     func setTimer(_ settle: Double) {
-        if !timerIsSet, let first = settling.first {
+        // Those that wait for their turn are looked at then.
+        if !timerIsSet, let first = settling.first(where: { !isQueued($0) }) {
             timerIsSet = true
             come(at: first.saturatingAdd(UInt64(clamping: settle * 1e9))) { intake in
                 intake.timerIsSet = false

@@ -18,8 +18,10 @@ struct SettlingFiles {
         entries.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
-    /// Since when the file that was left alone longest is as it is now, in nanoseconds.
-    var first: UInt64? { entries.values.map(\.since).min() }
+    /// Since when that of these files which was left alone longest is as it is now, in nanoseconds.
+    func first(where isIncluded: (FileName) -> Bool) -> UInt64? {
+        entries.filter { isIncluded($0.key) }.values.map(\.since).min()
+    }
 
     func contains(_ name: FileName) -> Bool { entries[name] != nil }
 

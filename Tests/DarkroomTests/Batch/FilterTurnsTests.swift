@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 
-/// Who is handed to the filters queue next. Images are written as `a0`: the batch, the image.
+/// Who is handed to the filters' queues next. Images are written as `a0`: the batch, the image.
 @Suite struct FilterTurnsTests {
     private static let batches = ["a", "b", "c"]
 
@@ -18,22 +18,31 @@ import Testing
     /// `a` and `b` are of one owner, `c` is another's.
     private func owner(_ name: String) -> UInt32 { name.hasPrefix("c") ? 2 : 1 }
 
-    private func names(_ items: [FilterTurns.Item]) -> [String] { items.map { name($0.work) } }
+    private func names(_ turns: [FilterTurns.Turn]) -> [String] { turns.map { name($0.item.work) } }
 
     private func name(_ work: Work) -> String {
         guard case .filter(let batch, let image) = work else { return "?" }
         return "\(Self.batches[batch - 1])\(image)"
     }
 
+    /// With no places that are kept, unless it is said.
+    private func turns(
+        width: Int, keptForBatches: Int = 0, keptForOwners: Int = 0
+    ) -> FilterTurns {
+        FilterTurns(
+            places: FilterPlaces(
+                width: width, keptForBatches: keptForBatches, keptForOwners: keptForOwners))
+    }
+
     /// Adds all, then ends one after the other; the order in which they came into the queue.
     private func order(_ added: [(String, Priority)], width: Int) -> [String] {
-        var turns = FilterTurns(width: width)
+        var turns = turns(width: width)
         var queue = added.flatMap { turns.add(item($0.0, $0.1), owner: owner($0.0), atOnce: false) }
         var order: [String] = []
         while !queue.isEmpty {
-            let first = queue.removeFirst()
-            order.append(name(first.work))
-            queue += turns.ended(first.work)
+            let first = queue.removeFirst().item.work
+            order.append(name(first))
+            queue += turns.ended(first)
         }
         #expect(turns.waitingCount == 0)
         return order
@@ -64,7 +73,7 @@ import Testing
     }
 
     @Test func handsOutNoMoreThanItsWidth() {
-        var turns = FilterTurns(width: 2)
+        var turns = turns(width: 2)
         #expect(names(turns.add(item("a0"), owner: 1, atOnce: false)) == ["a0"])
         #expect(names(turns.add(item("a1"), owner: 1, atOnce: false)) == ["a1"])
         #expect(turns.add(item("a2"), owner: 1, atOnce: false).isEmpty)
@@ -77,24 +86,110 @@ import Testing
     }
 
     @Test func whatIsNotWantedLeavesItsPlace() {
-        var turns = FilterTurns(width: 1)
+        var turns = turns(width: 1)
         #expect(names(turns.add(item("a0"), owner: 1, atOnce: false)) == ["a0"])
         for name in ["a1", "a2", "b0"] {
             #expect(turns.add(item(name), owner: 1, atOnce: false).isEmpty)
         }
-        #expect(turns.remove(item("a1").work).isEmpty)
-        #expect(turns.remove(item("b0").work).isEmpty)
+        #expect(turns.removed(item("a1").work).isEmpty)
+        #expect(turns.removed(item("b0").work).isEmpty)
         #expect(turns.waitingCount == 1)
-        #expect(names(turns.remove(item("a0").work)) == ["a2"])
+        #expect(names(turns.removed(item("a0").work)) == ["a2"])
         #expect(turns.ended(item("a2").work).isEmpty)
         // A batch all of whose images were taken back takes its turn again.
         #expect(names(turns.add(item("b1"), owner: 1, atOnce: false)) == ["b1"])
     }
 
     @Test func aWiderQueueIsFilledWithTheNext() {
-        var turns = FilterTurns(width: 1)
+        var turns = turns(width: 1)
         for name in ["a0", "a1", "a2", "a3"] { _ = turns.add(item(name), owner: 1, atOnce: false) }
-        turns.width = 3
+        turns.places.width = 3
         #expect(names(turns.ended(item("a0").work)) == ["a1", "a2", "a3"])
+    }
+
+    /// The memory that a filter had is given back between the two.
+    @Test func leavesFirstAndHasTheNextBeginThen() {
+        var turns = turns(width: 1)
+        _ = turns.add(item("a0"), owner: 1, atOnce: false)
+        _ = turns.add(item("a1"), owner: 1, atOnce: false)
+        turns.leave(item("a0").work)
+        // Put off, it has been granted what it waits for, and comes again before.
+        #expect(names(turns.add(item("a0"), owner: 1, atOnce: true)) == ["a0"])
+        #expect(turns.take().isEmpty)
+        #expect(names(turns.ended(item("a0").work)) == ["a1"])
+    }
+
+    @Test func anOwnerWhoIsNotKnownIsOneToo() {
+        var turns = turns(width: 1, keptForOwners: 1)
+        _ = turns.add(item("a0"), owner: 1, atOnce: false)
+        #expect(names(turns.add(item("c0"), owner: nil, atOnce: false)) == ["c0"])
+        #expect(turns.add(item("c1"), owner: nil, atOnce: false).isEmpty)
+        #expect(names(turns.ended(item("c0").work)) == ["c1"])
+    }
+
+    // MARK: What is kept
+
+    /// Nothing bounds the time that filters take, so an owner who has none at work does not wait for others' ends.
+    @Test func whoHasNoneAtWorkHasAPlaceKept() {
+        var turns = turns(width: 2, keptForOwners: 1)
+        for name in ["a0", "a1", "a2", "b0", "b1"] {
+            _ = turns.add(item(name), owner: 1, atOnce: false)
+        }
+        #expect(turns.waitingCount == 3)
+        #expect(names(turns.add(item("c0"), owner: 2, atOnce: false)) == ["c0"])
+        // One, and not one more.
+        #expect(turns.add(item("c1"), owner: 2, atOnce: false).isEmpty)
+        #expect(turns.ended(item("a0").work).isEmpty)
+        #expect(names(turns.ended(item("c0").work)) == ["c1"])
+        #expect(names(turns.ended(item("a1").work)) == ["b0"])
+        // It is nobody's while all have some at work.
+        #expect(turns.add(item("c2"), owner: 2, atOnce: false).isEmpty)
+        #expect(turns.count == 5)
+    }
+
+    /// Whatever its level is: what another has at work may last.
+    @Test func aLowerLevelsOwnerHasAPlaceKept() {
+        var turns = turns(width: 1, keptForBatches: 1, keptForOwners: 1)
+        for name in ["a0", "a1"] { _ = turns.add(item(name, .high), owner: 1, atOnce: false) }
+        #expect(names(turns.add(item("c0", .low), owner: 2, atOnce: false)) == ["c0"])
+    }
+
+    /// A batch has one, too, but not beside its owner's more urgent ones.
+    @Test(arguments: [(Priority.normal, ["b0"]), (.high, ["b0"]), (.low, [])])
+    func aBatchThatHasNoneAtWorkHasAPlaceKept(priority: Priority, begins: [String]) {
+        var turns = turns(width: 2, keptForBatches: 1, keptForOwners: 1)
+        for name in ["a0", "a1", "a2"] { _ = turns.add(item(name), owner: 1, atOnce: false) }
+        #expect(names(turns.add(item("b0", priority), owner: 1, atOnce: false)) == begins)
+        #expect(turns.add(item("b1", priority), owner: 1, atOnce: false).isEmpty)
+        // What is for owners is not theirs.
+        #expect(names(turns.add(item("c0"), owner: 2, atOnce: false)) == ["c0"])
+    }
+
+    /// Each has a queue of its own, the first that is free.
+    @Test func eachHasALane() {
+        var turns = turns(width: 2, keptForOwners: 1)
+        let lanes = ["a0", "a1", "a2", "c0"].flatMap {
+            turns.add(item($0), owner: owner($0), atOnce: false).map(\.lane)
+        }
+        #expect(lanes == [0, 1, 2])
+        turns.leave(item("a0").work)
+        #expect(turns.add(item("b0"), owner: 1, atOnce: true).map(\.lane) == [0])
+        // The same again stays where it is; one more than there are places has one, too.
+        #expect(turns.add(item("b0"), owner: 1, atOnce: true).map(\.lane) == [0])
+        #expect(turns.add(item("b1"), owner: 1, atOnce: true).map(\.lane) == [3])
+        #expect(turns.ended(item("a1").work).isEmpty && turns.ended(item("c0").work).isEmpty)
+        #expect(turns.ended(item("b1").work).map(\.lane) == [1])
+    }
+}
+
+extension FilterTurns {
+    fileprivate mutating func ended(_ work: Work) -> [Turn] {
+        leave(work)
+        return take()
+    }
+
+    fileprivate mutating func removed(_ work: Work) -> [Turn] {
+        remove(work)
+        return take()
     }
 }

@@ -11,31 +11,38 @@ import Testing
 
     private var ledger = MemoryLedger()
 
+    /// Those of one hundred are of one batch.
     private func ticket(_ number: Int) -> MemoryLedger.Ticket {
-        MemoryLedger.Ticket(batch: 1, image: number)
+        MemoryLedger.Ticket(batch: number / 100, image: number)
     }
 
     private func tickets(_ numbers: Int...) -> [MemoryLedger.Ticket] { numbers.map(ticket) }
 
     @discardableResult
-    private func limit(_ megabytes: Int, width: Int = 100) -> [MemoryLedger.Ticket] {
-        ledger.setLimits(bytes: megabytes * Self.mega, width: width)
+    private func limit(
+        _ megabytes: Int, width: Int = 100, keptForBatches: Int = 0, keptForOwners: Int = 0
+    ) -> [MemoryLedger.Ticket] {
+        ledger.setLimits(
+            bytes: megabytes * Self.mega,
+            places: FilterPlaces(
+                width: width, keptForBatches: keptForBatches, keptForOwners: keptForOwners))
     }
 
     private func takeEverything(_ number: Int) -> Bool {
-        ledger.take(.everything, for: ticket(number))
+        ledger.take(.everything, for: ticket(number), owner: 1)
     }
 
     private func serve() -> [MemoryLedger.Ticket] { ledger.serve() }
 
     private func forget(_ number: Int) -> Bool { ledger.forget(ticket(number)) }
 
-    private func take(_ number: Int, _ megabytes: Int) -> Bool {
-        ledger.take(.bytes(megabytes * Self.mega), for: ticket(number))
+    private func take(_ number: Int, _ megabytes: Int, owner: UInt32 = 1) -> Bool {
+        ledger.take(.bytes(megabytes * Self.mega), for: ticket(number), owner: owner)
     }
 
-    private func wait(_ number: Int, _ megabytes: Int, level: Int = 0) {
-        ledger.wait(ticket(number), for: .bytes(megabytes * Self.mega), level: level)
+    private func wait(_ number: Int, _ megabytes: Int, level: Int = 0, owner: UInt32 = 1) {
+        ledger.wait(
+            ticket(number), for: .bytes(megabytes * Self.mega), level: level, owner: owner)
     }
 
     private func free(_ number: Int) -> [MemoryLedger.Ticket] {
@@ -161,7 +168,7 @@ import Testing
         limit(100)
         #expect(take(1, 10))
         #expect(!takeEverything(2))
-        ledger.wait(ticket(2), for: .everything, level: 0)
+        ledger.wait(ticket(2), for: .everything, level: 0, owner: 1)
         #expect(free(1) == tickets(2))
         #expect(!take(3, 4) && ledger.held == 100 * Self.mega)
         wait(3, 4)
@@ -213,5 +220,94 @@ import Testing
         #expect(!ledger.holds(ticket(2)) && !ledger.holds(ticket(3)))
         #expect(!take(5, 4) && free(1).isEmpty)
         #expect(take(5, 4) && take(6, 6) && !take(7, 4))
+    }
+
+    // MARK: What is kept
+
+    @Test func keepsPlacesForWhoHasNone() {
+        limit(800, width: 2, keptForBatches: 1, keptForOwners: 1)
+        #expect(take(100, 4) && take(101, 4) && !take(102, 4))
+        wait(102, 4)
+        wait(103, 4)
+        #expect(serve().isEmpty)
+        // A batch of the same owner, an owner, and no one more of either.
+        #expect(take(200, 4) && !take(201, 4) && !take(300, 4))
+        #expect(take(400, 4, owner: 2) && !take(401, 4, owner: 2) && !take(500, 4, owner: 3))
+        wait(401, 4, owner: 2)
+        wait(500, 4, owner: 3)
+        #expect(free(400) == tickets(401))
+        #expect(free(401) == tickets(500))
+        // Those at work are still as many as there are places.
+        #expect(free(100).isEmpty && free(200).isEmpty)
+        #expect(free(101) == tickets(102))
+    }
+
+    /// An eighth; an image that fills all the rest leaves it to others.
+    @Test func keepsMemoryForOwnersWhoHaveNone() {
+        limit(800, keptForOwners: 8)
+        #expect(ledger.mostOfOne == 700 * Self.mega)
+        #expect(!ledger.exceeds(700 * Self.mega) && ledger.exceeds(700 * Self.mega + 1))
+        #expect(take(1, 700) && !take(2, 4))
+        #expect(take(10, 4, owner: 2) && !take(11, 4, owner: 2))
+        // It learns what it needs; more than is kept it waits for.
+        #expect(!take(10, 101, owner: 2) && take(10, 100, owner: 2))
+        #expect(!take(20, 4, owner: 3))
+        #expect(ledger.held == 800 * Self.mega)
+        wait(2, 700)
+        wait(20, 4, owner: 3)
+        #expect(free(10) == tickets(20))
+        #expect(free(1) == tickets(2))
+        #expect(free(2).isEmpty && free(20).isEmpty && ledger.held == 0)
+    }
+
+    /// What is kept serves those who come while there is nothing else.
+    @Test func takesWhatIsKeptOnlyWhereTheRestIsTaken() {
+        limit(800, keptForOwners: 8)
+        #expect(take(10, 4, owner: 2) && take(1, 690))
+        // It is moved where there is more of it.
+        #expect(take(10, 60, owner: 2) && take(1, 700))
+        #expect(take(10, 100, owner: 2) && !take(20, 4, owner: 3))
+        #expect(free(1).isEmpty)
+        #expect(take(10, 200, owner: 2) && take(1, 500) && take(20, 100, owner: 3))
+    }
+
+    @Test func atMostSoMuchIsKept() {
+        limit(1 << 20, keptForOwners: 8)
+        #expect(ledger.mostOfOne == ((1 << 20) - 256) * Self.mega)
+        limit(1 << 20, keptForOwners: 0)
+        #expect(ledger.mostOfOne == ledger.limit)
+    }
+
+    /// One that has been passed too often keeps others from all but what is kept, which it cannot have.
+    @Test func whatIsKeptIsGivenPastOneThatWasPassedTooOften() {
+        limit(800, keptForOwners: 8)
+        #expect(take(1, 50))
+        wait(2, 700)
+        for number in 10..<10 + MemoryLedger.patience {
+            #expect(take(number, 4, owner: 2))
+            #expect(free(number).isEmpty)
+        }
+        #expect(!take(3, 4))
+        wait(3, 4)
+        #expect(take(100, 60, owner: 2) && !take(101, 4, owner: 2) && !take(200, 50, owner: 3))
+        wait(200, 40, owner: 3)
+        #expect(serve() == tickets(200))
+        #expect(free(1) == tickets(2))
+    }
+
+    /// Nothing is kept from one that is filtered alone.
+    @Test func whoNeedsEverythingIsAloneWithWhatIsKept() {
+        limit(800, keptForOwners: 8)
+        #expect(take(1, 4, owner: 2))
+        ledger.wait(ticket(2), for: .everything, level: 0, owner: 1)
+        for number in 10..<10 + MemoryLedger.patience {
+            #expect(take(number, 4, owner: 2))
+            #expect(free(number).isEmpty)
+        }
+        #expect(!take(3, 4, owner: 3))
+        wait(3, 4, owner: 3)
+        #expect(free(1) == tickets(2))
+        #expect(!take(4, 4, owner: 4) && ledger.held == 800 * Self.mega)
+        #expect(free(2) == tickets(3))
     }
 }

@@ -79,9 +79,44 @@ import Testing
         let keeper = keeper()
         keeper.close(finishingUntil: .max)
         keeper.leave([1, 2, 3], source, before: Clock.nanoseconds + 30_000_000)
-        #expect(try source.written.count <= 1)
+        // It is broken off, however many images it has.
+        #expect(source.asked.withLock { $0.count } <= 1)
+        #expect(try source.written == [])
         keeper.leave([1, 2, 3], source, before: 0)
-        #expect(try source.written.count <= 1)
+        #expect(try source.written == [])
+        keeper.leave([1, 2, 3], source, before: .max)
+        #expect(try source.written == [1, 2, 3])
+    }
+
+    /// Many large statuses may be due at once, and a small batch that has ended has its last one between them.
+    @Test func aBatchThatEndsDoesNotWaitForAllThatIsDue() async throws {
+        let scratch = try ScratchDirectory()
+        let keeper = keeper()
+        let mayGoOn = DispatchSemaphore(value: 0)
+        let count = Atomic(0)
+        let ending = Mutex<Source?>(nil)
+        let source = try Source(Spool(path: scratch.path), 1...9) {
+            switch count.add(1, ordering: .relaxed).newValue {
+            case 1: mayGoOn.wait()
+            case 2: if let source = ending.withLock({ $0 }) { keeper.finish(10, source) }
+            default: break
+            }
+            usleep(60_000)
+        }
+        ending.withLock { $0 = source }
+        keeper.changed(1, source)
+        try await eventually("the first writing") {
+            source.asked.withLock { $0.isEmpty } ? nil : true
+        }
+        // While it lasts the others become due, and one ends once the next of them is begun.
+        for key in 2...9 { keeper.changed(key, source) }
+        mayGoOn.signal()
+        let asked = try await eventually("all") {
+            let asked = source.asked.withLock { $0 }
+            return asked.count >= 10 ? asked : nil
+        }
+        ending.withLock { $0 = nil }
+        #expect(try #require(asked.firstIndex(of: 10)) <= 3, "\(asked)")
     }
 
     /// What is due when the daemon is asked to stop is not waited for.
@@ -95,8 +130,12 @@ import Testing
             source.asked.withLock { $0.isEmpty } ? nil : true
         }
         keeper.close(finishingUntil: .max)
-        for _ in 1...9 { mayGoOn.signal() }
+        for _ in 1...10 { mayGoOn.signal() }
         keeper.leave([], source, before: 0)
         #expect(source.asked.withLock { $0.count } == 1)
+        // Nor is the one that was being written; all are written at the end.
+        #expect(try source.written == [])
+        keeper.leave([], source, before: .max)
+        #expect(try source.written == Array(1...9))
     }
 }

@@ -151,7 +151,7 @@ import Testing
         // It costs nothing while it is held.
         #expect(table.board.batches.isEmpty)
         #expect(table.board.summary.batchesHeld == 1)
-        #expect(table.board.waitingCount == 0)
+        #expect(table.board.waitingBatches.waitingCount == 0)
 
         table.steer("a", .release)
         table.runToTheEnd()

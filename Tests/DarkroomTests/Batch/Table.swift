@@ -146,7 +146,9 @@ struct Table {
     }
 
     mutating func setMemory(limit: Int, width: Int = .max) {
-        take(board.setMemory(limit: limit, width: width))
+        // Nothing is kept, so that what there is comes out even.
+        let places = FilterPlaces(width: width, keptForBatches: 0, keptForOwners: 0)
+        take(board.setMemory(limit: limit, places: places))
     }
 
     /// Has a control act, as the spool's owner's.

@@ -17,7 +17,9 @@ import Testing
             arrivals.add(name, isWhole: isWhole, owner: owner)
         }
 
-        func next() -> Arrivals.Arrival? { arrivals.next() }
+        func next(where hasRoom: (UInt32?) -> Bool = { _ in true }) -> Arrivals.Arrival? {
+            arrivals.next(where: hasRoom)
+        }
 
         func all() -> [String] {
             var names: [String] = []
@@ -62,6 +64,26 @@ import Testing
         #expect(names.all().count == Arrivals.capacity + Arrivals.reserve - 3)
     }
 
+    /// Names that were left in the folder are worth a look when their owner has room and none are here.
+    @Test func tellsWhoseNamesWereLeft() {
+        let names = Names()
+        for number in 0...Arrivals.capacity {
+            _ = names.add("\(number)", isWhole: true, owner: Self.attacker)
+        }
+        for number in 0...Arrivals.reserve {
+            _ = names.add("own\(number)", isWhole: true, owner: Self.other)
+        }
+        let hasRoom: (UInt32?) -> Bool = { $0 != Self.attacker }
+        for _ in 0..<Arrivals.reserve {
+            #expect(!names.arrivals.hasLeft(where: hasRoom))
+            #expect(names.next(where: hasRoom) != nil)
+        }
+        #expect(names.arrivals.hasLeft(where: hasRoom))
+        #expect(!names.arrivals.hasLeft { _ in false })
+        #expect(names.add("own", isWhole: true, owner: Self.other))
+        #expect(!names.arrivals.hasLeft(where: hasRoom))
+    }
+
     /// Whoever foresees another's name and drops a file of it does not have it wait in its own turn.
     @Test func aNameWaitsTheTurnOfItsOwner() {
         let names = Names()
@@ -90,6 +112,25 @@ import Testing
         #expect(names.all() == ["b", "y", "c", "d"])
         #expect(names.add("z", isWhole: true, owner: Self.other))
         #expect(names.all() == ["z"])
+    }
+
+    @Test func whoHasNoRoomIsPassedOver() {
+        let names = Names()
+        for name in ["a", "b"] as [FileName] {
+            #expect(names.add(name, isWhole: true, owner: Self.attacker))
+        }
+        let hasRoom: (UInt32?) -> Bool = { $0 != Self.attacker }
+        #expect(!names.arrivals.hasNext(where: hasRoom))
+        #expect(names.next(where: hasRoom) == nil)
+        for name in ["x", "y"] as [FileName] {
+            #expect(names.add(name, isWhole: true, owner: Self.other))
+        }
+        #expect(names.next(where: hasRoom)?.name == "x")
+        #expect(names.arrivals.hasNext(where: hasRoom))
+        #expect(names.next(where: hasRoom)?.name == "y")
+        #expect(!names.arrivals.hasNext(where: hasRoom))
+        #expect(names.next(where: hasRoom) == nil)
+        #expect(names.all() == ["a", "b"])
     }
 
     @Test func aNameIsKnownOnceAndWholeWhereAnEventSaysSo() {

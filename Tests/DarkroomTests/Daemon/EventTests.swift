@@ -190,7 +190,8 @@ import Testing
         #expect(names.isSubset(of: (form.always + form.sometimes).map(\.name)), "\(event)")
         #expect(Set(form.always).isDisjoint(with: form.sometimes))
         // The place is that of the words, where a search for them ends.
-        #expect(record.place.wholeMatch(of: /Darkroom[A-Za-z]+\/EventLog.*/) != nil, "\(record.place)")
+        #expect(
+            record.place.wholeMatch(of: /Darkroom[A-Za-z]+\/EventLog.*/) != nil, "\(record.place)")
     }
 
     @Test func idsAreAlike() {

@@ -51,13 +51,13 @@ import Testing
             try #require(ControlFile(FileName($0)))
         }
         var controls = Controls()
-        for file in files + files { controls.add(file) }
+        for file in files + files { controls.add(file, owner: nil) }
         #expect(controls.naming(["a"]) == ["a.cancel", "a.hold"])
         #expect(controls.next() == "a.hold")
         controls.take(files[0])
         // One that is taken out of its turn is not given again; one in hand is not added again.
         controls.take(files[2])
-        controls.add(files[0])
+        controls.add(files[0], owner: nil)
         #expect(controls.next() == "b.cancel")
         let since = controls.wait(files[1])
         #expect(controls.next() == nil)
@@ -71,13 +71,15 @@ import Testing
         for file in files { controls.forget(file) }
         #expect(!controls.needTime)
         #expect(controls.naming(["a", "b"]).isEmpty)
-        controls.add(files[0])
+        controls.add(files[0], owner: nil)
         #expect(controls.next() == "a.hold")
     }
 
     @Test func remembersOnlySoMany() throws {
         var controls = Controls()
-        for index in 0..<20_000 { controls.add(try #require(ControlFile("\(index).hold"))) }
+        for index in 0..<20_000 {
+            controls.add(try #require(ControlFile("\(index).hold")), owner: nil)
+        }
         var given = 0
         while let name = controls.next() {
             given += 1
@@ -94,9 +96,11 @@ import Testing
     /// One that has something to act on goes before all others, and finds room.
     @Test func givesTheUrgentFirst() throws {
         var controls = Controls()
-        for index in 0..<20_000 { controls.add(try #require(ControlFile("\(index).hold"))) }
+        for index in 0..<20_000 {
+            controls.add(try #require(ControlFile("\(index).hold")), owner: nil)
+        }
         for name: FileName in ["a.hold", "a.release", "a.hold"] {
-            controls.add(try #require(ControlFile(name)), isUrgent: true)
+            controls.add(try #require(ControlFile(name)), owner: nil, isUrgent: true)
         }
         #expect(controls.hasNext)
         for name: FileName in ["a.hold", "a.release", "0.hold", "1.hold"] {
@@ -105,6 +109,30 @@ import Testing
         }
         while let name = controls.next() { controls.forget(try #require(ControlFile(name))) }
         #expect(!controls.hasNext)
+    }
+
+    /// Whoever drops thousands keeps nobody else's waiting, be they urgent or not, nor takes all the room.
+    @Test(arguments: [false, true]) func ownersTakeTurns(isUrgent: Bool) throws {
+        var controls = Controls()
+        for index in 0..<20_000 {
+            let file = try #require(ControlFile("\(index).hold"))
+            controls.add(file, owner: 2001, isUrgent: isUrgent)
+        }
+        for name: FileName in ["a.hold", "b.hold"] {
+            controls.add(try #require(ControlFile(name)), owner: 2000, isUrgent: isUrgent)
+        }
+        var given: [FileName] = []
+        while given.count < 5, let name = controls.next() {
+            given.append(name)
+            let file = try #require(ControlFile(name))
+            controls.take(file)
+            if name == "a.hold" { _ = controls.wait(file) } else { controls.forget(file) }
+        }
+        #expect(given == ["0.hold", "a.hold", "1.hold", "b.hold", "2.hold"])
+        // What has to wait is in its owner's turn again, and urgent no more.
+        _ = controls.wake()
+        let more = [controls.next(), controls.next(), controls.next()]
+        #expect(more.contains("a.hold") != isUrgent)
     }
 
     private func identity(_ name: FileName, in folder: Directory) throws -> FileIdentity {

@@ -1,0 +1,16 @@
+import Testing
+
+@testable import Darkroom
+
+@Suite struct FilterPlacesTests {
+    @Test func saysWhoMayHaveOneMore() {
+        let places = FilterPlaces(width: 2, keptForBatches: 1, keptForOwners: 2)
+        let entrants = (0..<7).map { places.entrants(taken: $0) }
+        #expect(entrants == [.all, .all, .idleBatches, .idleOwners, .idleOwners, nil, nil])
+    }
+
+    @Test func withoutLimitAnyoneMay() {
+        let places = FilterPlaces(width: .max)
+        #expect(places.entrants(taken: 1_000_000) == .all)
+    }
+}
