@@ -1,4 +1,7 @@
-import Darkroom
+import DarkroomCore
+import DarkroomDaemon
+import DarkroomFetch
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

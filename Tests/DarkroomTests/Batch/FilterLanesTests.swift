@@ -3,7 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
 
 @Suite struct FilterLanesTests {
     /// Each operation waits in its thread for the others: none of the threads is shared.

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomSpool
 
 @Suite struct FilterPlacesTests {
     @Test func saysWhoMayHaveOneMore() {

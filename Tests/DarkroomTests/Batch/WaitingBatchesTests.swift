@@ -1,7 +1,9 @@
 import TestSupport
 import Testing
 
-@testable import Darkroom
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomSpool
 
 /// Who finds room among the batches that wait.
 @Suite struct WaitingBatchesTests {
