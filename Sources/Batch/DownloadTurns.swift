@@ -229,8 +229,8 @@ package struct DownloadTurns: Sendable {
 
     /// Gives a place to the next download of a batch; nil where none of its hosts takes one more.
     private mutating func take(from batch: BatchKey) -> Item? {
-        guard let host = nextHost(of: batch), let item = takeFirst(of: batch, host),
-            let owner = lines[batch]?.owner, let level = lines[batch]?.level
+        guard let host = nextHost(of: batch), let (owner, level) = standing(of: batch),
+            let item = takeFirst(of: batch, host)
         else { return nil }
         waits[item.work] = nil
         places[item.work] = host
@@ -261,9 +261,14 @@ package struct DownloadTurns: Sendable {
         (hosts[host]?.holders ?? 0, line.lanes[host]?.turn ?? 0)
     }
 
+    /// Of a batch that has downloads that wait. Its owner may not be known.
+    private func standing(of batch: BatchKey) -> (owner: Owner, level: Int)? {
+        lines[batch].map { ($0.owner, $0.level) }
+    }
+
     /// Takes a batch out of turn until one of its hosts takes one more.
     private mutating func park(_ batch: BatchKey) {
-        guard let owner = lines[batch]?.owner, let level = lines[batch]?.level,
+        guard let (owner, level) = standing(of: batch),
             let waitedFor = lines[batch]?.lanes.keys
         else { return }
         for host in waitedFor { hosts[host]?.parked.insert(batch) }
@@ -272,8 +277,7 @@ package struct DownloadTurns: Sendable {
     }
 
     private mutating func unpark(_ batch: BatchKey) {
-        guard lines[batch]?.isParked == true, let owner = lines[batch]?.owner,
-            let level = lines[batch]?.level
+        guard lines[batch]?.isParked == true, let (owner, level) = standing(of: batch)
         else { return }
         lines[batch]?.isParked = false
         order.setReady(batch, true, owner: owner, level: level)

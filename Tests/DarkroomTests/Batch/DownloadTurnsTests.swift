@@ -24,7 +24,7 @@ import Testing
 
         /// Those that go into the queue.
         func add(
-            _ source: Int, batch: Int = 1, owner: UInt32 = 1, _ priority: Priority = .normal,
+            _ source: Int, batch: Int = 1, owner: UInt32? = 1, _ priority: Priority = .normal,
             host: ByteString? = "h"
         ) -> [Int] {
             let item = DownloadTurns.Item(
@@ -33,7 +33,7 @@ import Testing
         }
 
         func enter(
-            _ source: Int, batch: Int = 1, owner: UInt32 = 1, _ priority: Priority = .normal,
+            _ source: Int, batch: Int = 1, owner: UInt32? = 1, _ priority: Priority = .normal,
             host: ByteString? = "h"
         ) -> Bool {
             !add(source, batch: batch, owner: owner, priority, host: host).isEmpty
@@ -75,6 +75,14 @@ import Testing
     }
 
     // MARK: Hosts
+
+    /// Statuses of former versions may not name the owner.
+    @Test func servesWhoseOwnerIsNotKnown() {
+        let desk = Desk(places: 4, perHost: 1)
+        #expect(desk.enter(0, owner: nil))
+        #expect(!desk.enter(1, owner: nil))
+        #expect(desk.leave(0) == [1])
+    }
 
     @Test func letsOnlySoManyOfAHostIn() {
         let desk = Desk(perHost: 2)
