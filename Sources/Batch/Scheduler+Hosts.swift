@@ -16,7 +16,10 @@ extension Scheduler {
             })
         else { return true }
         let host = DownloadTurns.host(of: text)
-        var served = hosts.withLock { $0.add(item, owner: owner, host: host) }
+        var served =
+            host == nil
+            ? localTurns.withLock { $0.add(item, owner: owner, host: nil) }
+            : hosts.withLock { $0.add(item, owner: owner, host: host) }
         let isServed = served.contains { $0.work == item.work }
         served.removeAll { $0.work == item.work }
         start(served)
@@ -34,11 +37,18 @@ extension Scheduler {
     ///
     /// - Parameter waiting: whether it is not to wait for one any more either.
     func leavePlace(_ work: Work, waiting: Bool = false) {
-        start(hosts.withLock { waiting ? $0.remove(work) : $0.leave(work) })
+        start(takeBackPlace(work, waiting: waiting))
+    }
+
+    /// Gives those that go into the queues now. Which turns the download had, or waits for, they know themselves.
+    private func takeBackPlace(_ work: Work, waiting: Bool = false) -> [StorageWaits.Item] {
+        let remote = hosts.withLock { waiting ? $0.remove(work) : $0.leave(work) }
+        return remote + localTurns.withLock { waiting ? $0.remove(work) : $0.leave(work) }
     }
 
     func setDownloadLimits(_ limits: DownloadTurns.Limits) {
-        start(hosts.withLock { $0.setLimits(limits) })
+        start(
+            hosts.withLock { $0.setLimits(limits) } + localTurns.withLock { $0.setLimits(limits) })
     }
 
     /// Puts those into the queue that have got places.
@@ -51,7 +61,7 @@ extension Scheduler {
             if storageAllows(item.work) {
                 start(item)
             } else {
-                rest += hosts.withLock { $0.leave(item.work) }
+                rest += takeBackPlace(item.work)
                 waitForStorage(item.work, item.priority, item.quality)
             }
         }

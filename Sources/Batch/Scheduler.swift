@@ -30,12 +30,15 @@ package final class Scheduler: Sendable {
     let flights = Mutex(Flights())
     /// Which downloads may be in the queue.
     package let hosts: Mutex<DownloadTurns>
+    /// The same of files of this machine, which are looked at in a queue of their own: no server may keep them waiting.
+    let localTurns: Mutex<DownloadTurns>
     /// Which filters may be in the queues.
     let turns: Mutex<FilterTurns>
     let board: Mutex<Board>
     private let currentSettings: Mutex<BatchSettings>
     private let operations = Mutex<[Work: Operation]>([:])
     private let downloads = OperationQueue()
+    private let localLooks = OperationQueue()
     private let filters = FilterLanes()
     let publisher: Publisher
     let statusKeeper: StatusKeeper
@@ -66,6 +69,7 @@ package final class Scheduler: Sendable {
         self.engine = engine
         board = Mutex(Board(settings))
         hosts = Mutex(DownloadTurns(limits: settings.downloadLimits))
+        localTurns = Mutex(DownloadTurns(limits: settings.downloadLimits))
         turns = Mutex(FilterTurns(places: settings.filterPlaces))
         currentSettings = Mutex(settings)
         storage = StorageGuard(log: log)
@@ -77,6 +81,8 @@ package final class Scheduler: Sendable {
         // A queue's quality of service decides its threads' niceness only if it is set before its first
         // use. They differ, so that waiting for the network never takes the filters' threads away.
         downloads.qualityOfService = .utility
+        localLooks.name = "darkroom.local"
+        localLooks.qualityOfService = .utility
         setWidths(settings)
         queueWatch.add(publisher.queue, "the publisher")
         queueWatch.add(statusKeeper.queue, "the writer of status files")
@@ -101,6 +107,7 @@ package final class Scheduler: Sendable {
 
     private func setWidths(_ settings: BatchSettings) {
         downloads.maxConcurrentOperationCount = settings.downloadConcurrency
+        localLooks.maxConcurrentOperationCount = settings.downloadConcurrency
         board.withLock { board in
             board.saturation = settings.saturation
             board.window = settings.window
@@ -156,7 +163,11 @@ package final class Scheduler: Sendable {
     /// How many operations the queues hold, those that run included, and images that wait to be published.
     package var queueLengths: [(name: String, length: Int)] {
         [
-            ("downloads", downloads.operationCount + hosts.withLock(\.waitingForPlaceCount)),
+            (
+                "downloads",
+                downloads.operationCount + hosts.withLock(\.waitingForPlaceCount)
+                    + localLooks.operationCount + localTurns.withLock(\.waitingForPlaceCount)
+            ),
             ("filters", turns.withLock(\.count)),
             ("publisher", publisher.pendingCount),
         ]
@@ -170,6 +181,7 @@ package final class Scheduler: Sendable {
     package func suspend() {
         gate.setSuspended(true)
         downloads.isSuspended = true
+        localLooks.isSuspended = true
         filters.setSuspended(true)
         suspensionChanged()
     }
@@ -180,6 +192,7 @@ package final class Scheduler: Sendable {
         suspensionChanged()
         storage.tryAgain()
         downloads.isSuspended = false
+        localLooks.isSuspended = false
         filters.setSuspended(false)
         advance { _ in [] }
     }
@@ -187,6 +200,7 @@ package final class Scheduler: Sendable {
     /// Lets nothing new begin until the end.
     package func close() {
         downloads.isSuspended = true
+        localLooks.isSuspended = true
         filters.setSuspended(true)
         gate.stop()
         stopped.set()
@@ -400,7 +414,8 @@ package final class Scheduler: Sendable {
             leaveFlight(item.work)
             return leavePlace(item.work)
         }
-        downloads.addOperation(prepared(downloadOperation(key, source, text), for: item))
+        let queue = DownloadTurns.host(of: text) == nil ? localLooks : downloads
+        queue.addOperation(prepared(downloadOperation(key, source, text), for: item))
     }
 
     /// Puts a filter into its queue.
