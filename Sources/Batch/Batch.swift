@@ -53,7 +53,7 @@ package final class Batch {
         /// two tries only where what has arrived is gone on with.
         var slot: Int?
         /// From the first try until no image needs it.
-        var tries: Tries?
+        var tries: DownloadAttempts?
         /// Whether it is queued, but waits outside the queue: for its turn, its host or another download of its URL.
         var waitsOutside = false
     }
@@ -184,7 +184,7 @@ package final class Batch {
     }
 
     private func isPutOff(_ index: Int) -> Bool {
-        guard let crashes = crashes[index], !crashes.isConviction else { return false }
+        guard let crashes = crashes[index], !crashes.shouldQuarantine else { return false }
         suspects.append(index)
         return true
     }

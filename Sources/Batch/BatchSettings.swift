@@ -45,7 +45,7 @@ extension BatchSettings {
 
     var saturation: Int { downloadConcurrency + filterWidth }
 
-    var downloadLimits: DownloadTurns.Limits {
-        DownloadTurns.Limits(places: downloadConcurrency, perHost: perHost)
+    var downloadLimits: DownloadFairQueue.Limits {
+        DownloadFairQueue.Limits(places: downloadConcurrency, perHost: perHost)
     }
 }

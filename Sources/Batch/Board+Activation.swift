@@ -2,7 +2,8 @@
 ///
 /// The highest level goes first, within it the owner who has the fewest images in work, and of that owner's batches the
 /// one that came first; small ones pass those there is no room for. Some room is for owners who have little in work,
-/// lest one who drops thousands of manifests has all of it until they end.
+/// lest one who drops thousands of manifests has all of it until they end, and as much again as there is for owners who
+/// have nothing, lest a few of them have.
 extension Board {
     private static let smallBatch = 1024
     /// How far is looked for a batch there is room for, past others of its owner. Bounded, for this is done each time
@@ -54,11 +55,16 @@ extension Board {
             (imagesOfOwner[batch.uid] ?? 0) + images <= imageBudget / 8
             && (batchesOfOwner[level][batch.uid] ?? 0) < max(1, batchesPerLevel / 8)
         guard hasLittle || !keptRoomOnly else { return false }
-        guard batchesInWork[level] < batchesPerLevel + (hasLittle ? batchesPerLevel / 4 : 0)
-        else { return false }
+        let hasNothing = (imagesOfOwner[batch.uid] ?? 0) == 0
+        let forLittle = (hasLittle ? batchesPerLevel / 4 : 0) + (hasNothing ? batchesPerLevel : 0)
+        guard batchesInWork[level] < batchesPerLevel + forLittle else { return false }
         if isLarge(images) { return largeBatchesInWork == 0 }
-        let forSmall = images <= Self.smallBatch ? imageBudget / 4 : 0
-        return imagesInWork + images <= imageBudget + forSmall + (hasLittle ? imageBudget / 4 : 0)
+        guard images <= Self.smallBatch else {
+            return imagesInWork + images <= imageBudget + (hasLittle ? imageBudget / 4 : 0)
+        }
+        let forSmall =
+            imageBudget / 4 + (hasLittle ? imageBudget / 4 : 0) + (hasNothing ? imageBudget / 2 : 0)
+        return imagesInWork + images <= imageBudget + forSmall
     }
 
     mutating func activate(_ key: BatchKey, _ batch: Waiting, _ effects: inout [Effect]) {

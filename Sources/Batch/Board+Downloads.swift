@@ -61,7 +61,7 @@ extension Board {
     ) -> DownloadJob? {
         guard let batch = batches[key], batch.sources[index].phase == .queued else { return nil }
         let now = Clock.nanoseconds
-        let tries = batch.sources[index].tries ?? Tries()
+        let tries = batch.sources[index].tries ?? DownloadAttempts()
         if isTransfer {
             var note = tries.note ?? ImageStatus.Download(attempts: 0)
             note.attempts = tries.count + 1
@@ -146,7 +146,7 @@ extension Board {
         _ key: BatchKey, _ index: Int, result: DownloadResult
     ) -> [Effect] {
         guard let batch = batches[key] else { return [] }
-        let tries = batch.sources[index].tries ?? Tries()
+        let tries = batch.sources[index].tries ?? DownloadAttempts()
         tries.count += 1
         tries.partial = nil
         switch result {

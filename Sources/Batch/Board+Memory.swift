@@ -11,7 +11,7 @@ enum MemoryAnswer: Equatable, Sendable {
     case tooLarge(limit: Int)
 }
 
-/// How images get the memory that they are filtered in, see `MemoryLedger`.
+/// How images get the memory that they are filtered in, see `MemoryBudget`.
 ///
 /// An image that waits for memory is in the phase `queuedFilter` like one in the filters queue, but has no
 /// operation. It gets one when what it needs has been granted to it.
@@ -19,22 +19,23 @@ extension Board {
     init(_ settings: BatchSettings) {
         self.init(window: settings.window, saturation: settings.saturation)
         backOff = settings.backOff
+        admission = Admission(downloads: settings.downloadLimits, filters: settings.filterPlaces)
         _ = setMemory(limit: settings.memory, places: settings.filterPlaces)
     }
 
-    func ticket(_ key: BatchKey, _ index: Int) -> MemoryLedger.Ticket {
-        MemoryLedger.Ticket(batch: key, image: index)
+    func ticket(_ key: BatchKey, _ index: Int) -> MemoryBudget.Ticket {
+        MemoryBudget.Ticket(batch: key, image: index)
     }
 
     /// What an image needs before anything is known of its picture. One that a process has died with is
     /// filtered alone, so that nobody else is blamed should it happen again.
-    func firstNeed(_ index: Int, of batch: Batch) -> MemoryLedger.Need {
-        batch.crashes[index] == nil ? .bytes(MemoryLedger.share) : .everything
+    func firstNeed(_ index: Int, of batch: Batch) -> MemoryBudget.Need {
+        batch.crashes[index] == nil ? .bytes(MemoryBudget.share) : .everything
     }
 
     /// Ends an image that has ended the process too often; false for any other.
-    func convict(_ index: Int, of batch: Batch, _ effects: inout [Effect]) -> Bool {
-        guard let crashes = batch.crashes[index], crashes.isConviction else { return false }
+    func quarantine(_ index: Int, of batch: Batch, _ effects: inout [Effect]) -> Bool {
+        guard let crashes = batch.crashes[index], crashes.shouldQuarantine else { return false }
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
         let failure = crashes.failure(of: batch.status.images[index].name)
         fail(index, of: batch, failure, at: .filter, &effects)
@@ -70,7 +71,7 @@ extension Board {
             finishIfEnded(batch, &effects)
             return effects
         }
-        let need: MemoryLedger.Need =
+        let need: MemoryBudget.Need =
             batch.crashes[index] == nil ? .bytes(bytes) : .everything
         return [.statusChanged(key)] + wait(index, of: batch, for: need)
     }
@@ -92,7 +93,7 @@ extension Board {
     }
 
     private mutating func wait(
-        _ index: Int, of batch: Batch, for need: MemoryLedger.Need
+        _ index: Int, of batch: Batch, for need: MemoryBudget.Need
     ) -> [Effect] {
         memory.wait(
             ticket(batch.key, index), for: need, level: batch.level.index, owner: batch.owner)
@@ -104,7 +105,7 @@ extension Board {
 
     /// Has operations made for those that were served. Who is not wanted any more gives the others their
     /// turn.
-    private mutating func enqueue(_ served: [MemoryLedger.Ticket]) -> [Effect] {
+    private mutating func enqueue(_ served: [MemoryBudget.Ticket]) -> [Effect] {
         var effects: [Effect] = []
         for ticket in served {
             guard let batch = batches[ticket.batch],

@@ -14,7 +14,7 @@ extension Board {
         var effects: [Effect] = []
         activate(&effects)
         for level in rotation.indices.reversed() {
-            while hasPlace(Level(index: level)), let key = nextInRotation(level) {
+            while let key = nextInRotation(Level(index: level)) {
                 guard let batch = batches[key] else { continue }
                 batch.isInRotation = false
                 guard !batch.isHeld, mayAdmit(batch), let index = batch.takeNext() else { continue }
@@ -26,11 +26,18 @@ extension Board {
     }
 
     /// The owner with the fewest images at work goes first. With n places free, one that has 3·n of them gets no
-    /// further one, so that some are left whatever one owner's images take their time for.
-    private mutating func nextInRotation(_ level: Int) -> BatchKey? {
-        let free = placesPerLevel - workingPlaces(level)
-        let placesOfOwner = placesOfOwner[level]
-        return rotation[level].next(below: 3 * free) { placesOfOwner[$0] ?? 0 }
+    /// further one, so that some are left whatever one owner's images take their time for. Where none is left, or a higher
+    /// quality of service has enough for both queues, owners who have nothing at work there nor here get one of a quarter
+    /// more: nothing bounds the time for which the others have theirs.
+    private mutating func nextInRotation(_ level: Level) -> BatchKey? {
+        let free = placesPerLevel - workingPlaces(level.index)
+        let isOpen = free > 0 && level.above.reduce(0) { $0 + workingPlaces($1) } < saturation
+        guard isOpen || free > -(placesPerLevel / 4) else { return nil }
+        let placesOfOwner = placesOfOwner
+        return rotation[level.index].next(below: isOpen ? 3 * free : 1) { owner in
+            let above = isOpen ? 0 : level.above.reduce(0) { $0 + (placesOfOwner[$1][owner] ?? 0) }
+            return above + (placesOfOwner[level.index][owner] ?? 0)
+        }
     }
 
     /// What only waits for the disk does not keep others from being worked on, lest the processors wait for it too:
@@ -41,11 +48,6 @@ extension Board {
         let isCrowded = waitingPlaces[batch.level.index] >= placesPerLevel * Self.waitingFactor
         return batch.live.workingCount < window
             && batch.live.count < (isCrowded ? window : window * 4)
-    }
-
-    private func hasPlace(_ level: Level) -> Bool {
-        workingPlaces(level.index) < placesPerLevel
-            && level.above.reduce(0) { $0 + workingPlaces($1) } < saturation
     }
 
     private func workingPlaces(_ level: Int) -> Int { places[level] - waitingPlaces[level] }
@@ -79,7 +81,7 @@ extension Board {
         let now = Clock.nanoseconds
         countPlace(1, of: batch)
         if let beginning = batch.markStarted(now: now) { effects.append(.begun(beginning)) }
-        if convict(index, of: batch, &effects) { return }
+        if quarantine(index, of: batch, &effects) { return }
         batch.status.images[index].countAttempt()
         let source = batch.sourceOfImage[index]
         guard source >= 0 else {

@@ -218,7 +218,11 @@ extension Board {
         for index in batch.manifest.images.indices {
             guard !batch.status.images[index].state.isFinal else { continue }
             switch batch.live[index]?.phase {
-            case nil, .queuedDownload, .waitingDownload, .queuedFilter:
+            case nil, .queuedDownload, .waitingDownload:
+                batch.setState(.cancelled, of: index)
+                end(index, of: batch, &effects)
+            case .queuedFilter:
+                effects.append(.cancel(.filter(batch.key, image: index)))
                 batch.setState(.cancelled, of: index)
                 end(index, of: batch, &effects)
             case .filtering, .recording:

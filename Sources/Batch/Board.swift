@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
@@ -41,14 +42,15 @@ package struct Board {
     /// Admitted images of one level at once, over all batches.
     let placesPerLevel: Int
     /// How many admitted images keep both queues busy: while a higher quality of service has as many, a lower
-    /// one of the same priority gets no places.
+    /// one of the same priority gets no places, but for owners who have none.
     var saturation: Int
     /// Images of all batches in work at once, which bounds the memory. One batch of more than a quarter of it,
     /// a large one, may be in work besides. A quarter more is for those of at most `smallBatch` images, so that an
-    /// urgent one does not wait for others to end, and another for owners who have no more than an eighth of it.
+    /// urgent one does not wait for others to end, another for owners who have no more than an eighth of it, and half as
+    /// much again for such a small one of an owner who has nothing in work.
     let imageBudget: Int
-    /// Batches of one level in work at once: enough to fill its places twice over; and a quarter more for owners who
-    /// have less than an eighth of them. A batch that waits takes less memory, and beyond `batches.maxWaiting` it stays in
+    /// Batches of one level in work at once: enough to fill its places twice over; a quarter more for owners who
+    /// have less than an eighth of them; and as many again for owners who have nothing in work. A batch that waits takes less memory, and beyond `batches.maxWaiting` it stays in
     /// the inbox.
     let batchesPerLevel: Int
     /// Batches waiting that are kept whole in memory, counted in images.
@@ -77,8 +79,14 @@ package struct Board {
     var imagesPrepared = 0
     /// Since the start.
     private(set) var batchesEnded = 0
+    /// Where the work stands that is wanted.
+    var admission = Admission(
+        downloads: DownloadFairQueue.Limits(places: 16, perHost: 6), filters: FilterPlaces(width: 1)
+    )
+    /// What a source's bytes are kept by; nil where nothing is kept, or the source is a file of this machine.
+    var cacheKey: @Sendable (ByteString) -> CacheKey? = { _ in nil }
     /// What the images in work have and wait for.
-    var memory = MemoryLedger()
+    var memory = MemoryBudget()
     /// When a download that failed is tried again.
     var backOff = BackOff()
     /// Where the jitter of its waits comes from: a number from 0 to 1.

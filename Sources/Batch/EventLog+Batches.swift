@@ -67,7 +67,7 @@ extension EventLog {
     package func suspected(_ batch: PreparedBatch) {
         for (index, crashes) in batch.crashes.sorted(by: { $0.key < $1.key })
         where batch.suspects.contains(index) && batch.status.images.indices.contains(index)
-            && !batch.status.images[index].state.isFinal && !crashes.isConviction
+            && !batch.status.images[index].state.isFinal && !crashes.shouldQuarantine
         {
             let name = batch.status.images[index].name
             let causes = crashes.all.map(\.rawValue).joined(separator: ", ")

@@ -82,7 +82,7 @@ extension EventLog {
         guard telling == .tellLast else { return }
         say(
             .failuresCounted,
-            "\(batch): \(Stories.failures) images have failed so far; further ones are only counted here, and each "
+            "\(batch): \(ProgressThrottle.failures) images have failed so far; further ones are only counted here, and each "
                 + "is in its status.json", [.batch: batch])
     }
 
@@ -133,7 +133,7 @@ extension EventLog {
     /// The server of a source, `name:port`; nil where it has none, or what stands there may be part of a secret.
     private static func host(of source: ByteString) -> String? {
         // As it may be shown, where another reading of the source would take a password for the host.
-        DownloadTurns.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
+        DownloadFairQueue.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
             $0.contains("…") ? nil : $0.string
         }
     }

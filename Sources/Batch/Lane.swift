@@ -6,7 +6,7 @@ struct Lane: Sendable {
     /// Tells an entry from others of the same work that were removed.
     typealias Number = Int
 
-    private var entries: Deque<(number: Number, item: StorageWaits.Item)> = []
+    private var entries: Deque<(number: Number, item: WorkRequest)> = []
     /// How many have not been removed.
     private(set) var count = 0
     /// When it was served last, or came; grows from turn to turn.
@@ -16,13 +16,13 @@ struct Lane: Sendable {
         self.turn = turn
     }
 
-    mutating func add(_ number: Number, _ item: StorageWaits.Item) {
+    mutating func add(_ number: Number, _ item: WorkRequest) {
         entries.append((number, item))
         count += 1
     }
 
     /// The next entry, which may be one that was removed; to be told of by `take()` if it is not.
-    mutating func next() -> (number: Number, item: StorageWaits.Item)? {
+    mutating func next() -> (number: Number, item: WorkRequest)? {
         entries.popFirst()
     }
 

@@ -240,7 +240,7 @@ package final class Publisher: Sendable {
             count += 1
             isWell = attempt(group)
         }
-        if count > 0, isWell { storage.well() }
+        if count > 0, isWell { storage.writeSucceeded() }
         let bodies = kept.withLock { kept in
             let due = kept.afterwards.filter { !kept.holds($0.batch) }
             kept.afterwards = kept.afterwards.filter { kept.holds($0.batch) }
@@ -271,7 +271,7 @@ package final class Publisher: Sendable {
             for record in group.records { record.completion(error) }
             return rest
         } catch {
-            storage.troubled(error, batch: group.folders.id)
+            storage.writeRefused(error, batch: group.folders.id)
             return group
         }
         do {
@@ -279,7 +279,7 @@ package final class Publisher: Sendable {
         } catch  where error.step == FileError.sync {
             // Its lines may be in the file and not on the disk. None of the images is shown as done, and
             // others that take the lines back follow.
-            storage.troubled(error, batch: group.folders.id)
+            storage.writeRefused(error, batch: group.folders.id)
             refuse(&group.items, error, in: active)
             rest.records = group.records
             // Those that the journal has from before, and whose rename was refused, still wait for that.
@@ -287,7 +287,7 @@ package final class Publisher: Sendable {
             for item in group.items where item.isUndecided { item.completion(item.status) }
             return rest
         } catch {
-            storage.troubled(error, batch: group.folders.id)
+            storage.writeRefused(error, batch: group.folders.id)
             return group
         }
         rest.items = rename(&group.items, group.folders, from: active)
@@ -344,11 +344,11 @@ package final class Publisher: Sendable {
                 }
             } catch  where error.step == FileError.sync && error.errno.storageFault == .full {
                 // Unlike a journal's lines, an output can be written anew from its beginning.
-                storage.troubled(FileError("write", error.path, error.errno))
+                storage.writeRefused(FileError("write", error.path, error.errno))
                 items[index].unrecorded(.again)
                 unwritten.append(index)
             } catch  where error.step == FileError.sync {
-                storage.troubled(error, batch: items[index].folders.id)
+                storage.writeRefused(error, batch: items[index].folders.id)
                 items[index].status.fail(error)
             } catch  where error.fault != nil {
                 throw error
@@ -379,7 +379,7 @@ package final class Publisher: Sendable {
                 FaultPoint.publishOutputMoved.pass()
                 done.append(item)
             } catch  where error.fault != nil || error.errno == .ioError {
-                storage.troubled(error, batch: folders.id)
+                storage.writeRefused(error, batch: folders.id)
                 rest.append(item)
             } catch {
                 item.status.fail(error)
@@ -392,7 +392,7 @@ package final class Publisher: Sendable {
                 done += corrected
             } catch {
                 // Until the journal has it, a restart would try these renames again.
-                storage.troubled(error, batch: folders.id)
+                storage.writeRefused(error, batch: folders.id)
                 for var item in corrected {
                     item.isUndecided = true
                     rest.append(item)
@@ -411,7 +411,7 @@ package final class Publisher: Sendable {
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Someone has taken the folder with all that is in it.
         } catch {
-            storage.troubled(error, batch: folders.id)
+            storage.writeRefused(error, batch: folders.id)
         }
     }
 }

@@ -3,92 +3,55 @@ import DarkroomFetch
 import Glibc
 import Synchronization
 
-/// What the cache has to do with a download: who fetches for whom (`Flights`), what need not be fetched, and what
+/// What the cache has to do with a download: who fetches for whom (`RequestCoalescer`), what need not be fetched, and what
 /// is kept.
 ///
 /// | when | what |
 /// |---|---|
-/// | before the queues | someone else fetches the same: it waits, outside of them (`enterFlight`) |
+/// | before the queues | someone else fetches the same: it waits, outside of them (`Admission`) |
 /// | its turn has come | the answer is kept and fresh: it is copied, and no transfer begins (`takeFromCache`) |
 /// | | it is kept, but not fresh: the request says what there is |
 /// | the transfer has ended | 304: the answer is copied, and confirmed (`takeConfirmed`); else it is kept, if it may be (`keepForOthers`) |
-/// | the board knows its end | those who wait go on (`advanceFlight`) |
+/// | the board knows its end | those who wait go on (`Board.left`) |
 ///
 /// Without a cache none of it happens.
 struct CacheUse: Sendable {
     let key: CacheKey
     let policy: CachePolicy
-    var turn: Flights.Turn
+    var turn: RequestCoalescer.Turn
     /// What the server is asked to confirm.
     var entry: CacheEntry?
 }
 
 extension Scheduler {
-    // MARK: Before the queues
+    // MARK: Keys
 
-    /// Whether a download may go on to its host and queue; if not, it waits for another one of the same URL.
-    func enterFlight(_ item: StorageWaits.Item) -> Bool {
-        guard cache != nil, case .download(let key, let source) = item.work,
-            let text = board.withLock({ $0.sourceText(key, source) }),
-            let url = remoteURL(text)
-        else { return true }
-        let cacheKey = cacheKey(of: url)
-        let mayGo = changeFlights { $0.enter(item, cacheKey, &$1) }
-        if mayGo { return true }
-        board.withLock { $0.downloadWaits(key, source) }
-        // If the disk was to be tried with it, that may take longer than anything else.
-        endedUndecided(item.work)
-        return false
-    }
-
-    /// A download is not wanted any more.
-    func leaveFlight(_ work: Work) {
-        guard cache != nil, case .download = work else { return }
-        changeFlights { $0.remove(work, &$1) }
-    }
-
-    private func remoteURL(_ text: ByteString) -> RemoteURL? {
-        guard case .remote(let url)? = try? SourceReference(text) else { return nil }
-        return url
-    }
-
-    private func cacheKey(of url: RemoteURL) -> CacheKey {
-        CacheKey(url: url, headers: headers(for: url))
-    }
-
-    private func headers(for url: RemoteURL) -> [(name: String, value: String)] {
-        let headers = settings.fetchRules.headers
-        return headers.isEmpty ? [] : Origin(url: url).map(headers.headers) ?? []
-    }
-
-    /// Changes the flights and has those go on, or fail with `failure`, for whom that follows.
-    @discardableResult
-    private func changeFlights<Value>(
-        failure: Failure? = nil, _ body: (inout Flights, inout Flights.Change) -> Value
-    ) -> Value {
-        var change = Flights.Change()
-        let value = flights.withLock { body(&$0, &change) }
-        for item in change.released { enqueue(item.work, item.priority, item.quality) }
-        for item in change.failed {
-            guard let failure, case .download(let key, let source) = item.work else { continue }
-            var shared = failure
-            shared.message += " (fetched once for several manifests)"
-            advance { $0.downloadEnded(key, source, result: .failed(shared)) }
+    /// What sources are kept by under these settings, and which downloads are known to be of the same.
+    func cacheKeys(_ settings: BatchSettings) -> @Sendable (ByteString) -> CacheKey? {
+        guard cache != nil else { return { _ in nil } }
+        let rules = settings.fetchRules
+        return { text in
+            guard case .remote(let url)? = try? SourceReference(text) else { return nil }
+            return CacheKey(url: url, headers: rules.headers(for: url))
         }
-        return value
+    }
+
+    func cacheKey(of url: RemoteURL) -> CacheKey? {
+        cache == nil ? nil : CacheKey(url: url, headers: settings.fetchRules.headers(for: url))
     }
 
     // MARK: At its turn
 
-    /// Has a download take part in what the cache does. False where it is to wait for another one after all.
-    func beginFlight(_ work: Work, _ url: RemoteURL, _ begun: BegunDownload) -> Bool {
-        guard cache != nil else { return true }
-        let key = cacheKey(of: url)
-        let turn = changeFlights { $0.begin(work, key, &$1) }
-        let policy = CachePolicy(
-            hasCredentials: url.hasUser || !headers(for: url).isEmpty, userAgent: Self.userAgent)
-        begun.use = CacheUse(key: key, policy: policy, turn: turn)
-        return turn != .waits
+    /// What the cache has to do with a download that begins.
+    func cacheUse(_ key: CacheKey?, _ turn: RequestCoalescer.Turn, _ url: RemoteURL) -> CacheUse? {
+        key.map { key in
+            let hasCredentials = url.hasUser || !settings.fetchRules.headers(for: url).isEmpty
+            return CacheUse(
+                key: key,
+                policy: CachePolicy(
+                    hasCredentials: hasCredentials, userAgent: Self.userAgent),
+                turn: turn)
+        }
     }
 
     private static let userAgent = TransferSettings.userAgent(version: Release.version)
@@ -131,11 +94,17 @@ extension Scheduler {
 
     /// A download that was to copy what another one has fetched did not find it: it fetches, or waits for one that
     /// does. False for the latter.
-    func joinFlight(_ work: Work, _ use: inout CacheUse) -> Bool {
+    func joinFlight(_ ticket: Admission.Ticket, _ use: inout CacheUse) -> Bool {
         guard use.turn == .copies else { return true }
         let key = use.key
-        use.turn = changeFlights { $0.begin(work, key, &$1) }
-        return use.turn != .waits
+        var turn = use.turn
+        settle { board in
+            let outcome: Admission.Outcome
+            (turn, outcome) = board.admission.rejoin(ticket, key)
+            return board.follow(outcome)
+        }
+        use.turn = turn
+        return turn != .waits
     }
 
     // MARK: After the transfer
@@ -183,7 +152,7 @@ extension Scheduler {
                 report.response, isRedirected: report.target != nil, received: received)
             {
             case .always: true
-            case .forWaiters: flights.withLock { $0.hasWaiters(work) }
+            case .forWaiters: board.withLock { $0.admission.hasWaiters(work) }
             case .never: false
             }
         // Under the headers of now it may be another answer.
@@ -198,44 +167,12 @@ extension Scheduler {
             use.key, record, body: report.request.output.descriptor, length: Int(report.bytes),
             crc: report.crc32)
     }
-
-    // MARK: Its end
-
-    /// Moves the board on by a download's end, and then those who wait for it.
-    ///
-    /// - Parameter isShared: whether what it fetched is in the cache.
-    func advanceFlight(
-        _ work: Work, isShared: Bool, _ change: (inout Board) -> [Effect]
-    ) {
-        guard cache != nil, case .download(let key, let source) = work else {
-            return advance(change)
-        }
-        var end: (Flights.Ending, Failure?)?
-        advance { board in
-            let effects = change(&board)
-            // Here, for once the lock is free the batch may end and be forgotten.
-            end = board.flightEnding(key, source, isShared: isShared)
-            return effects
-        }
-        guard let (ending, failure) = end else { return }
-        changeFlights(failure: failure) { $0.end(work, ending, &$1) }
-    }
 }
 
-extension Board {
-    /// What a source's state means for those who wait for it; nil where it goes on.
-    fileprivate func flightEnding(
-        _ key: BatchKey, _ source: Int, isShared: Bool
-    ) -> (Flights.Ending, Failure?)? {
-        switch batches[key]?.sources[source].phase {
-        case .queued, .running, .retrying: nil
-        case .ready: (isShared ? .shared : .unshared, nil)
-        case .failed(let failure):
-            // What this batch alone has met is nothing to others.
-            [FetchError.Code.cancelled, .writeFailed].contains { $0.rawValue == failure.code }
-                ? (.gone, nil) : (.failed, failure)
-        case .idle, nil: (.gone, nil)
-        }
+extension FetchRules {
+    /// What is sent to the origin of a URL.
+    fileprivate func headers(for url: RemoteURL) -> [(name: String, value: String)] {
+        headers.isEmpty ? [] : Origin(url: url).map(headers.headers) ?? []
     }
 }
 

@@ -11,32 +11,37 @@ import Synchronization
 /// machine, looked at.
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for what needs no network.
-    func downloadOperation(_ key: BatchKey, _ source: Int, _ text: ByteString) -> Operation {
+    func downloadOperation(
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ text: ByteString
+    ) -> Operation {
         // What is no source fails in the block, which reads it again and tells why.
         guard let reference = try? SourceReference(text), case .remote(let url) = reference else {
-            return BlockOperation { [self] in examineLocal(key, source) }
+            return BlockOperation { [self] in examineLocal(ticket, key, source) }
         }
         let begun = BegunDownload()
         return TransferOperation(engine: engine, url: url) { [self] in
-            beginTransfer(key, source, url, begun)
+            beginTransfer(ticket, key, source, url, begun)
         } completion: { [self] outcome in
             // Off the engine's thread, which every other transfer needs.
-            fetched.async { [self] in endTransfer(key, source, outcome, begun) }
+            fetched.async { [self] in endTransfer(ticket, key, source, outcome, begun) }
         }
     }
 
     // MARK: Transfers
 
     private func beginTransfer(
-        _ key: BatchKey, _ source: Int, _ url: RemoteURL, _ begun: BegunDownload
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ url: RemoteURL,
+        _ begun: BegunDownload
     ) -> TransferOperation.Preparation {
-        let work = Work.download(key, source: source)
-        guard hostAllows(work), beginFlight(work, url, begun), mayBegin(work) else {
-            return .deferred
+        let cacheKey = cacheKey(of: url)
+        switch begin(ticket, key: cacheKey) {
+        case .unwanted: return .unwanted
+        case .back: return .deferred
+        case .goes(let turn): begun.use = cacheUse(cacheKey, turn, url)
         }
         guard let job = downloadBegan(key, source, isTransfer: true) else {
-            endedUndecided(.download(key, source: source))
-            ended(.download(key, source: source)) { _ in [] }
+            endedUndecided(ticket.work)
+            ended(ticket) { _ in [] }
             return .unwanted
         }
         begun.job = job
@@ -45,7 +50,7 @@ extension Scheduler {
             let name = BatchFile.source(job.slot)
             let output = TransferOutput(try folder.openScratch(name), name: folder.path(of: name))
             var request = TransferRequest(url: url, output: output, resume: job.partial)
-            guard try beginWithCache(work, job, &begun.use, &request) else {
+            guard try beginWithCache(ticket, job, &begun.use, &request) else {
                 // All is done: there is nothing left for the operation's end.
                 begun.job = nil
                 return .unwanted
@@ -60,34 +65,34 @@ extension Scheduler {
     }
 
     private func endTransfer(
-        _ key: BatchKey, _ source: Int, _ outcome: TransferOperation.Outcome,
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int,
+        _ outcome: TransferOperation.Outcome,
         _ begun: BegunDownload
     ) {
-        let work = Work.download(key, source: source)
         guard let job = begun.job else {
             // It did not begin: put off, or taken back by a cancellation that has dealt with its images.
-            if case .deferred = outcome { deferred(work) { $0.downloadDeferred(key, source) } }
+            if case .deferred = outcome { deferred(ticket) { $0.downloadDeferred(key, source) } }
             return
         }
         switch outcome {
         case .fetched(let report) where report.isNotModified:
-            endConfirmed(work, job, begun.use, report)
+            endConfirmed(ticket, job, begun.use, report)
         case .fetched(let report):
             if let failure = keep(report) {
-                if failure.fault != nil { return putBack(work, failure, job) }
-                return ended(work, key, source, .failed(failure))
+                if failure.fault != nil { return putBack(ticket, failure, job) }
+                return ended(ticket, key, source, .failed(failure))
             }
             log.metrics.downloadedBytes.add(Int(report.bytes))
             log.fetched(job, report, microseconds: report.elapsed.wholeMicroseconds)
-            let isKept = begun.use.map { keepForOthers(work, $0, report) } ?? false
+            let isKept = begun.use.map { keepForOthers(ticket.work, $0, report) } ?? false
             if begun.use != nil { log.cacheDecided(job, kept: isKept) }
             let note = DownloadNote(bytes: Int(report.bytes), cache: isKept ? "stored" : nil)
-            ended(work, key, source, .ready(note), isShared: isKept)
+            ended(ticket, key, source, .ready(note), isShared: isKept)
         case .failed(let error):
             if error.kind == .cancelled, !job.cancellation.isSet {
-                ended(work) { $0.downloadDeferred(key, source) }
+                ended(ticket) { $0.downloadDeferred(key, source) }
             } else if error.fault != nil {
-                putBack(work, Failure(error), job)
+                putBack(ticket, Failure(error), job)
             } else {
                 let failure = Failure(error)
                 if let seconds = error.retryAfter {
@@ -97,22 +102,22 @@ extension Scheduler {
                         batch: job.folders.id)
                 }
                 ended(
-                    work, key, source,
+                    ticket, key, source,
                     .failed(failure, retryAfter: error.retryAfter, partial: error.partial))
             }
         case .deferred, .unwanted:
-            ended(work) { $0.downloadDeferred(key, source) }
+            ended(ticket) { $0.downloadDeferred(key, source) }
         }
     }
 
     private func ended(
-        _ work: Work, _ key: BatchKey, _ source: Int, _ result: DownloadResult,
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ result: DownloadResult,
         isShared: Bool = false
     ) {
         if case .failed(let failure, _, _) = result, !failure.isCancellation {
             log.metrics.downloadFailures.add(failure.code)
         }
-        ended(work, isShared: isShared) { $0.downloadEnded(key, source, result: result) }
+        ended(ticket, isShared: isShared) { $0.downloadEnded(key, source, result: result) }
     }
 
     // MARK: With the cache
@@ -120,19 +125,20 @@ extension Scheduler {
     /// Has a download copy what is kept, and end, or asks for what is not. False where nothing is to be fetched by
     /// it any more.
     private func beginWithCache(
-        _ work: Work, _ job: DownloadJob, _ use: inout CacheUse?, _ request: inout TransferRequest
+        _ ticket: Admission.Ticket, _ job: DownloadJob, _ use: inout CacheUse?,
+        _ request: inout TransferRequest
     ) throws(FileError) -> Bool {
-        guard case .download(let key, let source) = work, var used = use else { return true }
+        guard case .download(let key, let source) = ticket.work, var used = use else { return true }
         let begin = Clock.nanoseconds
         if let bytes = try takeFromCache(&used, &request) {
             log.metrics.cacheHits.add(1)
             log.copied(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
             let note = DownloadNote(bytes: bytes, cache: "hit")
-            ended(work, key, source, .ready(note), isShared: true)
+            ended(ticket, key, source, .ready(note), isShared: true)
             return false
         }
-        guard joinFlight(work, &used) else {
-            ended(work) { $0.downloadDeferred(key, source) }
+        guard joinFlight(ticket, &used) else {
+            ended(ticket) { $0.downloadDeferred(key, source) }
             return false
         }
         use = used
@@ -141,30 +147,30 @@ extension Scheduler {
 
     /// The server has answered that what is kept holds.
     private func endConfirmed(
-        _ work: Work, _ job: DownloadJob, _ use: CacheUse?, _ report: TransferReport
+        _ ticket: Admission.Ticket, _ job: DownloadJob, _ use: CacheUse?, _ report: TransferReport
     ) {
-        guard case .download(let key, let source) = work else { return }
+        guard case .download(let key, let source) = ticket.work else { return }
         do {
             guard let use, let bytes = try takeConfirmed(use, report) else {
                 // It has been removed, so that this time all of it is fetched.
-                return ended(work) { $0.downloadDeferred(key, source) }
+                return ended(ticket) { $0.downloadDeferred(key, source) }
             }
             log.copied(job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
             let note = DownloadNote(bytes: bytes, cache: "revalidated")
-            ended(work, key, source, .ready(note), isShared: true)
+            ended(ticket, key, source, .ready(note), isShared: true)
         } catch {
             let failure = Failure(error)
-            if failure.fault != nil { return putBack(work, failure, job) }
-            ended(work, key, source, .failed(failure))
+            if failure.fault != nil { return putBack(ticket, failure, job) }
+            ended(ticket, key, source, .failed(failure))
         }
     }
 
     /// The spool has no room for the source, or this machine no socket: it is fetched again when it has.
-    private func putBack(_ work: Work, _ failure: Failure, _ job: DownloadJob) {
-        guard case .download(let key, let source) = work else { return }
-        refused(work, failure, batch: job.folders.id)
+    private func putBack(_ ticket: Admission.Ticket, _ failure: Failure, _ job: DownloadJob) {
+        guard case .download(let key, let source) = ticket.work else { return }
+        refused(ticket.work, failure, batch: job.folders.id)
         if failure.fault == .full { removeScratch(job.slot, job.folders) }
-        ended(work) { $0.downloadDeferred(key, source) }
+        ended(ticket) { $0.downloadDeferred(key, source) }
     }
 
     /// Cuts the scratch file to what has arrived, if that is a picture; says why not otherwise.
@@ -181,23 +187,26 @@ extension Scheduler {
 
     // MARK: Local files
 
-    private func examineLocal(_ key: BatchKey, _ source: Int) {
-        let work = Work.download(key, source: source)
-        guard mayBegin(work) else { return deferred(work) { $0.downloadDeferred(key, source) } }
+    private func examineLocal(_ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int) {
+        switch begin(ticket) {
+        case .unwanted: return
+        case .back: return deferred(ticket) { $0.downloadDeferred(key, source) }
+        case .goes: break
+        }
         guard let job = downloadBegan(key, source, isTransfer: false) else {
-            endedUndecided(work)
-            return ended(work) { _ in [] }
+            endedUndecided(ticket.work)
+            return ended(ticket) { _ in [] }
         }
         let begin = Clock.nanoseconds
         do {
             let bytes = try examineLocal(job.text)
             log.downloaded(
                 job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
-            ended(work, key, source, .ready(DownloadNote()))
+            ended(ticket, key, source, .ready(DownloadNote()))
         } catch {
             let failure = Failure(erasing: error)
-            if failure.fault != nil { return putBack(work, failure, job) }
-            ended(work, key, source, .failed(failure))
+            if failure.fault != nil { return putBack(ticket, failure, job) }
+            ended(ticket, key, source, .failed(failure))
         }
     }
 

@@ -149,7 +149,7 @@ extension Scheduler {
             ) { slot in
                 step.run(admit: admit) { [gate] in
                     beat.step()
-                    Attempts.step(slot)
+                    CrashRecords.step(slot)
                     return !job.cancellation.isSet && !gate.isAborting
                 }
             }
@@ -183,12 +183,15 @@ extension MemoryAnswer {
 
 extension Scheduler {
     /// Filters an image, or puts it off where it may not begin, has to wait for memory or meets a full disk.
-    func filter(_ key: BatchKey, _ image: Int) {
-        let work = Work.filter(key, image: image)
-        guard mayBegin(work) else { return deferred(work) { $0.filterNotAllowed(key, image) } }
+    func filter(_ ticket: Admission.Ticket, _ key: BatchKey, _ image: Int) {
+        switch begin(ticket) {
+        case .unwanted: return
+        case .back: return deferred(ticket) { $0.filterNotAllowed(key, image) }
+        case .goes: break
+        }
         guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
-            endedUndecided(work)
-            return ended(work) { $0.filterNotBegun(key, image) }
+            endedUndecided(ticket.work)
+            return ended(ticket) { $0.filterNotBegun(key, image) }
         }
         statusKeeper.changed(key, self)
         let begin = Clock.nanoseconds
@@ -202,24 +205,24 @@ extension Scheduler {
         }
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
             guard let bytes = postponed else {
-                return ended(work) { $0.filterDeferred(key, image) }
+                return ended(ticket) { $0.filterDeferred(key, image) }
             }
             log.waitsForMemory(job, bytes: bytes)
             // What it waits for may be with one that waits for the disk, and is to be tried in its place.
-            endedUndecided(work)
-            return ended(work) { $0.filterPostponed(key, image, bytes: bytes) }
+            endedUndecided(ticket.work)
+            return ended(ticket) { $0.filterPostponed(key, image, bytes: bytes) }
         }
         if case .failure(let failure) = result, failure.fault != nil {
-            refused(work, failure, batch: job.folders.id)
+            refused(ticket.work, failure, batch: job.folders.id)
             if job.cancellation.isSet {
                 let cancelled = Failure(PictureError(.cancelled, "the batch was cancelled"))
-                return ended(work) { $0.filterEnded(key, image, result: .failure(cancelled)) }
+                return ended(ticket) { $0.filterEnded(key, image, result: .failure(cancelled)) }
             }
             if failure.fault == .full { giveBackSource(of: image, key, job.folders) }
-            return ended(work) { $0.filterDeferred(key, image) }
+            return ended(ticket) { $0.filterDeferred(key, image) }
         }
         log.metrics.ended(.filtering, since: begin)
-        ended(work) { $0.filterEnded(key, image, result: result) }
+        ended(ticket) { $0.filterEnded(key, image, result: result) }
     }
 }
 

@@ -16,7 +16,7 @@ extension Scheduler {
             durably: settings.isDurable)
         do {
             let finding = try recovery.prepare(folders)
-            storage.well()
+            storage.writeSucceeded()
             switch finding {
             case .unfinished(let prepared): return advance { $0.prepared(key, prepared) }
             case .rejected(let status, _): log.rejected(status)
@@ -25,12 +25,12 @@ extension Scheduler {
             }
         } catch  where error.errno == .canceled {
             // The daemon stops, and the next start reads it.
-            return storage.undecided()
+            return storage.probeInconclusive()
         } catch  where error.fault != nil {
-            storage.troubled(error, batch: folders.id)
+            storage.writeRefused(error, batch: folders.id)
             return waitForStorage(key, folders)
         } catch {
-            storage.undecided()
+            storage.probeInconclusive()
             log.storageFailed(error, batch: folders.id)
         }
         advance { board in

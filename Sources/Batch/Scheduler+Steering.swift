@@ -87,7 +87,7 @@ extension Scheduler {
                 try folders.amendStatus(change)
             }
         } catch  where error.fault != nil {
-            storage.troubled(error, batch: folders.id)
+            storage.writeRefused(error, batch: folders.id)
             preparation.asyncAfter(deadline: .now() + 5) { [self] in
                 // Whoever is steered or goes on meanwhile writes a status of its own.
                 guard board.withLock({ $0.steering(of: folders.id) }) == steering else { return }
@@ -125,7 +125,7 @@ extension Scheduler {
                     log.storageFailed(error, batch: id)
                     return answered(.unusable(error.message))
                 }
-                storage.troubled(error, batch: id)
+                storage.writeRefused(error, batch: id)
                 preparation.asyncAfter(deadline: .now() + 5) { [self] in
                     reopen(id, steering, answered: answered)
                 }

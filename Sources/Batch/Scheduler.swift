@@ -9,7 +9,7 @@ import Synchronization
 /// Turns the board's wishes into operations on the downloads queue and the filters' queues, and reports back to it.
 ///
 /// Who owns what: the board, under its lock, owns the state; the queues own their operations until they
-/// end; `operations` lets a cancellation find them by their work. An operation holds no other one: a
+/// end; `operations` lets a cancellation find them by their tickets. An operation holds no other one: a
 /// download's end makes the board ask for the filter, so no operation depends on another and none is
 /// looked at before it can run.
 package final class Scheduler: Sendable {
@@ -24,18 +24,13 @@ package final class Scheduler: Sendable {
     let engine: TransferEngine
     /// Whether the spool takes writes.
     package let storage: StorageGuard
-    let waits = Mutex(StorageWaits())
     /// nil where nothing is kept; then each source is fetched for itself.
     package let cache: CacheStore?
-    let flights = Mutex(Flights())
-    /// Which downloads may be in the queue.
-    package let hosts: Mutex<DownloadTurns>
-    /// Which filters may be in the queues.
-    let turns: Mutex<FilterTurns>
     let board: Mutex<Board>
     private let currentSettings: Mutex<BatchSettings>
-    private let operations = Mutex<[Work: Operation]>([:])
+    private let operations = Mutex<[Admission.Ticket: Operation]>([:])
     private let downloads = OperationQueue()
+    private let localLooks = OperationQueue()
     private let filters = FilterLanes()
     let publisher: Publisher
     let statusKeeper: StatusKeeper
@@ -65,8 +60,6 @@ package final class Scheduler: Sendable {
         self.log = log
         self.engine = engine
         board = Mutex(Board(settings))
-        hosts = Mutex(DownloadTurns(limits: settings.downloadLimits))
-        turns = Mutex(FilterTurns(places: settings.filterPlaces))
         currentSettings = Mutex(settings)
         storage = StorageGuard(log: log)
         publisher = Publisher(durably: settings.isDurable, storage: storage, log: log)
@@ -77,6 +70,8 @@ package final class Scheduler: Sendable {
         // A queue's quality of service decides its threads' niceness only if it is set before its first
         // use. They differ, so that waiting for the network never takes the filters' threads away.
         downloads.qualityOfService = .utility
+        localLooks.name = "darkroom.local"
+        localLooks.qualityOfService = .utility
         setWidths(settings)
         queueWatch.add(publisher.queue, "the publisher")
         queueWatch.add(statusKeeper.queue, "the writer of status files")
@@ -95,19 +90,22 @@ package final class Scheduler: Sendable {
         cache?.setLimit(settings.cacheBytes)
         setWidths(settings)
         advance { $0.setMemory(limit: settings.memory, places: settings.filterPlaces) }
-        takeTurns()
         statusKeeper.setInterval(settings.statusInterval)
     }
 
     private func setWidths(_ settings: BatchSettings) {
         downloads.maxConcurrentOperationCount = settings.downloadConcurrency
-        board.withLock { board in
+        localLooks.maxConcurrentOperationCount = settings.downloadConcurrency
+        let keyOfSource = cacheKeys(settings)
+        advance { board in
             board.saturation = settings.saturation
             board.window = settings.window
             board.backOff = settings.backOff
+            board.cacheKey = keyOfSource
+            let outcome = board.admission.setLimits(
+                downloads: settings.downloadLimits, filters: settings.filterPlaces)
+            return board.follow(outcome)
         }
-        turns.withLock { $0.places = settings.filterPlaces }
-        setDownloadLimits(settings.downloadLimits)
     }
 
     // MARK: Batches
@@ -151,13 +149,23 @@ package final class Scheduler: Sendable {
     package var publishingCount: Int { publisher.pendingCount }
 
     /// Hosts that have asked to be left alone.
-    package var pausedHostCount: Int { hosts.withLock { $0.pausedCount(now: Clock.nanoseconds) } }
+    package var pausedHostCount: Int {
+        board.withLock { $0.admission.downloads.pausedCount(now: Clock.nanoseconds) }
+    }
+
+    /// Downloads whose hosts take no more at the moment.
+    package var waitingForHostCount: Int {
+        board.withLock { $0.admission.downloads.waitingForHostCount }
+    }
 
     /// How many operations the queues hold, those that run included, and images that wait to be published.
     package var queueLengths: [(name: String, length: Int)] {
-        [
-            ("downloads", downloads.operationCount + hosts.withLock(\.waitingForPlaceCount)),
-            ("filters", turns.withLock(\.count)),
+        let (waiting, filters) = board.withLock {
+            ($0.admission.waitingForPlaceCount, $0.admission.filters.count)
+        }
+        return [
+            ("downloads", downloads.operationCount + localLooks.operationCount + waiting),
+            ("filters", filters),
             ("publisher", publisher.pendingCount),
         ]
     }
@@ -170,6 +178,7 @@ package final class Scheduler: Sendable {
     package func suspend() {
         gate.setSuspended(true)
         downloads.isSuspended = true
+        localLooks.isSuspended = true
         filters.setSuspended(true)
         suspensionChanged()
     }
@@ -180,6 +189,7 @@ package final class Scheduler: Sendable {
         suspensionChanged()
         storage.tryAgain()
         downloads.isSuspended = false
+        localLooks.isSuspended = false
         filters.setSuspended(false)
         advance { _ in [] }
     }
@@ -187,6 +197,7 @@ package final class Scheduler: Sendable {
     /// Lets nothing new begin until the end.
     package func close() {
         downloads.isSuspended = true
+        localLooks.isSuspended = true
         filters.setSuspended(true)
         gate.stop()
         stopped.set()
@@ -242,47 +253,45 @@ package final class Scheduler: Sendable {
         recorded: @escaping @Sendable (Steering) -> Void = { _ in },
         _ change: (inout Board) -> [Effect]
     ) {
-        var effects = board.withLock { board in
-            change(&board) + admit(&board)
-        }
-        while !effects.isEmpty {
-            var hasRoom = false
-            for effect in effects where !perform(effect, recorded) { hasRoom = true }
-            effects = hasRoom ? board.withLock { admit(&$0) } : []
-        }
+        settle(recorded: recorded, change)
         progressed()
         listeners.withLock { $0 }.room()
     }
 
-    /// Gives out the places that are free, where anything may begin.
-    private func admit(_ board: inout Board) -> [Effect] {
-        gate.mayStart && storage.mayWork ? board.admit() : []
+    /// Changes the board, and does what follows.
+    func settle(
+        recorded: @escaping @Sendable (Steering) -> Void = { _ in },
+        _ change: (inout Board) -> [Effect]
+    ) {
+        let effects = board.withLock { board in
+            board.admission.isStorageWorking = storage.mayWork
+            let wanted = change(&board)
+            return board.settle(wanted, admits: gate.mayStart && storage.mayWork)
+        }
+        for effect in effects { perform(effect, recorded) }
     }
 
     package func progressed() { listeners.withLock { $0 }.progress() }
 
     func statusChanged(_ key: BatchKey) { statusKeeper.changed(key, self) }
 
-    /// False where what it is about waits outside the queues, so that others may have its place.
     private func perform(
         _ effect: Effect, _ recorded: @escaping @Sendable (Steering) -> Void
-    ) -> Bool {
+    ) {
         switch effect {
         case .begun(let beginning):
             log.begun(beginning)
-        case .enqueue(let work, let priority, let quality):
-            return enqueue(work, priority, quality)
+        case .enqueue, .cancel:
+            // The admission has settled it.
+            break
         case .enqueueLater(let work, _, _, let retry):
             enqueueLater(work, retry)
-        case .cancel(let work):
-            // One that has not begun is never heard of again, so it is let go of here.
-            operations.withLock { $0.removeValue(forKey: work) }?.cancel()
-            waits.withLock { $0.remove(work) }
-            leavePlace(work, waiting: true)
-            turns.withLock { $0.remove(work) }
-            takeTurns()
-            leaveFlight(work)
-            endedUndecided(work)
+        case .start(let start):
+            self.start(start)
+        case .stop(let ticket):
+            operations.withLock { $0.removeValue(forKey: ticket) }?.cancel()
+        case .storageUndecided:
+            storage.probeInconclusive()
         case .record(let key, let folders, let index, let status, let step):
             record(key, folders, index, status, step)
         case .endAgain(let key, let index, let image):
@@ -319,7 +328,6 @@ package final class Scheduler: Sendable {
                 statusKeeper.finish(key, self)
             }
         }
-        return true
     }
 
     private func record(
@@ -361,70 +369,50 @@ package final class Scheduler: Sendable {
 
     // MARK: Operations
 
-    /// Puts an operation for the work into its queue. False where it waits outside the queues, for its turn, for its host
-    /// or for another download of the same URL.
-    @discardableResult
-    func enqueue(
-        _ work: Work, _ priority: Priority, _ quality: QualityOfServiceName
-    ) -> Bool {
-        let item = StorageWaits.Item(work: work, priority: priority, quality: quality)
-        guard enterFlight(item) else { return false }
-        guard storageAllows(work) else {
-            waitForStorage(work, priority, quality)
-            return true
+    /// Makes an operation, and puts it into its queue.
+    private func start(_ start: Admission.Start) {
+        let ticket = start.ticket
+        switch ticket.work {
+        case .download(let key, let source):
+            guard let text = start.text else { return }
+            let queue = start.isLocal ? localLooks : downloads
+            queue.addOperation(
+                prepared(downloadOperation(ticket, key, source, text), for: start))
+        case .filter(let key, let image):
+            guard let lane = start.lane else { return }
+            let operation = BlockOperation { [self] in filter(ticket, key, image) }
+            filters.add(prepared(operation, for: start), to: lane)
         }
-        guard takePlace(item) else { return false }
-        if case .filter(let key, let image) = work {
-            takeTurn(item, key, image)
-        } else {
-            start(item)
-        }
-        return true
     }
 
-    private func takeTurn(_ item: FilterTurns.Item, _ key: BatchKey, _ image: Int) {
-        let (isGranted, owner) = board.withLock {
-            ($0.memory.holds($0.ticket(key, image)), $0.owner(of: key))
-        }
-        let atOnce = isGranted || !storage.mayWork
-        turns.withLock { $0.add(item, owner: owner, atOnce: atOnce) }.forEach(start)
-    }
-
-    /// Has filters begin where there are places for them.
-    private func takeTurns() { turns.withLock { $0.take() }.forEach(start) }
-
-    /// Puts a download into its queue that nothing keeps from it.
-    func start(_ item: StorageWaits.Item) {
-        guard case .download(let key, let source) = item.work else { return }
-        guard let text = board.withLock({ $0.sourceText(key, source) }) else {
-            leaveFlight(item.work)
-            return leavePlace(item.work)
-        }
-        downloads.addOperation(prepared(downloadOperation(key, source, text), for: item))
-    }
-
-    /// Puts a filter into its queue.
-    private func start(_ turn: FilterTurns.Turn) {
-        guard case .filter(let key, let image) = turn.item.work else { return }
-        let operation = BlockOperation { [self] in filter(key, image) }
-        filters.add(prepared(operation, for: turn.item), to: turn.lane)
-    }
-
-    private func prepared(_ operation: Operation, for item: StorageWaits.Item) -> Operation {
-        operation.name = item.work.name
-        operation.queuePriority = item.priority.queuePriority
-        operation.qualityOfService = item.quality.qualityOfService
-        operations.withLock { $0[item.work] = operation }
+    private func prepared(_ operation: Operation, for start: Admission.Start) -> Operation {
+        operation.name = start.request.work.name
+        operation.queuePriority = start.request.priority.queuePriority
+        operation.qualityOfService = start.request.quality.qualityOfService
+        operations.withLock { $0[start.ticket] = operation }
         return operation
     }
 
-    /// Something begins to run; false where it must not, for the queues were suspended in between or the spool
-    /// takes no writes.
-    func mayBegin(_ work: Work) -> Bool {
-        guard gate.mayStart, storageAllows(work) else { return false }
-        running.enter()
-        runningOperations.add(1, ordering: .relaxed)
-        return true
+    /// An operation's thread has come: whether it may do its work. Not where the queues were suspended in between or the
+    /// spool takes no writes.
+    ///
+    /// - Parameter key: of a download, what it is kept by; nil where nothing is.
+    func begin(_ ticket: Admission.Ticket, key: CacheKey? = nil) -> Admission.Beginning {
+        guard gate.mayStart else { return .back }
+        var beginning = Admission.Beginning.unwanted
+        settle { board in
+            let effects: [Effect]
+            (beginning, effects) = board.begin(ticket, key: key)
+            return effects
+        }
+        switch beginning {
+        case .unwanted: operations.withLock { $0[ticket] = nil }
+        case .back: break
+        case .goes:
+            running.enter()
+            runningOperations.add(1, ordering: .relaxed)
+        }
+        return beginning
     }
 
     /// Begins a download; nil where it is not wanted any more.
@@ -439,29 +427,18 @@ package final class Scheduler: Sendable {
     ///
     /// - Parameter isShared: of a download, whether others can copy from the cache what it has fetched.
     func ended(
-        _ work: Work, isShared: Bool = false, _ change: (inout Board) -> [Effect]
+        _ ticket: Admission.Ticket, isShared: Bool = false, _ change: (inout Board) -> [Effect]
     ) {
-        operations.withLock { $0[work] = nil }
-        if case .download = work { FaultPoint.downloadEnded.pass() }
-        leave(work, isShared: isShared, change)
+        operations.withLock { $0[ticket] = nil }
+        if case .download = ticket.work { FaultPoint.downloadEnded.pass() }
+        advance { $0.left(ticket, isShared: isShared, change) }
         runningOperations.subtract(1, ordering: .relaxed)
         running.leave()
     }
 
     /// What was not allowed to begin goes back to the board.
-    func deferred(_ work: Work, _ change: (inout Board) -> [Effect]) {
-        operations.withLock { $0[work] = nil }
-        leave(work, isShared: false, change)
-    }
-
-    private func leave(
-        _ work: Work, isShared: Bool, _ change: (inout Board) -> [Effect]
-    ) {
-        leavePlace(work)
-        // Before the board hears of it, for it may want the same work done again at once.
-        turns.withLock { $0.leave(work) }
-        advanceFlight(work, isShared: isShared, change)
-        // After it, for who comes next may need the memory that the board gives back.
-        takeTurns()
+    func deferred(_ ticket: Admission.Ticket, _ change: (inout Board) -> [Effect]) {
+        operations.withLock { $0[ticket] = nil }
+        advance { $0.left(ticket, isShared: false, change) }
     }
 }

@@ -198,7 +198,7 @@ final class StatusKeeper: Sendable {
         }
         if error.fault != nil {
             // While the storage waits, this is no news, and the status of why is tried all the same.
-            if storage.mayWork { storage.troubled(error, batch: folders.id) }
+            if storage.mayWork { storage.writeRefused(error, batch: folders.id) }
         } else {
             log.storageFailed(error, batch: folders.id)
         }
@@ -259,7 +259,7 @@ final class StatusKeeper: Sendable {
             count += 1
             isWell = finish(ending)
         }
-        if count > 0, isWell { storage.well() }
+        if count > 0, isWell { storage.writeSucceeded() }
     }
 
     private func takeEnding() -> Ending? {
@@ -289,7 +289,7 @@ final class StatusKeeper: Sendable {
         } catch  where error.errno == .canceled {
             return true
         } catch  where error.fault != nil || error.errno == .ioError {
-            storage.troubled(error, batch: folders.id)
+            storage.writeRefused(error, batch: folders.id)
             keep(ending)
             return false
         } catch {

@@ -66,7 +66,7 @@ struct StorageCondition {
     }
 
     /// A write was refused. `time` is now as people write it, `now` in nanoseconds.
-    mutating func troubled(_ failure: Failure, now: UInt64, time: String) -> Notice? {
+    mutating func writeRefused(_ failure: Failure, now: UInt64, time: String) -> Notice? {
         if failure.fault == .lasting, phase != .failed {
             trouble = Trouble(failure: failure, since: trouble?.since ?? time)
             phase = .failed
@@ -94,14 +94,14 @@ struct StorageCondition {
     }
 
     /// The piece of work that was let through has ended well, or there was none to try.
-    mutating func well(now: UInt64) {
+    mutating func writeSucceeded(now: UInt64) {
         guard case .trying = phase else { return }
         delay = max(delay / 2, Self.firstDelay)
         phase = .settling(until: now + Self.settleTime)
     }
 
     /// The piece of work that was let through has ended without showing whether writes are taken.
-    mutating func undecided(now: UInt64) {
+    mutating func probeInconclusive(now: UInt64) {
         guard case .trying = phase else { return }
         phase = .waiting(until: now)
     }

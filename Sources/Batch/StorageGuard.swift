@@ -7,7 +7,7 @@ import SystemPackage
 /// Who waits while the spool takes no writes.
 package protocol StorageClient: AnyObject, Sendable {
     /// Lets one piece of the work that waits go, and says so; false where none waits. Its end is told to the
-    /// guard by `troubled`, `well` or `undecided`.
+    /// guard by `writeRefused`, `writeSucceeded` or `probeInconclusive`.
     func tryStorage() -> Bool
     /// Whether the spool takes writes has changed, or why it does not.
     func storageChanged()
@@ -71,29 +71,29 @@ package final class StorageGuard: Sendable {
     // MARK: What is told
 
     /// A write into the spool was refused.
-    package func troubled(_ failure: Failure, batch: String? = nil) {
-        change(batch) { $0.troubled(failure, now: Clock.nanoseconds, time: Clock.timestamp) }
+    package func writeRefused(_ failure: Failure, batch: String? = nil) {
+        change(batch) { $0.writeRefused(failure, now: Clock.nanoseconds, time: Clock.timestamp) }
     }
 
     /// One of the spool's own files was refused: whatever the cause, the spool is not in order.
-    package func troubled(_ error: FileError, batch: String? = nil) {
+    package func writeRefused(_ error: FileError, batch: String? = nil) {
         var failure = Failure(error)
         if failure.fault == nil { failure.fault = error.errno == .ioError ? .lasting : .scarce }
-        troubled(failure, batch: batch)
+        writeRefused(failure, batch: batch)
     }
 
     /// What was tried has ended well.
-    package func well() {
+    package func writeSucceeded() {
         change { condition in
-            condition.well(now: Clock.nanoseconds)
+            condition.writeSucceeded(now: Clock.nanoseconds)
             return nil
         }
     }
 
     /// What was tried has ended before it came to any write.
-    package func undecided() {
+    package func probeInconclusive() {
         change { condition in
-            condition.undecided(now: Clock.nanoseconds)
+            condition.probeInconclusive(now: Clock.nanoseconds)
             return nil
         }
     }
@@ -106,7 +106,7 @@ package final class StorageGuard: Sendable {
         }
     }
 
-    /// Tries nothing any more: what waits is left to the next start.
+    /// DownloadAttempts nothing any more: what waits is left to the next start.
     func stop() { state.withLock { $0.isStopped = true } }
 
     // MARK: What follows
@@ -165,7 +165,7 @@ package final class StorageGuard: Sendable {
         }
         guard isTrying else { return }
         // With nothing to try, nothing is in the way.
-        if !clients.contains(where: { $0.tryStorage() }) { well() }
+        if !clients.contains(where: { $0.tryStorage() }) { writeSucceeded() }
     }
 
     private var clients: [any StorageClient] {

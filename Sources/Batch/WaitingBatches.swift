@@ -27,6 +27,8 @@ package struct WaitingBatches {
     private var total = Counts()
     /// None is empty.
     private var ofOwner: [Owner: Counts] = [:]
+    /// How many of them have any that wait.
+    private var waitingOwners = 0
 
     var isEmpty: Bool { batches.isEmpty }
     /// Those that are not held.
@@ -56,13 +58,16 @@ package struct WaitingBatches {
     private mutating func add(_ change: Int, _ batch: Board.Waiting?) {
         guard let batch else { return }
         total.add(change, batch)
-        ofOwner[batch.uid, default: Counts()].add(change, batch)
-        if ofOwner[batch.uid]?.isEmpty == true { ofOwner[batch.uid] = nil }
+        var own = ofOwner[batch.uid] ?? Counts()
+        waitingOwners -= own.waiting > 0 ? 1 : 0
+        own.add(change, batch)
+        waitingOwners += own.waiting > 0 ? 1 : 0
+        ofOwner[batch.uid] = own.isEmpty ? nil : own
     }
 
     /// What keeps a further batch of this owner out; nil for nothing. An owner of whom none waits is not kept out by
-    /// those who have taken all the room there is; together they are never more than twice the limit. What is held
-    /// takes nobody's room, and is bounded for each owner, for it may be released.
+    /// those who have taken all the room there is: there is as much again, and more, whatever they have released, as long as
+    /// fewer owners than the limit have any. What is held takes nobody's room, and is bounded for each owner, for it may be released.
     ///
     /// - Parameter coming: how many are about to be added.
     func crowd(of owner: Owner, limit: Int, coming: Int = 0) -> Crowd? {
@@ -70,6 +75,7 @@ package struct WaitingBatches {
         if own.held >= limit { return .held }
         let count = total.waiting + coming
         let isFirst = own.waiting + coming == 0
-        return count < (isFirst ? 2 * limit : limit) ? nil : .waiting
+        let hasRoom = count < limit || isFirst && (count < 2 * limit || waitingOwners < limit)
+        return hasRoom ? nil : .waiting
     }
 }

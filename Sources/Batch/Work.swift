@@ -15,6 +15,13 @@ package enum Work: Hashable, Sendable {
     }
 }
 
+/// A piece of work that is wanted, and its standing among others.
+struct WorkRequest: Sendable, Equatable {
+    let work: Work
+    let priority: Priority
+    let quality: QualityOfServiceName
+}
+
 /// The steps of an image, in their order.
 package enum Step: String, Sendable {
     /// It waited for another image.
@@ -46,15 +53,21 @@ struct Level: Equatable {
 }
 
 /// What the board wants done, by whoever called it and after its lock is free.
-package enum Effect: Sendable {
+enum Effect: Sendable {
     /// Tell that the first of a batch's images has been given a place.
     case begun(BatchBeginning)
-    /// Put an operation for this work into its queue.
+    /// This work is to be done when nothing keeps it: the admission settles it under the board's lock.
     case enqueue(Work, Priority, QualityOfServiceName)
     /// The same, after a while.
     case enqueueLater(Work, Priority, QualityOfServiceName, Retry)
-    /// Cancel the work's operation.
+    /// This work is not to be done any more: likewise.
     case cancel(Work)
+    /// Make an operation, and put it into its queue.
+    case start(Admission.Start)
+    /// Cancel an operation.
+    case stop(Admission.Ticket)
+    /// What was to try the disk will not come to it soon.
+    case storageUndecided
     /// Journal how an image ended, at which step, and publish its output if it has one.
     case record(BatchKey, BatchFolders, index: Int, ImageStatus, Step)
     /// An image that was filtered again for others has ended so: nothing of that is recorded.

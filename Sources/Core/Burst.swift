@@ -93,7 +93,7 @@ struct Burst: Sendable {
 /// What has been told of each batch in work, so that a large one is not told of image by image.
 ///
 /// A value without clocks, as above.
-package struct Stories: Sendable {
+package struct ProgressThrottle: Sendable {
     /// Failed images of one batch told one by one.
     package static let failures = 20
     /// Between two words on a batch's progress, in nanoseconds; a batch that takes less has none.

@@ -44,9 +44,9 @@ package struct ByteString: Hashable, Comparable, Sendable {
     package var isEmpty: Bool { utf8.isEmpty }
 
     /// The same with A to Z in small letters, and no others.
-    package var smallLetters: ByteString {
-        guard utf8.contains(where: { $0.smallLetter != $0 }) else { return self }
-        return ByteString(decoding: utf8.map(\.smallLetter))
+    package var asciiLowercased: ByteString {
+        guard utf8.contains(where: { $0.asciiLowercased != $0 }) else { return self }
+        return ByteString(decoding: utf8.map(\.asciiLowercased))
     }
 
     package func hasPrefix(_ beginning: ByteString) -> Bool {
@@ -106,7 +106,7 @@ extension ByteString: Codable {
 
 extension UInt8 {
     /// A to Z in small letters, any other byte as it is.
-    package var smallLetter: UInt8 {
+    package var asciiLowercased: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 }

@@ -38,7 +38,7 @@ package enum DecodeFault {
         return Plan(name: String(name), kind: kind)
     }
 
-    /// The record of the picture whose helpers are struck, see `Attempts`.
+    /// The record of the picture whose helpers are struck, see `CrashRecords`.
     private static let helped = Atomic(-1)
 
     /// An image begins to be decoded by this thread.

@@ -21,7 +21,7 @@ package struct EventLog: Sendable {
     final class Flow: Sendable {
         /// Those that went less well are not drowned by those that went well.
         let bursts = Mutex<[Event: [Logger.Level: Burst]]>([:])
-        let stories = Mutex(Stories())
+        let stories = Mutex(ProgressThrottle())
     }
 
     package typealias Fields = [EventField: String]
@@ -107,7 +107,9 @@ package struct EventLog: Sendable {
     }
 
     /// What has been told of the batches in work.
-    package func withStories<Value>(_ body: (inout Stories, _ now: UInt64) -> Value) -> Value {
+    package func withStories<Value>(_ body: (inout ProgressThrottle, _ now: UInt64) -> Value)
+        -> Value
+    {
         flow.stories.withLock { body(&$0, Clock.nanoseconds) }
     }
 }

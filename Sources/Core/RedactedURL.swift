@@ -68,7 +68,7 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         let rest = source.dropFirst(scheme + 1)
         guard let first = rest.first, isSlash(first) else { return nil }
         // The third slash of `file:///path` begins the path, not another empty authority.
-        let isFile = ByteString(Substring(source.prefix(scheme))).smallLetters == "file"
+        let isFile = ByteString(Substring(source.prefix(scheme))).asciiLowercased == "file"
         let slashes = isFile ? rest.prefix(2) : rest
         return slashes.firstIndex { !isSlash($0) } ?? slashes.endIndex
     }

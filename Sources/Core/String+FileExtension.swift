@@ -9,7 +9,7 @@ extension String {
 
     /// Whether the text ends in `ending`, which is of small ASCII letters and signs, in any case.
     package func hasEnding(_ ending: String) -> Bool {
-        utf8.suffix(ending.utf8.count).lazy.map(\.smallLetter).elementsEqual(ending.utf8)
+        utf8.suffix(ending.utf8.count).lazy.map(\.asciiLowercased).elementsEqual(ending.utf8)
     }
 
     /// The text without so many bytes at its end, which must be whole scalars.

@@ -302,7 +302,7 @@ package final class Daemon: @unchecked Sendable {
     /// only that `control` turns.
     private func watch(_ interval: Double) {
         let now = Clock.nanoseconds
-        Attempts.daemonTurns(every: interval / 3)
+        CrashRecords.daemonTurns(every: interval / 3)
         let still = scheduler.still(now: now) + [engineTurns.still(engine.turns, now: now)]
         let stuck = still.filter { $0.isStuck(interval: interval) }
         for still in stuck where self.stuck.insert(still.work).inserted { log.stuck(still) }

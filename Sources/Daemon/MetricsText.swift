@@ -33,7 +33,7 @@ extension MetricsMoment {
             isPaused: scheduler.gate.isSuspended, summary: scheduler.summary,
             running: scheduler.runningCount, storage: scheduler.storage.report,
             cache: scheduler.cache?.summary ?? (0, 0), queues: scheduler.queueLengths,
-            waitingForHost: scheduler.hosts.withLock { $0.waitingForHostCount })
+            waitingForHost: scheduler.waitingForHostCount)
     }
 }
 
@@ -110,7 +110,7 @@ struct MetricsText {
             metrics.retries)
         family(
             "darkroom_download_failures_total", .counter,
-            "Tries to download that failed, by the error's code.")
+            "DownloadAttempts to download that failed, by the error's code.")
         for (code, count) in metrics.downloadFailures.all.sorted(by: { $0.key < $1.key }) {
             sample("darkroom_download_failures_total", [("code", code)], count)
         }

@@ -16,7 +16,7 @@ package struct CacheKey: Sendable, Hashable {
         var digest = SHA256Digest()
         Self.add(url.requested.utf8, to: &digest)
         for header in headers {
-            Self.add(ByteString(header.name).smallLetters.utf8, to: &digest)
+            Self.add(ByteString(header.name).asciiLowercased.utf8, to: &digest)
             Self.add(header.value.utf8, to: &digest)
         }
         self.init(bytes: digest.bytes())

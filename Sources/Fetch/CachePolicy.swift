@@ -113,7 +113,7 @@ extension CacheRecord.Freshness {
         let control = answer.cacheControl
         self.init(
             lifetime: control.sharedMaxAge ?? control.maxAge, expires: answer.expires?.seconds,
-            date: answer.date?.seconds, isAskedAgain: control.noCache)
+            date: answer.date?.seconds, requiresRevalidation: control.noCache)
     }
 
     /// Takes over the fields that a confirmation has; each replaces the one of before.
@@ -121,7 +121,7 @@ extension CacheRecord.Freshness {
         let new = CacheRecord.Freshness(answer)
         if answer.cacheControl != CacheControl() {
             lifetime = new.lifetime
-            isAskedAgain = new.isAskedAgain
+            requiresRevalidation = new.requiresRevalidation
         }
         expires = new.expires ?? expires
         date = new.date ?? date
@@ -131,7 +131,7 @@ extension CacheRecord.Freshness {
     ///
     /// - Parameter received: stands in for a missing `Date`.
     func lifetime(since received: Int) -> Int? {
-        if isAskedAgain { return nil }
+        if requiresRevalidation { return nil }
         if let lifetime { return lifetime }
         return expires.map { $0.saturatingSubtract(date ?? received) }
     }

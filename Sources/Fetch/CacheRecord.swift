@@ -27,15 +27,22 @@ package struct CacheRecord: Sendable, Equatable, Codable {
         package var expires: Int?
         package var date: Int?
         /// `no-cache`: it is asked again each time.
-        package var isAskedAgain = false
+        package var requiresRevalidation = false
+
+        /// As entries of former versions have them.
+        private enum CodingKeys: String, CodingKey {
+            case lifetime, expires, date
+            case requiresRevalidation = "isAskedAgain"
+        }
 
         package init(
-            lifetime: Int? = nil, expires: Int? = nil, date: Int? = nil, isAskedAgain: Bool = false
+            lifetime: Int? = nil, expires: Int? = nil, date: Int? = nil,
+            requiresRevalidation: Bool = false
         ) {
             self.lifetime = lifetime
             self.expires = expires
             self.date = date
-            self.isAskedAgain = isAskedAgain
+            self.requiresRevalidation = requiresRevalidation
         }
     }
 

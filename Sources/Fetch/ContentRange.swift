@@ -17,7 +17,7 @@ package struct ContentRange: Sendable, Hashable {
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count <= 80 else { return nil }
         let value = HTTPField.trimmed(Array(bytes)[...])
-        guard value.prefix(5).map(HTTPField.smallLetter) == Array("bytes".utf8),
+        guard value.prefix(5).map(HTTPField.asciiLowercased) == Array("bytes".utf8),
             let blank = value.dropFirst(5).first, HTTPField.isBlank(blank)
         else { return nil }
         let parts = HTTPField.trimmed(value.dropFirst(5))

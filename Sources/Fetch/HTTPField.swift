@@ -57,11 +57,11 @@ enum HTTPField {
     /// A token in small letters; nil for what is none.
     static func token(_ bytes: ArraySlice<UInt8>) -> ByteString? {
         guard !bytes.isEmpty, bytes.allSatisfy(isToken) else { return nil }
-        return ByteString(decoding: bytes.map(smallLetter))
+        return ByteString(decoding: bytes.map(asciiLowercased))
     }
 
-    static func smallLetter(_ byte: UInt8) -> UInt8 {
-        byte.smallLetter
+    static func asciiLowercased(_ byte: UInt8) -> UInt8 {
+        byte.asciiLowercased
     }
 
     /// The text of a value of at most `limit` bytes; nil for a longer one and for one that holds control

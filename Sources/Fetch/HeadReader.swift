@@ -58,7 +58,7 @@ struct HeadReader {
         if let value = Self.value(of: "location", in: line) {
             take(location: value)
         } else if let value = Self.value(of: "transfer-encoding", in: line) {
-            let name = value.map(HTTPField.smallLetter)
+            let name = value.map(HTTPField.asciiLowercased)
             isTransferCoded = isTransferCoded || isChunked || !name.elementsEqual("chunked".utf8)
             isChunked = true
         } else {
@@ -90,7 +90,9 @@ struct HeadReader {
         let count = name.utf8CodeUnitCount
         guard line.count > count, line[count] == UInt8(ascii: ":") else { return nil }
         let letters = UnsafeBufferPointer(start: name.utf8Start, count: count)
-        guard zip(line, letters).allSatisfy({ HTTPField.smallLetter($0) == $1 }) else { return nil }
+        guard zip(line, letters).allSatisfy({ HTTPField.asciiLowercased($0) == $1 }) else {
+            return nil
+        }
         let rest = line[(count + 1)...].filter { $0 != 0x0D && $0 != 0x0A }
         return HTTPField.trimmed(rest[...])
     }

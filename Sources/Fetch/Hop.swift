@@ -22,7 +22,7 @@ struct Hop {
     init(
         following location: ByteString, from previous: Hop, first: Hop, rules: FetchRules
     ) throws(FetchError) {
-        let scheme = RedactedURL.scheme(of: location.string)?.smallLetters
+        let scheme = RedactedURL.scheme(of: location.string)?.asciiLowercased
         guard scheme == nil || scheme == "http" || scheme == "https" else {
             throw FetchError(
                 .unsupportedScheme, "the server redirects to a scheme other than http and https")
@@ -56,10 +56,10 @@ struct Hop {
         var fields: [(name: String, value: String)] = []
         for header in headers.headers(for: origin) {
             // What a manifest says for this one picture goes before what holds for the whole origin.
-            if ByteString(header.name).smallLetters == "authorization", url.hasUser { continue }
+            if ByteString(header.name).asciiLowercased == "authorization", url.hasUser { continue }
             fields.append(header)
         }
-        if !fields.contains(where: { ByteString($0.name).smallLetters == "accept" }) {
+        if !fields.contains(where: { ByteString($0.name).asciiLowercased == "accept" }) {
             fields.append(("Accept", "image/png, image/*;q=0.8, */*;q=0.1"))
         }
         if let resume {

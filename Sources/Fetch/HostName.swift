@@ -20,7 +20,7 @@ package enum HostName: Sendable, Hashable, CustomStringConvertible {
             self = .address(address)
         } else {
             // Of ASCII only: names in other letters are not compared.
-            self = .name(ByteString(text).smallLetters)
+            self = .name(ByteString(text).asciiLowercased)
         }
     }
 

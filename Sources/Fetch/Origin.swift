@@ -9,7 +9,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// `port` nil is the scheme's own. The host as libcurl's URL parser gives it.
     package init(scheme: String, host: ByteString, port: Int? = nil) {
-        let scheme = ByteString(scheme).smallLetters.string
+        let scheme = ByteString(scheme).asciiLowercased.string
         self.scheme = scheme
         self.host = HostName(host)
         self.port = port ?? Self.standardPort(scheme)

@@ -16,8 +16,8 @@ package struct OriginHeaders: Sendable, Equatable {
             guard !name.isEmpty, name.utf8.allSatisfy(HTTPField.isToken) else {
                 throw Problem(message: "a header's name has letters, digits and hyphens only")
             }
-            guard !Self.reserved.contains(ByteString(name).smallLetters),
-                !ByteString(name).smallLetters.hasPrefix("proxy-")
+            guard !Self.reserved.contains(ByteString(name).asciiLowercased),
+                !ByteString(name).asciiLowercased.hasPrefix("proxy-")
             else { throw Problem(message: "\(name) is set by the transfer itself") }
             guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw Problem(message: "\(name): a value has no line ends and control characters")

@@ -116,7 +116,7 @@ package struct OriginHeadersFile {
                     return complain(nameNode, "\(origin): a header's value must be a text")
                 }
                 let header = try OriginHeaders.Header(name: name, value: text)
-                guard known.insert(ByteString(name).smallLetters).inserted else {
+                guard known.insert(ByteString(name).asciiLowercased).inserted else {
                     return complain(nameNode, "\(origin): \(name) comes twice")
                 }
                 table[origin, default: []].append(header)

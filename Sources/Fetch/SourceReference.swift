@@ -19,7 +19,7 @@ package enum SourceReference: Sendable, Hashable {
             self = .local(path: source.string)
             return
         }
-        switch scheme.smallLetters {
+        switch scheme.asciiLowercased {
         case "http", "https": self = .remote(try RemoteURL(source))
         case "file": self = .local(path: try Self.path(ofFileURL: source, shown: shown))
         default:
@@ -38,7 +38,7 @@ package enum SourceReference: Sendable, Hashable {
         if rest.starts(with: "//".utf8) {
             rest = rest.dropFirst(2)
             let host = rest.prefix { $0 != UInt8(ascii: "/") }
-            guard host.isEmpty || ByteString(host).smallLetters == "localhost" else {
+            guard host.isEmpty || ByteString(host).asciiLowercased == "localhost" else {
                 throw FetchError(
                     .badURL, "\(shown): a file: URL names a path of this machine, not of a host")
             }
@@ -112,7 +112,7 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
     package init(_ source: ByteString) throws(FetchError) {
         shown = RedactedURL(source.string)
         let written = RedactedURL.scheme(of: source.string) ?? ""
-        switch written.smallLetters {
+        switch written.asciiLowercased {
         case "http": scheme = "http"
         case "https": scheme = "https"
         default:

@@ -156,7 +156,7 @@ extension FilterForm {
     static func boolean(meantBy node: Document.Node) -> Bool? {
         if let boolean = node.boolean { return boolean }
         guard let text = text(meantBy: node), text.utf8.count <= 5 else { return nil }
-        switch text.smallLetters {
+        switch text.asciiLowercased {
         case "yes", "on", "true", "y", "1": return true
         case "no", "off", "false", "n", "0": return false
         default: return nil
@@ -185,7 +185,7 @@ extension FilterForm {
 
     /// Any value that the parameter takes.
     private static func example(of parameter: FilterParameter) -> FilterArgument {
-        if let standard = parameter.standard { return standard }
+        if let defaultValue = parameter.defaultValue { return defaultValue }
         switch parameter.kind {
         case .number(let range): return .number(max(1, range.lowerBound))
         case .integer: return .integer(100)

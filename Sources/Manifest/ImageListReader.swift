@@ -8,14 +8,14 @@ package struct ImageListReader {
 
     private let limits: ManifestLimits
     /// For what an image does not say itself.
-    private let standard: ImageSettings
+    private let defaultValue: ImageSettings
     package private(set) var drafts: [ImageDraft] = []
     /// Lists that have been read, for the images that share one by an alias.
     private var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
 
-    package init(limits: ManifestLimits, standard: ImageSettings) {
+    package init(limits: ManifestLimits, defaultValue: ImageSettings) {
         self.limits = limits
-        self.standard = standard
+        self.defaultValue = defaultValue
     }
 
     static let keys: [ByteString] = ["name"] + keysBesideName
@@ -62,7 +62,7 @@ package struct ImageListReader {
     private mutating func readItem(
         _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
     ) {
-        var draft = ImageDraft(settings: standard, path: path, place: node.place)
+        var draft = ImageDraft(settings: defaultValue, path: path, place: node.place)
         if let source = node.text {
             draft.source = Self.source(source, node, at: path, &reader)
             drafts.append(draft)
@@ -109,7 +109,7 @@ package struct ImageListReader {
                 reader.repeatedKey(entry, at: inner)
                 continue
             }
-            var draft = ImageDraft(settings: standard, path: inner, place: entry.place)
+            var draft = ImageDraft(settings: defaultValue, path: inner, place: entry.place)
             draft.name = entry.key
             Self.check(entry.key, entry.place, at: inner, &reader)
             if let source = entry.value.text {
@@ -164,11 +164,11 @@ package struct ImageListReader {
         if let autoOrient = map["autoOrient"] {
             draft.settings.autoOrient =
                 reader.boolean(autoOrient, "‘autoOrient’", at: .key(path, "autoOrient"))
-                ?? standard.autoOrient
+                ?? defaultValue.autoOrient
         }
         if let output = map["output"] {
             draft.settings.output = reader.output(
-                output, over: standard.output, at: .key(path, "output"))
+                output, over: defaultValue.output, at: .key(path, "output"))
         }
     }
 

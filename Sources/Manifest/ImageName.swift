@@ -34,7 +34,7 @@ package enum ImageName {
         guard let first = file.utf8.first.map({ $0 | 0x20 }),
             first == UInt8(ascii: "s") || first == UInt8(ascii: "m")
         else { return false }
-        let lowered = file.smallLetters
+        let lowered = file.asciiLowercased
         return lowered == "status.json" || lowered.hasPrefix("manifest.")
     }
 

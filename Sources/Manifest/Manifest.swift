@@ -94,7 +94,7 @@ package enum ManifestFormat: String, Sendable, CaseIterable {
 
     /// nil for a name whose ending is none of `.json`, `.yaml`, `.yml` and `.plist`, in any case.
     package init?(fileName: String) {
-        switch fileName.partsAtLastDot.map({ ByteString($0.ending).smallLetters }) {
+        switch fileName.partsAtLastDot.map({ ByteString($0.ending).asciiLowercased }) {
         case "json": self = .json
         case "yaml", "yml": self = .yaml
         case "plist": self = .plist

@@ -73,7 +73,7 @@ package enum ManifestReader {
         var reader = SchemaReader(notation: format, stop: stop)
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
-                limits: limits, standard: ImageSettings(filters: FilterDrafts(defaultFilters)))
+                limits: limits, defaultValue: ImageSettings(filters: FilterDrafts(defaultFilters)))
             images.read(root, at: .root, sorted: true, with: &reader)
             return Draft(images: images.drafts, problems: reader.problems, format: format)
         }
@@ -92,7 +92,7 @@ package enum ManifestReader {
         let qualityOfService: QualityOfServiceName? = map["qualityOfService"].flatMap {
             reader.word($0, "‘qualityOfService’", at: .key(.root, "qualityOfService"))
         }
-        var images = ImageListReader(limits: limits, standard: settings)
+        var images = ImageListReader(limits: limits, defaultValue: settings)
         if let node = map["images"] {
             images.read(
                 node, at: .key(.root, "images"), sorted: isPropertyList, with: &reader)

@@ -41,7 +41,7 @@ struct MeantNumber {
         default: break
         }
         var numbers: [MeantNumber] = []
-        var rest = Array(text.smallLetters.utf8)[...]
+        var rest = Array(text.asciiLowercased.utf8)[...]
         rest.dropSpaces()
         while !rest.isEmpty {
             guard let value = rest.takeNumber() else { return [] }

@@ -23,14 +23,14 @@ extension SchemaReader {
     /// An option that is given must fit the format that holds here; one that is only taken over from
     /// `standard` need not, and is of no consequence then.
     package mutating func output(
-        _ node: Document.Node, over standard: OutputOptions, at path: DocumentPath
+        _ node: Document.Node, over defaultValue: OutputOptions, at path: DocumentPath
     ) -> OutputOptions {
         guard
             let map = map(
                 node, keys: Self.outputKeys, of: "‘output’", at: path,
                 write: Self.outputForm(node))
-        else { return standard }
-        var options = standard
+        else { return defaultValue }
+        var options = defaultValue
         var isFormatKnown = true
         if let format = map["format"] {
             let word: PictureFormat? = word(format, "‘format’", at: .key(path, "format"))

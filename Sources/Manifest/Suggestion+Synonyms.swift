@@ -8,7 +8,9 @@ extension Suggestion {
     ) -> String? {
         let candidates = Array(candidates)
         if let nearest = nearest(to: word, among: candidates) { return nearest }
-        guard word.utf8.count <= 32, let meanings = synonyms[word.smallLetters] else { return nil }
+        guard word.utf8.count <= 32, let meanings = synonyms[word.asciiLowercased] else {
+            return nil
+        }
         return meanings.first(where: candidates.contains)?.string
     }
 
@@ -68,7 +70,7 @@ extension Colour {
     static func spelling(meantBy text: ByteString) -> ByteString? {
         if Colour(text) != nil { return text }
         guard text.utf8.count <= 16 else { return nil }
-        let word = text.smallLetters
+        let word = text.asciiLowercased
         if let name = names[word] { return name }
         return [word, ByteString("#" + word.string)].first { Colour($0) != nil }
     }

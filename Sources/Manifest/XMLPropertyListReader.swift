@@ -125,7 +125,7 @@ package struct XMLPropertyListReader {
     }
 
     private static func real(_ text: ByteString) -> FilterArgument? {
-        switch text.smallLetters {
+        switch text.asciiLowercased {
         case "nan": .number(.nan)
         case "inf", "+inf", "infinity", "+infinity": .number(.infinity)
         case "-inf", "-infinity": .number(-.infinity)

@@ -156,7 +156,7 @@ struct XMLScanner {
         let value = ByteString(
             decoding: declaration[key.upperBound...].drop { !quotes.contains($0) }.dropFirst()
                 .prefix { !quotes.contains($0) })
-        guard ["utf-8", "utf8", "us-ascii"].contains(value.smallLetters) else {
+        guard ["utf-8", "utf8", "us-ascii"].contains(value.asciiLowercased) else {
             throw cursor.syntaxError(
                 "the encoding ‘\(value.shortened)’; write it as UTF-8", at: place)
         }

@@ -66,7 +66,7 @@ package struct Crashes: Sendable, Equatable {
     package var all: [CrashCause] { causes.sorted { $0.key < $1.key }.map(\.value) }
 
     /// Whether the picture is not to be tried again.
-    package var isConviction: Bool {
+    package var shouldQuarantine: Bool {
         let evidence = causes.values.count(where: \.isEvidence)
         return evidence >= Self.enoughEvidence || causes.count - evidence >= Self.enoughKills
     }

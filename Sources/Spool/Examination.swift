@@ -65,7 +65,7 @@ package enum Verdict: Sendable {
     /// It is not there any more.
     case gone
     /// It will never be taken as it is.
-    case ignored(NotTaken)
+    case ignored(SkipReason)
     /// It may not be complete yet; look again when it has been left alone for the settle time.
     case settling(FileIdentity)
     /// It cannot be read now.
@@ -230,9 +230,9 @@ package struct Examination: Sendable {
     }
 
     /// Names that mark a file as not meant for us, or not yet.
-    package static func reasonToIgnore(_ name: FileName) -> NotTaken? {
+    package static func reasonToIgnore(_ name: FileName) -> SkipReason? {
         if name.bytes.first == UInt8(ascii: ".") { return .notYet(.dot) }
-        for mark in NotTaken.Mark.endings where name.hasSuffix(mark.rawValue) {
+        for mark in SkipReason.Mark.endings where name.hasSuffix(mark.rawValue) {
             return .notYet(mark)
         }
         if ManifestFormat(fileName: name.text) != nil || ControlFile(name) != nil { return nil }

@@ -39,7 +39,7 @@ package final class Spool: Sendable {
     /// Answers, each in a folder of its own.
     package let outbox: Directory
     /// What is being filtered, for the next process to know.
-    package let attempts: Attempts
+    package let attempts: CrashRecords
     private let lock: Descriptor
     /// The owner of the root, who may steer every batch.
     let owner: UInt32
@@ -60,7 +60,7 @@ package final class Spool: Sendable {
         tmp = try Self.station("tmp", in: root)
         active = try Self.station("active", in: root, mode: 0o700)
         outbox = try Self.station("outbox", in: root)
-        attempts = try spoolError { () throws(FileError) in try Attempts(in: root) }
+        attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
     }
 
     /// Opens the inbox, putting it back if it is missing.

@@ -13,34 +13,45 @@ extension Bench {
     private static let innocentUser: uid_t = 2000
 
     /// Has a picture of an innocent user done, and returns how long it took from its drop to its last status.
-    func innocentPicture(_ id: String, _ daemon: DaemonProcess) async throws -> Duration {
-        let image = ["name": "a", "source": url("0.png")]
-        let staged = spool.root.appending(path: "tmp/\(id).json").path
-        try Data(Self.json(["images": [image]]).utf8).write(to: URL(filePath: staged))
-        if geteuid() == 0 {
-            try #require(chown(staged, Self.innocentUser, Self.innocentUser) == 0)
-            try #require(chmod(staged, 0o644) == 0)
-        }
+    ///
+    /// - Parameter source: of the picture; nil for one of the origin.
+    func innocentPicture(
+        _ id: String, _ daemon: DaemonProcess, source: String? = nil
+    ) async throws -> Duration {
+        let image = ["name": "a", "source": source ?? url("0.png")]
         let clock = ContinuousClock()
         let start = clock.now
-        try #require(rename(staged, spool.root.appending(path: "inbox/\(id).json").path) == 0)
+        try drop(id, ["images": [image]], as: Self.innocentUser)
         let status = try await spool.finish(id, daemon)
         let duration = clock.now - start
         try checkCompleted(status)
         return duration
     }
 
+    /// Drops a user's manifest, complete by a rename; the tests' own user's where they may not give files away.
+    func drop(_ id: String, _ manifest: [String: Any], as user: uid_t) throws {
+        let staged = spool.root.appending(path: "tmp/\(id).json").path
+        try Data(Self.json(manifest).utf8).write(to: URL(filePath: staged))
+        if geteuid() == 0 {
+            try #require(chown(staged, user, user) == 0)
+            try #require(chmod(staged, 0o644) == 0)
+        }
+        try #require(rename(staged, spool.root.appending(path: "inbox/\(id).json").path) == 0)
+    }
+
     /// Holds a daemon against the limits while `attack` lasts.
     ///
     /// - Parameters:
+    ///   - source: of the innocent user's picture; nil for one of the origin.
     ///   - attack: begins the attack and returns while it lasts.
     func withstands(
-        _ daemon: DaemonProcess, sourceLocation: SourceLocation = #_sourceLocation,
+        _ daemon: DaemonProcess, source: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation,
         attack: () async throws -> Void
     ) async throws {
-        let before = try await innocentPicture("innocent-before", daemon)
+        let before = try await innocentPicture("innocent-before", daemon, source: source)
         try await attack()
-        let during = try await innocentPicture("innocent-during", daemon)
+        let during = try await innocentPicture("innocent-during", daemon, source: source)
         #expect(during < .seconds(5) + before * 4, sourceLocation: sourceLocation)
         let clock = ContinuousClock()
         let start = clock.now

@@ -36,6 +36,10 @@ import Testing
         func images(_ count: Int) -> [(name: String, source: String)] {
             (0..<count).map { ("i\($0)", "http://127.0.1.\($0 % 30 + 1):\(port)/\($0).png") }
         }
+
+        func manifest(_ count: Int) -> [[String: String]] {
+            images(count).map { ["name": $0.name, "source": $0.source] }
+        }
     }
 
     /// No transfer is ever given up, so that no place that is taken becomes free.
@@ -91,6 +95,27 @@ import Testing
                 }
             }
             try await Self.begun("attack-0", 12, bench, daemon)
+        }
+    }
+
+    /// No server keeps a file of this machine waiting, however many users name it.
+    @Test(.enabled(if: geteuid() == 0, "only root can submit as another user"))
+    func manyUsersOfDeadHosts() async throws {
+        let bench = try Bench(pictures: 1)
+        var settings = Self.settings
+        settings["sources.roots"] = bench.documents.path
+        let daemon = try await bench.run(settings)
+        let hosts = try DeadHosts(.silent)
+        let users = uid_t(3000)..<3008
+        try await bench.withstands(daemon, source: "0.png") {
+            for user in users {
+                try bench.drop("attack-\(user)", ["images": hosts.manifest(60)], as: user)
+            }
+            for user in users {
+                _ = try await bench.spool.waitForStatus(of: "attack-\(user)", daemon, "begun") {
+                    $0.state == .processing
+                }
+            }
         }
     }
 
@@ -171,12 +196,16 @@ import Testing
                 + (holdsAll ? [["rotate": ["angle": 90]]] : [])
         }
 
-        func drop(_ id: String, _ count: Int, priority: Priority = .normal) throws {
+        func drop(
+            _ id: String, _ count: Int, priority: Priority = .normal,
+            quality: QualityOfServiceName = .default
+        ) throws {
             let images = (0..<count).map {
                 ["name": "i\($0)", "source": bench.url("large.png?\($0)")]
             }
             let manifest: [String: Any] = [
                 "images": images, "filters": filters, "priority": priority.rawValue,
+                "qualityOfService": quality.rawValue,
             ]
             try bench.drop(id, manifest)
         }
@@ -201,6 +230,7 @@ import Testing
         /// For each core.
         let places: Int
         var priority = Priority.normal
+        var quality = QualityOfServiceName.default
     }
 
     static let slowFilters = [
@@ -210,6 +240,9 @@ import Testing
         SlowFilters(
             testDescription: "urgent ones have", manifests: 3, images: 60, places: 1,
             priority: .veryHigh),
+        SlowFilters(
+            testDescription: "ones of a higher quality of service have", manifests: 3, images: 60,
+            places: 1, quality: .userInteractive),
         SlowFilters(
             testDescription: "every core is taken and not every place", manifests: 1, images: nil,
             places: 2),
@@ -228,7 +261,8 @@ import Testing
         let images = attack.images ?? cores
         try await bench.withstands(daemon) {
             for number in 0..<attack.manifests {
-                try pictures.drop("attack-\(number)", images, priority: attack.priority)
+                try pictures.drop(
+                    "attack-\(number)", images, priority: attack.priority, quality: attack.quality)
             }
             for number in 0..<attack.manifests {
                 // Who has the places is the first, at least.

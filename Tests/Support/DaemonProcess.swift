@@ -66,8 +66,8 @@ package final class DaemonProcess: Sendable {
     /// does not fetch from; unless `settings` has other networks for it, it is told to. Without a cache, so that
     /// tests know what is fetched; one that is to have it gives its folder and size.
     package static func arguments(spool: String, settings: [String: String] = [:]) -> [String] {
-        let standard = ["downloads.allowNetworks": "[127.0.0.0/8]", "cache.maxBytes": "0"]
-        let all = standard.merging(settings) { $1 }
+        let defaultValue = ["downloads.allowNetworks": "[127.0.0.0/8]", "cache.maxBytes": "0"]
+        let all = defaultValue.merging(settings) { $1 }
         return all.sorted { $0.key < $1.key }.reduce(into: ["--spool", spool]) {
             $0 += ["--set", "\($1.key)=\($1.value)"]
         }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # probe.sh FINDINGS
 #
-# Tries, from inside a service's sandbox, what an attacker who has taken over the daemon would, and writes a line
+# DownloadAttempts, from inside a service's sandbox, what an attacker who has taken over the daemon would, and writes a line
 # `NAME yes` or `NAME no` for each try into the file FINDINGS: whether it was possible. service.sh runs it as the first
 # command of the real unit, and compares. Nothing that it tries is harmful where it is possible, for it runs inside
 # boot.sh.

@@ -106,7 +106,7 @@ package struct ConfigurationLoader: Sendable {
             let (place, origin) = origin(of: setting, file)
             return Resolved(
                 setting: setting,
-                text: reader.string(forKey: ConfigKey(setting.key), default: setting.standard),
+                text: reader.string(forKey: ConfigKey(setting.key), default: setting.defaultValue),
                 place: place, origin: origin)
         }
         return (resolved, problems)

@@ -7,10 +7,10 @@ extension Setting {
     static let decade = 3650.0 * 86400
 
     static func integer(
-        _ key: String, _ standard: String, _ range: ClosedRange<Int>, _ help: String,
+        _ key: String, _ defaultValue: String, _ range: ClosedRange<Int>, _ help: String,
         _ path: WritableKeyPath<Configuration, Int> & Sendable
     ) -> Setting {
-        Setting(key, standard, help) { text, configuration throws(SettingError) in
+        Setting(key, defaultValue, help) { text, configuration throws(SettingError) in
             guard let value = Int(text), range.contains(value) else {
                 throw SettingError(
                     expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -20,10 +20,10 @@ extension Setting {
     }
 
     static func bytes(
-        _ key: String, _ standard: String, _ range: ClosedRange<Int>, _ help: String,
+        _ key: String, _ defaultValue: String, _ range: ClosedRange<Int>, _ help: String,
         _ path: WritableKeyPath<Configuration, Int> & Sendable
     ) -> Setting {
-        Setting(key, standard, help) { text, configuration throws(SettingError) in
+        Setting(key, defaultValue, help) { text, configuration throws(SettingError) in
             guard let value = Quantity.bytes(text), range.contains(value) else {
                 let correction = Quantity.correctedSize(text)
                 let isTaken = correction.flatMap(Quantity.bytes).map(range.contains) == true
@@ -38,10 +38,10 @@ extension Setting {
     }
 
     static func seconds(
-        _ key: String, _ standard: String, _ range: ClosedRange<Double>, _ help: String,
+        _ key: String, _ defaultValue: String, _ range: ClosedRange<Double>, _ help: String,
         _ path: WritableKeyPath<Configuration, Double> & Sendable
     ) -> Setting {
-        Setting(key, standard, help) { text, configuration throws(SettingError) in
+        Setting(key, defaultValue, help) { text, configuration throws(SettingError) in
             guard let value = Quantity.seconds(text), range.contains(value) else {
                 let correction = Quantity.correctedTime(text)
                 let isTaken = correction.flatMap(Quantity.seconds).map(range.contains) == true
@@ -56,11 +56,11 @@ extension Setting {
     }
 
     static func choice<Choice>(
-        _ key: String, _ standard: String, _ help: String,
+        _ key: String, _ defaultValue: String, _ help: String,
         _ path: WritableKeyPath<Configuration, Choice> & Sendable
     ) -> Setting
     where Choice: RawRepresentable<String> & CaseIterable & Sendable {
-        Setting(key, standard, help) { text, configuration throws(SettingError) in
+        Setting(key, defaultValue, help) { text, configuration throws(SettingError) in
             guard let value = Choice(rawValue: text) else {
                 let names = Choice.allCases.map(\.rawValue).joined(separator: " or ")
                 throw SettingError(expected: names)

@@ -10,18 +10,18 @@ import Logging
 /// value.
 package struct Setting: Sendable {
     package let key: String
-    package let standard: String
+    package let defaultValue: String
     /// What it does and in which unit, one sentence.
     package let help: String
     let apply: @Sendable (_ text: String, inout Configuration) throws(SettingError) -> Void
     private let isURL: Bool
 
     init(
-        _ key: String, _ standard: String, _ help: String, isURL: Bool = false,
+        _ key: String, _ defaultValue: String, _ help: String, isURL: Bool = false,
         apply: @escaping @Sendable (String, inout Configuration) throws(SettingError) -> Void
     ) {
         self.key = key
-        self.standard = standard
+        self.defaultValue = defaultValue
         self.help = help
         self.isURL = isURL
         self.apply = apply

@@ -14,12 +14,12 @@ extension Intake {
     /// Some three thousand images. One step of the intake takes as long as the largest that is not large.
     private static let largeBytes = 256 << 10
 
-    /// What became of one, in `Claim` and `Reception`.
+    /// What became of one, in `Claim` and `ReceiptIssuer`.
     struct Taken: Sendable {
         let candidate: Candidate
         let claim: Claim.Outcome
         var answered: [PreparedBatch] = []
-        var rest = Reception.Rest()
+        var rest = ReceiptIssuer.Rest()
     }
 
     /// Bytes of a manifest that is taken with the others. A try whether the spool takes writes again is of one
@@ -64,7 +64,7 @@ extension Intake {
         let durably = settings.isDurable
         let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: durably)
         var taken = Taken(candidate: candidate, claim: claim.take([candidate]))
-        let reception = Reception(
+        let reception = ReceiptIssuer(
             spool: spool, storage: scheduler.storage, log: log, durably: durably, stop: stopped,
             accept: { taken.answered.append($0) })
         taken.rest = reception.answer(taken.claim.claimed)

@@ -39,7 +39,7 @@ extension Intake {
         } catch  where error.errno == .canceled {
             // The daemon stops, and the next start does it.
         } catch  where error.fault != nil {
-            scheduler.storage.troubled(error, batch: id)
+            scheduler.storage.writeRefused(error, batch: id)
             refusals.unrecovered.append(id)
         } catch {
             // It stays where it is for the next start, and the others go on.
@@ -66,14 +66,14 @@ extension Intake {
     /// Gives the manifests, whose claims are on the disk, their receipts. One whose receipt cannot be written is
     /// kept, for it is in the inbox no more.
     func answer(_ claimed: [ClaimedManifest]) {
-        let reception = Reception(
+        let reception = ReceiptIssuer(
             spool: spool, storage: scheduler.storage, log: log,
             durably: settings.isDurable, stop: stopped, accept: accept)
         note(reception.answer(claimed))
     }
 
     /// Keeps what the spool has refused of an answer.
-    func note(_ rest: Reception.Rest) {
+    func note(_ rest: ReceiptIssuer.Rest) {
         refusals.unanswered += rest.unanswered
         refusals.unrecovered += rest.uncleared
     }
@@ -92,7 +92,7 @@ extension Intake {
             if claim.durably { try claim.sync(unanswered) }
             answer(unanswered)
         } catch {
-            scheduler.storage.troubled(error)
+            scheduler.storage.writeRefused(error)
             refusals.unanswered = unanswered
         }
         let recovery = recovery(settings)
@@ -111,7 +111,7 @@ extension Intake {
             try spool.root.remove(name)
             return true
         } catch {
-            scheduler.storage.troubled(error)
+            scheduler.storage.writeRefused(error)
             // Half of it may be there.
             try? spool.root.remove(name)
             return false
@@ -136,7 +136,7 @@ extension Intake: StorageClient {
     package func tryStorage() -> Bool {
         guard !isStopped else { return false }
         queue.async { [self] in
-            guard !isStopped, let inbox else { return scheduler.storage.undecided() }
+            guard !isStopped, let inbox else { return scheduler.storage.probeInconclusive() }
             refusals.isTrying = true
             let isWell = probe() && answerRefused(inbox)
             // One group is let through, of large ones too.
@@ -144,7 +144,7 @@ extension Intake: StorageClient {
             if isWell { scan() }
             refusals.isTrying = false
             // Anything that was refused meanwhile has been told, and counts.
-            if isWell { scheduler.storage.well() }
+            if isWell { scheduler.storage.writeSucceeded() }
         }
         return true
     }

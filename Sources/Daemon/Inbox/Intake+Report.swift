@@ -171,7 +171,7 @@ extension Intake {
     private static let refusedCapacity = 65_536
 
     /// Remembers why a file is not taken, and tells of it.
-    func refuse(_ name: FileName, _ why: NotTaken) {
+    func refuse(_ name: FileName, _ why: SkipReason) {
         guard refused[name] != why, refused.count < Self.refusedCapacity else { return }
         refused[name] = why
         guard why.isTold else { return }

@@ -25,7 +25,7 @@ extension Intake {
                 controls.add(file, owner: look(at: name)?.st_uid)
             }
         } catch  where error.fault != nil {
-            scheduler.storage.troubled(error)
+            scheduler.storage.writeRefused(error)
         } catch {
             log.storageFailed(error)
         }
@@ -278,7 +278,7 @@ extension Intake {
         consume(request)
     }
 
-    private func wait(_ request: ControlRequest, _ reason: NotTaken.Wait?) {
+    private func wait(_ request: ControlRequest, _ reason: SkipReason.Wait?) {
         _ = controls.wait(request.file)
         if let reason { refuse(request.file.name, .waits(reason)) }
     }
@@ -304,7 +304,7 @@ extension Intake {
             refuse(name, .hasActed(error))
             guard error.fault != nil else { return }
             // It is the disk's fault, and passes.
-            scheduler.storage.troubled(error)
+            scheduler.storage.writeRefused(error)
             queue.asyncAfter(deadline: .now() + 5) { [weak self] in
                 guard let self, !isStopped else { return }
                 consume(request)

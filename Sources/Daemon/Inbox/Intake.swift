@@ -46,7 +46,7 @@ package final class Intake: @unchecked Sendable {
     var arrivals = Arrivals()
     var settling = SettlingFiles()
     var controls = Controls()
-    var refused: [FileName: NotTaken] = [:]
+    var refused: [FileName: SkipReason] = [:]
     /// Finished batches that are just being taken up again, by who has asked for it.
     var reopening: [UInt32: Int] = [:]
     var large = Arrivals()
@@ -284,7 +284,7 @@ package final class Intake: @unchecked Sendable {
             found.sort { $0.1.isOlder(than: $1.1, $0.0.bytes, $1.0.bytes) }
             for (name, _, owner) in found { arrived(name, isWhole: false, owner: owner) }
         } catch  where error.fault != nil {
-            scheduler.storage.troubled(error)
+            scheduler.storage.writeRefused(error)
         } catch {
             log.storageFailed(error)
         }
@@ -424,7 +424,7 @@ package final class Intake: @unchecked Sendable {
         case .ignored(let reason):
             refuse(name, reason)
         case .unreadable(let error) where error.fault != nil:
-            scheduler.storage.troubled(error)
+            scheduler.storage.writeRefused(error)
         case .unreadable(let error):
             refuse(name, .unreadable(error))
             recheckLater()
@@ -461,7 +461,7 @@ package final class Intake: @unchecked Sendable {
         putInOrder(outcome.stranded)
         refusals.unanswered += outcome.unsynced
         if let failure = outcome.failure {
-            scheduler.storage.troubled(failure)
+            scheduler.storage.writeRefused(failure)
             arrivals.leave()
         }
     }

@@ -40,54 +40,57 @@ package struct FilterParameter: Sendable {
     package let name: String
     package let kind: Kind
     /// What stands for an argument that is not given.
-    package let standard: FilterArgument?
+    package let defaultValue: FilterArgument?
     package let isRequired: Bool
 
     package static func number(
-        _ name: String, _ range: ClosedRange<Double>, default standard: Double? = nil
+        _ name: String, _ range: ClosedRange<Double>, default defaultValue: Double? = nil
     ) -> FilterParameter {
         FilterParameter(
-            name: name, kind: .number(range), standard: standard.map { .number($0) },
-            isRequired: standard == nil)
+            name: name, kind: .number(range), defaultValue: defaultValue.map { .number($0) },
+            isRequired: defaultValue == nil)
     }
 
     package static func integer(
         _ name: String, _ range: ClosedRange<Int>, required: Bool = true
     ) -> FilterParameter {
-        FilterParameter(name: name, kind: .integer(range), standard: nil, isRequired: required)
+        FilterParameter(name: name, kind: .integer(range), defaultValue: nil, isRequired: required)
     }
 
     package static func integer(
-        _ name: String, _ range: ClosedRange<Int>, default standard: Int
+        _ name: String, _ range: ClosedRange<Int>, default defaultValue: Int
     ) -> FilterParameter {
         FilterParameter(
-            name: name, kind: .integer(range), standard: .integer(standard), isRequired: false)
-    }
-
-    package static func oneOf(_ name: String, _ numbers: [Int]) -> FilterParameter {
-        FilterParameter(name: name, kind: .oneOf(numbers), standard: nil, isRequired: true)
-    }
-
-    package static func image(_ name: String) -> FilterParameter {
-        FilterParameter(name: name, kind: .image, standard: nil, isRequired: true)
-    }
-
-    package static func choice(
-        _ name: String, _ names: [String], default standard: String?
-    ) -> FilterParameter {
-        FilterParameter(
-            name: name, kind: .choice(names), standard: standard.map { .text(ByteString($0)) },
+            name: name, kind: .integer(range), defaultValue: .integer(defaultValue),
             isRequired: false)
     }
 
-    package static func boolean(_ name: String, default standard: Bool) -> FilterParameter {
-        FilterParameter(
-            name: name, kind: .boolean, standard: .boolean(standard), isRequired: false)
+    package static func oneOf(_ name: String, _ numbers: [Int]) -> FilterParameter {
+        FilterParameter(name: name, kind: .oneOf(numbers), defaultValue: nil, isRequired: true)
     }
 
-    package static func colour(_ name: String, default standard: String) -> FilterParameter {
+    package static func image(_ name: String) -> FilterParameter {
+        FilterParameter(name: name, kind: .image, defaultValue: nil, isRequired: true)
+    }
+
+    package static func choice(
+        _ name: String, _ names: [String], default defaultValue: String?
+    ) -> FilterParameter {
         FilterParameter(
-            name: name, kind: .colour, standard: .text(ByteString(standard)), isRequired: false)
+            name: name, kind: .choice(names),
+            defaultValue: defaultValue.map { .text(ByteString($0)) },
+            isRequired: false)
+    }
+
+    package static func boolean(_ name: String, default defaultValue: Bool) -> FilterParameter {
+        FilterParameter(
+            name: name, kind: .boolean, defaultValue: .boolean(defaultValue), isRequired: false)
+    }
+
+    package static func colour(_ name: String, default defaultValue: String) -> FilterParameter {
+        FilterParameter(
+            name: name, kind: .colour, defaultValue: .text(ByteString(defaultValue)),
+            isRequired: false)
     }
 }
 
@@ -111,7 +114,7 @@ package struct FilterArguments: Sendable {
     package init(_ given: [String: FilterArgument], for specification: FilterSpecification) {
         var values = given
         for parameter in specification.parameters where values[parameter.name] == nil {
-            values[parameter.name] = parameter.standard
+            values[parameter.name] = parameter.defaultValue
         }
         self.values = values
     }

@@ -204,7 +204,7 @@ extension PictureKind {
         }
         guard isPlain else { return .unknown }
         let start = body.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
-        let text = ByteString(decoding: start).smallLetters
+        let text = ByteString(decoding: start).asciiLowercased
         if text.hasPrefix("<svg") { return .svg }
         if text.hasPrefix("<?xml") {
             if text.contains("<svg") { return .svg }

@@ -11,17 +11,17 @@ package protocol TwoStepStage: Stage {
 
     /// The first step: puts into `memory` what the next band is made of. Nil after the last one; then
     /// `nextBand` looks at what follows the pixels.
-    func fetch(_ memory: UnsafeMutablePointer<UInt8>) throws(PictureError) -> FetchedBand?
+    func decompress(_ memory: UnsafeMutablePointer<UInt8>) throws(PictureError) -> DecompressedBand?
 
     /// The second step: the band that was fetched into `memory`. What is wrong with the pixels is thrown
     /// here, also what the first step has met: the error of the picture's first bad row.
     func band(
-        of fetched: FetchedBand, in memory: UnsafeMutablePointer<UInt8>
+        of fetched: DecompressedBand, in memory: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> Band
 }
 
 /// What the first step hands to the second, beside the memory.
-package struct FetchedBand {
+package struct DecompressedBand {
     let rows: Range<Int>
     let lines: darkroom_png_fetched
 }

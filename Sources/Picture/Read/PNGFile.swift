@@ -84,7 +84,7 @@ final class PNGFile {
     var lineBytes: Int { darkroom_png_reader_line_bytes(reader) }
 
     /// Decompresses the next rows. What is wrong is told when rows are made of them.
-    func fetch(_ rows: Int, to start: UnsafeMutablePointer<UInt8>) -> darkroom_png_fetched {
+    func decompress(_ rows: Int, to start: UnsafeMutablePointer<UInt8>) -> darkroom_png_fetched {
         var fetched = darkroom_png_fetched()
         darkroom_png_reader_fetch(reader, start, UInt32(rows), &fetched)
         return fetched

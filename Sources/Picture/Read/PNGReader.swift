@@ -128,18 +128,18 @@ package final class PNGReader: TwoStepStage {
 
     package var mostFetchedBytes: Int { rowsPerBand * file.lineBytes }
 
-    package func fetch(
+    package func decompress(
         _ memory: UnsafeMutablePointer<UInt8>
-    ) throws(PictureError) -> FetchedBand? {
+    ) throws(PictureError) -> DecompressedBand? {
         if nextRow == layout.height { return nil }
         try checkIn()
         let rows = nextRow..<min(layout.height, nextRow + rowsPerBand)
         nextRow = rows.upperBound
-        return FetchedBand(rows: rows, lines: file.fetch(rows.count, to: memory))
+        return DecompressedBand(rows: rows, lines: file.decompress(rows.count, to: memory))
     }
 
     package func band(
-        of fetched: FetchedBand, in memory: UnsafeMutablePointer<UInt8>
+        of fetched: DecompressedBand, in memory: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> Band {
         try file.undo(
             fetched.lines, at: memory, fetched.rows, of: layout.height, to: buffer.start)

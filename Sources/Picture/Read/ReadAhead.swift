@@ -49,7 +49,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
         /// A band of these rows.
         case band(Range<Int>)
         /// What the source's second step makes one of.
-        case fetched(FetchedBand)
+        case fetched(DecompressedBand)
     }
 
     private enum Helper {
@@ -121,7 +121,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
 
     /// The source's second step. An error of its comes before all that the first has met since.
     private func band(
-        of fetched: FetchedBand, in memory: FilterMemory<UInt8>
+        of fetched: DecompressedBand, in memory: FilterMemory<UInt8>
     ) throws(PictureError) -> Band? {
         defer { condition.withLock { free.append(memory) } }
         do throws(PictureError) {
@@ -244,7 +244,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
         Result { () throws(PictureError) in
             if let twoStep {
                 let memory = try enough(memory, twoStep.mostFetchedBytes)
-                return try twoStep.fetch(memory.start).map {
+                return try twoStep.decompress(memory.start).map {
                     Slot(memory: memory, content: .fetched($0))
                 }
             }

@@ -53,7 +53,7 @@ import Testing
         table.runToTheEnd()
         let place = try #require(table.admitted.firstIndex(of: "large"))
         // Those that pass, and those that were at work when the last of them began.
-        #expect((1...MemoryLedger.patience + 4).contains(place))
+        #expect((1...MemoryBudget.patience + 4).contains(place))
         #expect(table.counts["x"]?.filtered == 301)
     }
 
@@ -212,14 +212,14 @@ import Testing
             "x",
             Manifest(images: [
                 Manifest.Image(name: "a", origin: .source("s-a")),
-                Manifest.Image(name: "convict", origin: .source("s-convict")),
+                Manifest.Image(name: "quarantine", origin: .source("s-quarantine")),
                 Manifest.Image(name: "made", origin: .image(1)),
                 Manifest.Image(name: "b", origin: .source("s-b")),
             ]),
             crashes: [1: Self.crashes(.signal("SIGSEGV"), .signal("SIGSEGV"))])
         table.runToTheEnd()
         #expect(table.filtered == ["a", "b"] && Set(table.downloads) == ["s-a", "s-b"])
-        #expect(table.codes["convict"] == "quarantined")
+        #expect(table.codes["quarantine"] == "quarantined")
         #expect(table.codes["made"] == "dependency-failed")
         #expect(table.finished == ["x": .completedWithErrors])
     }

@@ -237,6 +237,52 @@ import Testing
         #expect(table.board.imagesOfOwner.allSatisfy { $0.value == 0 })
     }
 
+    /// However many owners have all there is, one who has nothing is given a place.
+    @Test func leavesPlacesToOwnersBesideSeveral() throws {
+        var table = try Table(window: 64, placesPerLevel: 16)
+        for owner in 2..<8 {
+            for number in 0..<4 {
+                table.owners["\(owner)-\(number)"] = UInt32(owner)
+                table.accept("\(owner)-\(number)", images: 16)
+            }
+        }
+        table.owners["other"] = 9
+        table.accept("other", images: 3)
+        #expect(table.state(of: "other") == .processing)
+        table.runToTheEnd()
+        #expect(table.finished.count == 25)
+        #expect(table.board.placesOfOwner.allSatisfy { $0.values.allSatisfy { $0 == 0 } })
+    }
+
+    /// Nor does a higher quality of service keep another owner's out.
+    @Test func leavesPlacesToOthersBesideAHigherQualityOfService() throws {
+        var table = try Table(window: 64, saturation: 18)
+        table.accept("urgent", images: 200, quality: .userInteractive)
+        table.accept("own", images: 3)
+        table.owners["other"] = 2
+        table.accept("other", images: 3)
+        #expect(table.state(of: "other") == .processing)
+        #expect(table.state(of: "own") != .processing)
+        table.runToTheEnd()
+        #expect(table.finished.count == 3)
+    }
+
+    /// Nor do those who have filled all the room for batches keep out one who has nothing in work.
+    @Test func leavesRoomToOwnersBesideSeveral() throws {
+        var table = try Table(window: 4, batchesPerLevel: 16)
+        for (owner, count) in [(2, 30), (3, 1), (4, 1), (5, 1), (6, 1), (7, 1)] {
+            for number in 0..<count {
+                table.owners["\(owner)-\(number)"] = UInt32(owner)
+                table.accept("\(owner)-\(number)", images: 1)
+            }
+        }
+        table.owners["other"] = 9
+        table.accept("other", images: 1)
+        #expect(table.state(of: "other") != nil)
+        table.runToTheEnd()
+        #expect(table.finished.count == 36)
+    }
+
     /// The owner who has the fewest images in work is next where there is room again.
     @Test func worksOnOwnersInTurns() throws {
         var table = try Table(window: 4, imageBudget: 400, batchesPerLevel: 4)

@@ -17,10 +17,10 @@ import Testing
     var condition = StorageCondition()
 
     /// At a second of the test's clock.
-    private mutating func troubled(
+    private mutating func writeRefused(
         _ failure: Failure = Self.full, at second: UInt64
     ) -> StorageCondition.Notice? {
-        condition.troubled(failure, now: second * Self.second, time: "t\(second)")
+        condition.writeRefused(failure, now: second * Self.second, time: "t\(second)")
     }
 
     private mutating func tick(at second: UInt64) -> StorageCondition.Notice? {
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test mutating func waitsASecondAndLetsOnePieceThrough() {
-        #expect(troubled(at: 100) == .began)
+        #expect(writeRefused(at: 100) == .began)
         #expect(condition.phase == .waiting(until: 101 * Self.second))
         #expect(condition.trouble == .init(failure: Self.full, since: "t100"))
         #expect(!condition.mayWork)
@@ -45,13 +45,13 @@ import Testing
 
     /// What was under way when it began meets the same, and neither lengthens the wait nor is news.
     @Test mutating func isNotTroubledTwice() {
-        _ = troubled(at: 100)
-        for _ in 0..<100 { #expect(troubled(at: 100) == nil) }
+        _ = writeRefused(at: 100)
+        for _ in 0..<100 { #expect(writeRefused(at: 100) == nil) }
         #expect(condition.phase == .waiting(until: 101 * Self.second))
     }
 
     @Test mutating func waitsTwiceAsLongAfterEachTryUpToHalfAMinute() {
-        _ = troubled(at: 0)
+        _ = writeRefused(at: 0)
         var now: UInt64 = 0
         var waits: [UInt64] = []
         for _ in 0..<8 {
@@ -62,15 +62,15 @@ import Testing
             waits.append(until / Self.second - now)
             now = until / Self.second
             _ = tick(at: now)
-            _ = troubled(at: now)
+            _ = writeRefused(at: now)
         }
         #expect(waits == [1, 2, 4, 8, 16, 30, 30, 30])
     }
 
     @Test mutating func isOverAfterFiveGoodSeconds() {
-        _ = troubled(at: 0)
+        _ = writeRefused(at: 0)
         _ = tick(at: 1)
-        condition.well(now: 2 * Self.second)
+        condition.writeSucceeded(now: 2 * Self.second)
         #expect(condition.phase == .settling(until: 7 * Self.second) && condition.mayWork)
         #expect(tick(at: 6) == nil)
         #expect(tick(at: 7) == .over)
@@ -79,79 +79,79 @@ import Testing
         condition.forgetTrouble()
         #expect(condition.trouble == nil)
         // The next one is another trouble.
-        #expect(troubled(at: 8) == .began)
+        #expect(writeRefused(at: 8) == .began)
         #expect(condition.phase == .waiting(until: 9 * Self.second))
     }
 
     /// A disk that is nearly full takes one piece and refuses the next: one trouble, told of once.
     @Test mutating func isTheSameTroubleWhileItSettles() {
-        #expect(troubled(at: 0) == .began)
+        #expect(writeRefused(at: 0) == .began)
         _ = tick(at: 1)
-        condition.well(now: 1 * Self.second)
-        #expect(troubled(at: 2) == nil)
+        condition.writeSucceeded(now: 1 * Self.second)
+        #expect(writeRefused(at: 2) == nil)
         #expect(condition.phase == .waiting(until: 3 * Self.second))
         #expect(condition.trouble?.since == "t0")
     }
 
     /// What goes well shortens the next wait by as much as what does not lengthens it.
     @Test mutating func waitsHalfAsLongAfterATryThatEndedWell() {
-        _ = troubled(at: 0)
+        _ = writeRefused(at: 0)
         _ = tick(at: 1)
-        _ = troubled(at: 1)
+        _ = writeRefused(at: 1)
         _ = tick(at: 3)
-        _ = troubled(at: 3)
+        _ = writeRefused(at: 3)
         #expect(condition.phase == .waiting(until: 7 * Self.second))
         _ = tick(at: 7)
-        condition.well(now: 7 * Self.second)
-        _ = troubled(at: 8)
+        condition.writeSucceeded(now: 7 * Self.second)
+        _ = writeRefused(at: 8)
         #expect(condition.phase == .waiting(until: 10 * Self.second))
     }
 
     @Test mutating func isToldOfOnceAMinute() {
         var told: [UInt64] = []
-        for second in UInt64(0)...200 where troubled(at: second) != nil { told.append(second) }
+        for second in UInt64(0)...200 where writeRefused(at: second) != nil { told.append(second) }
         #expect(told == [0, 60, 120, 180])
     }
 
     @Test mutating func triesAnotherPieceWhereOneShowedNothing() {
-        _ = troubled(at: 0)
+        _ = writeRefused(at: 0)
         _ = tick(at: 1)
-        condition.undecided(now: 3 * Self.second)
+        condition.probeInconclusive(now: 3 * Self.second)
         #expect(condition.phase == .waiting(until: 3 * Self.second))
         _ = tick(at: 3)
         #expect(condition.phase == .trying(until: 63 * Self.second))
         // And where one takes too long.
         _ = tick(at: 63)
         #expect(condition.phase == .trying(until: 123 * Self.second))
-        _ = troubled(at: 64)
+        _ = writeRefused(at: 64)
         #expect(condition.phase == .waiting(until: 66 * Self.second))
     }
 
     @Test(arguments: 0..<4) mutating func failsForGoodInEachPhase(phase: Int) {
-        if phase > 0 { _ = troubled(at: 0) }
+        if phase > 0 { _ = writeRefused(at: 0) }
         if phase > 1 { _ = tick(at: 1) }
-        if phase > 2 { condition.well(now: Self.second) }
-        #expect(troubled(Self.lost, at: 2) == .failed)
+        if phase > 2 { condition.writeSucceeded(now: Self.second) }
+        #expect(writeRefused(Self.lost, at: 2) == .failed)
         #expect(condition.phase == .failed && !condition.mayWork && condition.deadline == nil)
         #expect(condition.trouble?.failure == Self.lost)
         // Nothing but an administrator's word changes that.
         #expect(tick(at: 1000) == nil)
-        condition.well(now: 1000 * Self.second)
-        condition.undecided(now: 1000 * Self.second)
-        #expect(troubled(at: 3) == nil)
-        #expect(troubled(Self.lost, at: 3) == nil)
+        condition.writeSucceeded(now: 1000 * Self.second)
+        condition.probeInconclusive(now: 1000 * Self.second)
+        #expect(writeRefused(at: 3) == nil)
+        #expect(writeRefused(Self.lost, at: 3) == nil)
         #expect(condition.phase == .failed && condition.trouble?.failure == Self.lost)
         condition.tryAgain(now: 1000 * Self.second)
         #expect(tick(at: 1000) == nil)
         #expect(condition.phase == .trying(until: 1060 * Self.second))
-        condition.well(now: 1001 * Self.second)
+        condition.writeSucceeded(now: 1001 * Self.second)
         #expect(tick(at: 1006) == .over)
     }
 
     @Test mutating func triesAtOnceWhenSomeoneSaysSo() {
         condition.tryAgain(now: 0)
         #expect(condition.phase == .working)
-        _ = troubled(at: 0)
+        _ = writeRefused(at: 0)
         condition.tryAgain(now: Self.second / 2)
         #expect(condition.phase == .waiting(until: Self.second / 2))
     }

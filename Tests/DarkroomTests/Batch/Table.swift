@@ -282,6 +282,7 @@ struct Table {
         case .park(let key): take(board.parked(key))
         case .begun(let beginning): begun.append(beginning)
         case .cancel, .recordSteering, .amendStatus, .dropScratch, .statusChanged: break
+        case .start, .stop, .storageUndecided: break
         }
     }
 

@@ -17,10 +17,9 @@ import Testing
             ((3, 3), (0, 0), 0, nil),
             ((4, 0), (0, 0), 0, .waiting),
             ((3, 0), (0, 0), 1, .waiting),
-            // Nobody is kept out by others alone, up to twice the limit.
+            // Nobody is kept out by others alone, also where they have released what they held.
             ((0, 0), (4, 0), 0, nil),
-            ((0, 0), (7, 0), 0, nil),
-            ((0, 0), (8, 0), 0, .waiting),
+            ((0, 0), (9, 0), 0, nil),
             ((1, 0), (3, 0), 0, .waiting),
             ((0, 0), (4, 0), 1, .waiting),
             // What is held is bounded for each.

@@ -39,8 +39,8 @@ import Testing
         "SelfTest/ChildDaemon.swift": "the environment",
         "SelfTest/SpoolAudit.swift": "manifests of our own",
         "SelfTest/TestSpool.swift": "manifests of our own",
-        "Spool/AttemptRecord.swift": "paths of control groups, from the kernel",
-        "Spool/Attempts.swift": "paths of control groups, from the kernel",
+        "Spool/CrashRecord.swift": "paths of control groups, from the kernel",
+        "Spool/CrashRecords.swift": "paths of control groups, from the kernel",
         "Spool/InboxReport.swift": "reasons",
         "Spool/Status.swift": "kinds of metadata",
     ]

@@ -142,7 +142,7 @@ import Testing
         status.counts.failed = 1000
         for image in status.images { log.ended(batch: status.id, image, at: .filter) }
         log.finished(status, microseconds: 61_000_000)
-        #expect(journal.all(.imageFailed).count == Stories.failures)
+        #expect(journal.all(.imageFailed).count == ProgressThrottle.failures)
         let counted = try #require(journal.all(.failuresCounted).first)
         #expect(journal.all(.failuresCounted).count == 1)
         try EventTests.check(counted)
@@ -154,8 +154,8 @@ import Testing
 
     /// At most once a minute, and only where something has moved.
     @Test func tellsOfProgressNowAndThen() {
-        let minute = Stories.interval
-        var stories = Stories()
+        let minute = ProgressThrottle.interval
+        var stories = ProgressThrottle()
         stories.begun("a", at: 0)
         let asked: [(batch: String, ended: Int, at: UInt64, isTold: Bool)] = [
             ("a", 5, minute - 1, false), ("a", 5, minute, true), ("a", 6, minute + 1, false),

@@ -46,7 +46,7 @@ import Testing
     func givesTimeToStop(unit: String) throws {
         var configuration = Configuration()
         let setting = try #require(Setting.named("stop.timeout"))
-        try setting.apply(setting.standard, &configuration)
+        try setting.apply(setting.defaultValue, &configuration)
         #expect(try Double(number("TimeoutStopSec", unit)) > configuration.stopTimeout)
     }
 

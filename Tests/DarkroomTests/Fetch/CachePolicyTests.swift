@@ -215,7 +215,7 @@ import Testing
         expected.received = Self.now + 100
         expected.age = 0
         expected.freshness.lifetime = 5
-        expected.freshness.isAskedAgain = true
+        expected.freshness.requiresRevalidation = true
         expected.freshness.date = Self.now + 100
         expected.validators.entityTag = "W/\"1\""
         #expect(confirmation == .keeps(expected))

@@ -146,7 +146,7 @@ import Testing
         try fixture.store(1, in: store)
         var record = CacheFixture.record(1)
         record.received += 100
-        record.freshness.isAskedAgain = true
+        record.freshness.requiresRevalidation = true
         store.refresh(try #require(store.find(CacheFixture.key(1))), record)
         #expect(store.find(CacheFixture.key(1))?.record == record)
         #expect(try fixture.copy(1, from: store) == CacheFixture.body(1))

@@ -69,7 +69,7 @@ import Testing
         stop.set()
         var reader = SchemaReader(notation: .json, stop: stop)
         var images = ImageListReader(
-            limits: ManifestLimits(), standard: ImageSettings(filters: FilterDrafts([])))
+            limits: ManifestLimits(), defaultValue: ImageSettings(filters: FilterDrafts([])))
         let items = (0..<3).map { Document.Node(.text("\($0).png"), at: .none) }
         images.read(
             Document.Node(.list(Document.List(items)), at: .none), at: .root, sorted: false,

@@ -72,9 +72,9 @@ import Testing
 
     @Test(arguments: outputs)
     func outputsAreReplacedKeyByKey(
-        standard: String, own: String, options: OutputOptions
+        defaultValue: String, own: String, options: OutputOptions
     ) throws {
-        let text = #"{"output": \#(standard), "images": [{"source": "a", "output": \#(own)}]}"#
+        let text = #"{"output": \#(defaultValue), "images": [{"source": "a", "output": \#(own)}]}"#
         #expect(try read(text).images[0].output == options)
     }
 
@@ -128,13 +128,13 @@ import Testing
               ]
             }
             """
-        let standard: [Filter] = [.mono, .blur(sigma: 2)]
+        let defaultValue: [Filter] = [.mono, .blur(sigma: 2)]
         let resize = Filter.Resize(width: 800, withoutEnlargement: true)
         #expect(
             try read(text)
                 == Manifest(
                     images: [
-                        .init(name: "one", origin: .source("a/one.png"), filters: standard),
+                        .init(name: "one", origin: .source("a/one.png"), filters: defaultValue),
                         .init(name: "two", origin: .image(0), after: [2]),
                         .init(
                             name: "three", origin: .source("c.jpg"),

@@ -52,20 +52,20 @@ import Testing
         func value(_ key: String, _ attribute: String) throws -> Any {
             try Self.schema("$defs", "output", "properties", key, attribute)
         }
-        let standard = OutputOptions()
+        let defaultValue = OutputOptions()
         #expect(
             try Self.keys("$defs", "output", "properties") == Set(SchemaReader.outputKeys))
         #expect(try value("format", "enum") as? [String] == PictureFormat.allCases.map(\.rawValue))
-        #expect(try value("format", "default") as? String == standard.format.rawValue)
+        #expect(try value("format", "default") as? String == defaultValue.format.rawValue)
         #expect(try value("quality", "minimum") as? Int == OutputOptions.qualities.lowerBound)
         #expect(try value("quality", "maximum") as? Int == OutputOptions.qualities.upperBound)
-        #expect(try value("quality", "default") as? Int == standard.quality)
-        #expect(try value("progressive", "default") as? Bool == standard.progressive)
-        #expect(try value("exif", "default") as? Bool == standard.keepsExif)
+        #expect(try value("quality", "default") as? Int == defaultValue.quality)
+        #expect(try value("progressive", "default") as? Bool == defaultValue.progressive)
+        #expect(try value("exif", "default") as? Bool == defaultValue.keepsExif)
         #expect(
             try value("compression", "enum") as? [String]
-                == type(of: standard.compression).allCases.map(\.rawValue))
-        #expect(try value("compression", "default") as? String == standard.compression.rawValue)
+                == type(of: defaultValue.compression).allCases.map(\.rawValue))
+        #expect(try value("compression", "default") as? String == defaultValue.compression.rawValue)
         #expect(try Self.schema("$defs", "autoOrient", "default") as? Bool == true)
     }
 
@@ -125,7 +125,7 @@ import Testing
         case .colour, .image:
             #expect(property["type"] as? String == "string")
         }
-        switch parameter.standard {
+        switch parameter.defaultValue {
         case .number(let value): #expect(property["default"] as? Double == value)
         case .integer(let value): #expect(property["default"] as? Int == value)
         case .text(let value): #expect(property["default"] as? String == value.string)
@@ -136,14 +136,14 @@ import Testing
 
     @Test func readsTheSamples() throws {
         let samples = Self.etc.appending(path: "samples")
-        let standard: [Filter] = [.sepia(intensity: 0.8)]
+        let defaultValue: [Filter] = [.sepia(intensity: 0.8)]
         var formats: Set<ManifestFormat> = []
         var words: Set<Substring> = []
         for name in try FileManager.default.contentsOfDirectory(atPath: samples.path()) {
             guard let format = ManifestFormat(fileName: name) else { continue }
             formats.insert(format)
             let bytes = Array(try Data(contentsOf: samples.appending(path: name)))
-            _ = try ManifestReader.read(bytes, format: format, defaultFilters: standard)
+            _ = try ManifestReader.read(bytes, format: format, defaultFilters: defaultValue)
             words.formUnion(String(decoding: bytes, as: UTF8.self).split { !$0.isLetter })
         }
         #expect(formats == Set(ManifestFormat.allCases))

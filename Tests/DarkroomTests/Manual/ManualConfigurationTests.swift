@@ -29,16 +29,16 @@ import Testing
         let setting = try #require(Setting.named(key))
         let item = try #require(try Self.items().first { $0.names == [key] })
         let parts = item.lines[0].split(separator: ";", maxSplits: 1).map(String.init)
-        let standard = setting.standard.isEmpty ? "empty" : setting.standard
+        let defaultValue = setting.defaultValue.isEmpty ? "empty" : setting.defaultValue
         try #require(parts.count == 2)
-        #expect(parts[1] == " default \(standard);")
+        #expect(parts[1] == " default \(defaultValue);")
         #expect(item.lines[1] == ".Ev \(setting.variable) .")
         #expect(item.lines.count > 2, "it says nothing about what the key is for")
-        #expect(Self.accepts(setting, setting.standard))
+        #expect(Self.accepts(setting, setting.defaultValue))
         try Self.check(setting, kind: parts[0])
     }
 
-    /// Tries the bounds of the kind, and what lies beyond.
+    /// DownloadAttempts the bounds of the kind, and what lies beyond.
     private static func check(_ setting: Setting, kind: String) throws {
         if let match = kind.wholeMatch(of: /(Whole number|Size|Time) from (\S+) to (\S+)/) {
             let bounds = [match.2, match.3]

@@ -25,14 +25,14 @@ import Testing
     /// The text of a key names all its words, and the one that stands for it where it is missing.
     @Test func hasTheWordsOfTheKeys() throws {
         let page = try Self.page.get()
-        func expect(_ subsection: String, _ key: String, _ words: [String], _ standard: String)
+        func expect(_ subsection: String, _ key: String, _ words: [String], _ defaultValue: String)
             throws
         {
             let text = try #require(
                 page.items("FORMATS", subsection).first { $0.names == [key] }
             ).text
             for word in words { #expect(text.contains(word), "\(key): \(word)") }
-            #expect(text.contains("\(standard) if not given"), "\(key)")
+            #expect(text.contains("\(defaultValue) if not given"), "\(key)")
         }
         let manifest = try ManifestReader.read(
             Array("{\"images\": [\"a\"]}".utf8), format: .json, defaultFilters: [])
@@ -99,15 +99,15 @@ import Testing
             case .colour: "Colour"
             case .image: "Name of an image"
             }
-        let standard =
-            switch parameter.standard {
+        let defaultValue =
+            switch parameter.defaultValue {
             case .number(let value): "\(value.briefly) if not given"
             case .integer(let value): "\(value) if not given"
             case .text(let value): "\(value) if not given"
             case .boolean(let value): "\(value) if not given"
             case nil: parameter.isRequired ? "required" : "optional"
             }
-        return "\(kind); \(standard)."
+        return "\(kind); \(defaultValue)."
     }
 
     @Test func explainsGravitiesAndColours() throws {

@@ -1,7 +1,7 @@
 import DarkroomCore
 
 /// Why the intake leaves a file in the inbox: what `inbox.json` calls it, and the words for people.
-package enum NotTaken: Equatable, Sendable {
+package enum SkipReason: Equatable, Sendable {
     /// Its name says "not yet", which is the rule for submitters and nothing to talk about.
     case notYet(Mark)
     /// Its name ends like neither a manifest's nor a control file's.
@@ -85,7 +85,7 @@ package enum NotTaken: Equatable, Sendable {
     }
 }
 
-extension NotTaken.Wait {
+extension SkipReason.Wait {
     fileprivate var words: String {
         switch self {
         case .batch(let id): "the batch \(id) could not be resumed, or not be answered, yet"

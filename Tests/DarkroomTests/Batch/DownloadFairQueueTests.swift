@@ -9,13 +9,13 @@ import Testing
 
 /// Which downloads get places. Batches are numbers; a batch's owner and level are fixed by its number where nothing else
 /// is said.
-@Suite struct DownloadTurnsTests {
-    /// A `DownloadTurns` whose downloads are told by their sources, of one batch or of several.
+@Suite struct DownloadFairQueueTests {
+    /// A `DownloadFairQueue` whose downloads are told by their sources, of one batch or of several.
     private final class Desk {
-        private var turns: DownloadTurns
+        private var turns: DownloadFairQueue
 
         init(places: Int = 1000, perHost: Int = 1000) {
-            turns = DownloadTurns(limits: .init(places: places, perHost: perHost))
+            turns = DownloadFairQueue(limits: .init(places: places, perHost: perHost))
         }
 
         var waitingCount: Int { turns.waitingCount }
@@ -27,7 +27,7 @@ import Testing
             _ source: Int, batch: Int = 1, owner: UInt32? = 1, _ priority: Priority = .normal,
             host: ByteString? = "h"
         ) -> [Int] {
-            let item = DownloadTurns.Item(
+            let item = WorkRequest(
                 work: .download(batch, source: source), priority: priority, quality: .default)
             return sources(turns.add(item, owner: owner, host: host))
         }
@@ -67,7 +67,7 @@ import Testing
             return (sources(items), again)
         }
 
-        private func sources(_ items: [DownloadTurns.Item]) -> [Int] {
+        private func sources(_ items: [WorkRequest]) -> [Int] {
             items.map {
                 if case .download(_, let source) = $0.work { source } else { -1 }
             }
@@ -338,7 +338,7 @@ import Testing
             ("file:///a", nil), ("https:", nil),
         ] as [(ByteString, ByteString?)])
     func tellsTheHost(source: ByteString, host: ByteString?) {
-        #expect(DownloadTurns.host(of: source) == host)
+        #expect(DownloadFairQueue.host(of: source) == host)
     }
 }
 
@@ -357,8 +357,8 @@ private struct Room {
     }
 
     private var random: SplitMix64
-    private var turns: DownloadTurns
-    private var limits: DownloadTurns.Limits
+    private var turns: DownloadFairQueue
+    private var limits: DownloadFairQueue.Limits
     private var held: [Work: Download] = [:]
     private var waiting: [Work: Download] = [:]
     private var paused: [ByteString: UInt64] = [:]
@@ -367,7 +367,7 @@ private struct Room {
         random = SplitMix64(seed: seed)
         limits = .init(
             places: [1, 2, 3, 4, 7, 16, 33][Int(seed % 7)], perHost: Int(seed % 4) + 1)
-        turns = DownloadTurns(limits: limits)
+        turns = DownloadFairQueue(limits: limits)
     }
 
     mutating func act(_ now: UInt64) {
@@ -398,7 +398,7 @@ private struct Room {
     private mutating func add(_ download: Download) {
         let isNew = held[download.work] == nil && waiting[download.work] == nil
         if isNew { waiting[download.work] = download }
-        let item = DownloadTurns.Item(
+        let item = WorkRequest(
             work: download.work, priority: download.priority, quality: .default)
         let served = turns.add(item, owner: download.owner, host: download.host)
         if isNew { take(served) }
@@ -410,7 +410,7 @@ private struct Room {
         take(items)
     }
 
-    private mutating func take(_ items: [DownloadTurns.Item]) {
+    private mutating func take(_ items: [WorkRequest]) {
         for item in items {
             guard let download = waiting.removeValue(forKey: item.work) else {
                 Issue.record("\(item.work.name) did not wait")

@@ -3,7 +3,7 @@ import DarkroomSpool
 import SystemPackage
 
 /// Gives claimed manifests their receipts and hands the batches on: the last step of the intake.
-package struct Reception {
+package struct ReceiptIssuer {
     let spool: Spool
     let storage: StorageGuard
     let log: EventLog
@@ -51,7 +51,7 @@ package struct Reception {
             } catch  where error.errno == .noSuchFileOrDirectory && isRemoved(manifest) {
                 log.storageFailed(Failure.removed(manifest.folders), batch: manifest.id)
             } catch {
-                storage.troubled(error, batch: manifest.id)
+                storage.writeRefused(error, batch: manifest.id)
                 rest.unanswered = Array(claimed[index...])
                 break
             }
@@ -64,7 +64,7 @@ package struct Reception {
             FaultPoint.receiptOutboxSynced.pass()
         } catch {
             isSynced = false
-            storage.troubled(error)
+            storage.writeRefused(error)
         }
         for (manifest, status) in answered {
             if case .success(let accepted) = manifest.reading.outcome {
@@ -99,7 +99,7 @@ package struct Reception {
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Someone else has removed it.
         } catch {
-            storage.troubled(error, batch: manifest.id)
+            storage.writeRefused(error, batch: manifest.id)
         }
     }
 
@@ -118,7 +118,7 @@ package struct Reception {
             log.storageFailed(error, batch: manifest.id)
             return true
         } catch {
-            storage.troubled(error, batch: manifest.id)
+            storage.writeRefused(error, batch: manifest.id)
             return false
         }
     }

@@ -6,7 +6,7 @@ import DarkroomSpool
 ///
 /// A class, for most sources of a large manifest have none at a time, and a source is to take little memory.
 /// Belongs to its `Batch`, and is guarded like it.
-final class Tries {
+final class DownloadAttempts {
     /// Those that have ended. One that the disk or a stop broke off does not count.
     var count = 0
     /// What the images' status says of it; nil where nothing is fetched from anywhere.

@@ -17,7 +17,7 @@ import SystemPackage
 /// One open file that is never synced: the page cache survives the process. It does not survive the
 /// machine, so a record of another boot does not count, which is as well: a power cut is nobody's
 /// fault.
-package final class Attempts: Sendable {
+package final class CrashRecords: Sendable {
     static let fileName: FileName = "attempts"
 
     /// A crash that the last process left and that is not yet in its batch's journal.
@@ -32,7 +32,7 @@ package final class Attempts: Sendable {
         var free: [Int] = []
         /// One more than the last record given out. Record 0 is the process's own.
         var count = 1
-        var left: [Int: AttemptRecord] = [:]
+        var left: [Int: CrashRecord] = [:]
     }
 
     private let path: String
@@ -54,9 +54,9 @@ package final class Attempts: Sendable {
         file = try root.openScratch(Self.fileName)
         self.boot = boot
         let bytes = try file.readAll(
-            upTo: Int(DARKROOM_CRASH_SLOTS) * AttemptRecord.length, path: path)
-        let records = stride(from: 0, to: bytes.count, by: AttemptRecord.length).map {
-            bytes[$0..<min($0 + AttemptRecord.length, bytes.count)]
+            upTo: Int(DARKROOM_CRASH_SLOTS) * CrashRecord.length, path: path)
+        let records = stride(from: 0, to: bytes.count, by: CrashRecord.length).map {
+            bytes[$0..<min($0 + CrashRecord.length, bytes.count)]
         }
         let former = records.first.flatMap { ProcessRecord($0) }
         let wasMemory =
@@ -64,7 +64,7 @@ package final class Attempts: Sendable {
             && former?.hasSeenOutOfMemoryKill(now: outOfMemoryKills) == true
         var state = State()
         for slot in records.indices.dropFirst().prefix(Int(DARKROOM_CRASH_SLOTS) - 1) {
-            guard var record = AttemptRecord(records[slot]), record.boot == boot else { continue }
+            guard var record = CrashRecord(records[slot]), record.boot == boot else { continue }
             if record.mark == .running {
                 // Decided now, for the next start knows nothing of this one.
                 record.mark = .crashed(wasMemory ? .outOfMemory : .killed)
@@ -74,11 +74,11 @@ package final class Attempts: Sendable {
             state.count = slot + 1
         }
         state.free = (1..<state.count).filter { state.left[$0] == nil }.reversed()
-        for slot in state.free { try Self.note(AttemptRecord.free, slot, file, path) }
-        try file.truncate(to: state.count * AttemptRecord.length, path: path)
+        for slot in state.free { try Self.note(CrashRecord.free, slot, file, path) }
+        try file.truncate(to: state.count * CrashRecord.length, path: path)
         let process = ProcessRecord(boot: boot, outOfMemoryKills: outOfMemoryKills)
         try Self.note(process.bytes, 0, file, path)
-        let room = max(state.count, 1 + Self.reserved) * AttemptRecord.length
+        let room = max(state.count, 1 + Self.reserved) * CrashRecord.length
         // Some file systems cannot, and then do without.
         _ = posix_fallocate(file.number, 0, off_t(room))
         self.state = Mutex(state)
@@ -104,7 +104,7 @@ package final class Attempts: Sendable {
             state.count += 1
             return state.count - 1
         }
-        let record = AttemptRecord(
+        let record = CrashRecord(
             boot: boot, batch: batch, image: image, before: before, begun: time(nil))
         do {
             try Self.write(record.bytes, slot, file, path)
@@ -147,7 +147,7 @@ package final class Attempts: Sendable {
     /// A record that could not be cleared would count as one `killed` should the process die, which convicts
     /// nobody, or be journaled again under the same number, which changes nothing.
     private func clear(_ slot: Int) {
-        try? Self.write(AttemptRecord.free, slot, file, path)
+        try? Self.write(CrashRecord.free, slot, file, path)
     }
 
     // MARK: What a former process left
@@ -176,7 +176,7 @@ package final class Attempts: Sendable {
         settle { !ids.contains(FileName($0.batch)) }
     }
 
-    private func settle(_ isSettled: (AttemptRecord) -> Bool) {
+    private func settle(_ isSettled: (CrashRecord) -> Bool) {
         let slots = state.withLock { state in
             let slots = state.left.filter { isSettled($0.value) }.map(\.key)
             for slot in slots { state.left[slot] = nil }
@@ -203,7 +203,7 @@ package final class Attempts: Sendable {
         _ bytes: [UInt8], _ slot: Int, _ file: borrowing Descriptor, _ path: String
     ) throws(FileError) {
         var rest = bytes[...]
-        var offset = off_t(slot * AttemptRecord.length)
+        var offset = off_t(slot * CrashRecord.length)
         while !rest.isEmpty {
             do {
                 let count = try retryingInterrupts {

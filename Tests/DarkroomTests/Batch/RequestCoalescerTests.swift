@@ -7,38 +7,42 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
-@Suite struct FlightsTests {
-    private var flights = Flights()
+@Suite struct RequestCoalescerTests {
+    private var flights = RequestCoalescer()
     private let key = CacheKey(bytes: [UInt8](repeating: 1, count: 32))
     private let otherKey = CacheKey(bytes: [UInt8](repeating: 2, count: 32))
 
     private func item(_ batch: BatchKey, _ priority: DarkroomManifest.Priority = .normal)
-        -> Flights.Item
+        -> WorkRequest
     {
-        Flights.Item(
+        WorkRequest(
             work: .download(batch, source: 0), priority: priority, quality: .default)
     }
 
-    private mutating func enter(_ item: Flights.Item, _ key: CacheKey? = nil) -> Bool {
-        var change = Flights.Change()
-        defer { #expect(change == Flights.Change()) }
+    private mutating func enter(_ item: WorkRequest, _ key: CacheKey? = nil) -> Bool {
+        var change = RequestCoalescer.Change()
+        defer { #expect(change == RequestCoalescer.Change()) }
         return flights.enter(item, key ?? self.key, &change)
     }
 
-    private mutating func begin(_ item: Flights.Item, _ key: CacheKey? = nil) -> Flights.Turn {
-        var change = Flights.Change()
-        defer { #expect(change == Flights.Change()) }
+    private mutating func begin(_ item: WorkRequest, _ key: CacheKey? = nil)
+        -> RequestCoalescer.Turn
+    {
+        var change = RequestCoalescer.Change()
+        defer { #expect(change == RequestCoalescer.Change()) }
         return flights.begin(item.work, key ?? self.key, &change)
     }
 
-    private mutating func end(_ item: Flights.Item, _ ending: Flights.Ending) -> Flights.Change {
-        var change = Flights.Change()
+    private mutating func end(_ item: WorkRequest, _ ending: RequestCoalescer.Ending)
+        -> RequestCoalescer.Change
+    {
+        var change = RequestCoalescer.Change()
         flights.end(item.work, ending, &change)
         return change
     }
 
-    private mutating func remove(_ item: Flights.Item) -> Flights.Change {
-        var change = Flights.Change()
+    private mutating func remove(_ item: WorkRequest) -> RequestCoalescer.Change {
+        var change = RequestCoalescer.Change()
         flights.remove(item.work, &change)
         return change
     }
@@ -56,7 +60,7 @@ import Testing
         three()
         #expect(flights.hasWaiters(item(1).work))
         #expect(!flights.hasWaiters(item(2).work))
-        #expect(end(item(1), .shared) == Flights.Change(released: [item(2), item(3)]))
+        #expect(end(item(1), .shared) == RequestCoalescer.Change(released: [item(2), item(3)]))
         // They pass, although someone new leads meanwhile.
         #expect(begin(item(4)) == .leads)
         #expect(enter(item(2)))
@@ -65,25 +69,25 @@ import Testing
         // What was to be copied may be gone: then one waits for the new leader.
         #expect(begin(item(2)) == .waits)
         #expect(!enter(item(2)))
-        #expect(end(item(4), .shared) == Flights.Change(released: [item(2)]))
+        #expect(end(item(4), .shared) == RequestCoalescer.Change(released: [item(2)]))
         #expect(begin(item(2)) == .copies)
         #expect(flights.isEmpty)
     }
 
     @Test mutating func lettingOthersFetchForThemselves() {
         three()
-        #expect(end(item(1), .unshared) == Flights.Change(released: [item(2), item(3)]))
+        #expect(end(item(1), .unshared) == RequestCoalescer.Change(released: [item(2), item(3)]))
         for number in 2...3 {
             #expect(enter(item(number)))
             #expect(begin(item(number)) == .alone)
-            #expect(end(item(number), .unshared) == Flights.Change())
+            #expect(end(item(number), .unshared) == RequestCoalescer.Change())
         }
         #expect(flights.isEmpty)
     }
 
     @Test mutating func failingTogether() {
         three()
-        #expect(end(item(1), .failed) == Flights.Change(failed: [item(2), item(3)]))
+        #expect(end(item(1), .failed) == RequestCoalescer.Change(failed: [item(2), item(3)]))
         #expect(flights.isEmpty)
     }
 
@@ -92,14 +96,14 @@ import Testing
     mutating func leadIsHandedOn(byRemoval: Bool) {
         three()
         let after = byRemoval ? remove(item(1)) : end(item(1), .gone)
-        #expect(after == Flights.Change(released: [item(2), item(3)]))
+        #expect(after == RequestCoalescer.Change(released: [item(2), item(3)]))
         #expect(enter(item(2)))
         #expect(enter(item(3)))
         #expect(begin(item(3)) == .leads)
         #expect(begin(item(2)) == .waits)
         #expect(!enter(item(2)))
-        #expect(remove(item(2)) == Flights.Change())
-        #expect(end(item(3), .gone) == Flights.Change())
+        #expect(remove(item(2)) == RequestCoalescer.Change())
+        #expect(end(item(3), .gone) == RequestCoalescer.Change())
         #expect(flights.isEmpty)
     }
 
@@ -115,20 +119,21 @@ import Testing
         #expect(!enter(item(1)))
         #expect(
             end(item(3, .high), .shared)
-                == Flights.Change(released: [item(4, .veryHigh), item(1)]))
+                == RequestCoalescer.Change(released: [item(4, .veryHigh), item(1)]))
         // All is over when this one's turn comes: it looks into the cache.
         #expect(begin(item(2)) == .leads)
-        #expect(end(item(2), .shared) == Flights.Change())
+        #expect(end(item(2), .shared) == RequestCoalescer.Change())
     }
 
     /// A leader that waits for a next try keeps the lead, until it goes for a turn again.
     @Test mutating func whoGoesForATurnAgainLeadsNoMore() {
         three()
         #expect(!enter(item(4, .veryHigh)))
-        var change = Flights.Change()
+        var change = RequestCoalescer.Change()
         let mayGo = flights.enter(item(1), key, &change)
         #expect(mayGo)
-        #expect(change == Flights.Change(released: [item(2), item(3), item(4, .veryHigh)]))
+        #expect(
+            change == RequestCoalescer.Change(released: [item(2), item(3), item(4, .veryHigh)]))
         #expect(enter(item(4, .veryHigh)))
         #expect(begin(item(4, .veryHigh)) == .leads)
         #expect(begin(item(1)) == .waits)
@@ -138,7 +143,7 @@ import Testing
     @Test mutating func whoIsReleasedMayBeCancelled() {
         three()
         _ = end(item(1), .shared)
-        #expect(remove(item(2)) == Flights.Change())
+        #expect(remove(item(2)) == RequestCoalescer.Change())
         #expect(begin(item(3)) == .copies)
         #expect(flights.isEmpty)
         // Whoever comes back under its name has no pass any more.
@@ -147,15 +152,15 @@ import Testing
 
     @Test mutating func changedKeyLeavesTheFlight() {
         three()
-        var change = Flights.Change()
+        var change = RequestCoalescer.Change()
         let first = flights.enter(item(1), otherKey, &change)
         #expect(first)
-        #expect(change == Flights.Change(released: [item(2), item(3)]))
+        #expect(change == RequestCoalescer.Change(released: [item(2), item(3)]))
         #expect(begin(item(2)) == .leads)
         #expect(!enter(item(3)))
-        change = Flights.Change()
+        change = RequestCoalescer.Change()
         #expect(flights.begin(item(2).work, otherKey, &change) == .leads)
-        #expect(change == Flights.Change(released: [item(3)]))
+        #expect(change == RequestCoalescer.Change(released: [item(3)]))
     }
 
     @Test mutating func keysDoNotMeet() {
@@ -163,19 +168,19 @@ import Testing
         #expect(begin(item(1)) == .leads)
         #expect(enter(item(2), otherKey))
         #expect(begin(item(2), otherKey) == .leads)
-        #expect(end(item(2), .failed) == Flights.Change())
-        #expect(end(item(7), .failed) == Flights.Change())
-        #expect(remove(item(7)) == Flights.Change())
+        #expect(end(item(2), .failed) == RequestCoalescer.Change())
+        #expect(end(item(7), .failed) == RequestCoalescer.Change())
+        #expect(remove(item(7)) == RequestCoalescer.Change())
     }
 
     /// Whoever leaves, the others keep their order.
     @Test mutating func someLeaveInBetween() {
         three()
         for number in 4...9 { #expect(!enter(item(number))) }
-        for number in [3, 8, 5] { #expect(remove(item(number)) == Flights.Change()) }
+        for number in [3, 8, 5] { #expect(remove(item(number)) == RequestCoalescer.Change()) }
         #expect(!enter(item(3)))
         let rest = [2, 4, 6, 7, 9, 3].map { item($0) }
-        #expect(end(item(1), .gone) == Flights.Change(released: rest))
+        #expect(end(item(1), .gone) == RequestCoalescer.Change(released: rest))
         #expect(flights.isEmpty)
     }
 }

@@ -6,22 +6,22 @@ import Testing
 @testable import DarkroomSelfTest
 
 /// The ledger moved by hand. Amounts are in megabytes.
-@Suite final class MemoryLedgerTests {
+@Suite final class MemoryBudgetTests {
     private static let mega = 1 << 20
 
-    private var ledger = MemoryLedger()
+    private var ledger = MemoryBudget()
 
     /// Those of one hundred are of one batch.
-    private func ticket(_ number: Int) -> MemoryLedger.Ticket {
-        MemoryLedger.Ticket(batch: number / 100, image: number)
+    private func ticket(_ number: Int) -> MemoryBudget.Ticket {
+        MemoryBudget.Ticket(batch: number / 100, image: number)
     }
 
-    private func tickets(_ numbers: Int...) -> [MemoryLedger.Ticket] { numbers.map(ticket) }
+    private func tickets(_ numbers: Int...) -> [MemoryBudget.Ticket] { numbers.map(ticket) }
 
     @discardableResult
     private func limit(
         _ megabytes: Int, width: Int = 100, keptForBatches: Int = 0, keptForOwners: Int = 0
-    ) -> [MemoryLedger.Ticket] {
+    ) -> [MemoryBudget.Ticket] {
         ledger.setLimits(
             bytes: megabytes * Self.mega,
             places: FilterPlaces(
@@ -32,7 +32,7 @@ import Testing
         ledger.take(.everything, for: ticket(number), owner: 1)
     }
 
-    private func serve() -> [MemoryLedger.Ticket] { ledger.serve() }
+    private func serve() -> [MemoryBudget.Ticket] { ledger.serve() }
 
     private func forget(_ number: Int) -> Bool { ledger.forget(ticket(number)) }
 
@@ -45,7 +45,7 @@ import Testing
             ticket(number), for: .bytes(megabytes * Self.mega), level: level, owner: owner)
     }
 
-    private func free(_ number: Int) -> [MemoryLedger.Ticket] {
+    private func free(_ number: Int) -> [MemoryBudget.Ticket] {
         #expect(forget(number))
         return serve()
     }
@@ -63,7 +63,7 @@ import Testing
     @Test func countsAShareForEach() {
         limit(100)
         #expect(take(1, 0))
-        #expect(ledger.held == MemoryLedger.share)
+        #expect(ledger.held == MemoryBudget.share)
     }
 
     /// Where there is less than a share, a picture begins all the same, and hears from its header what it lacks.
@@ -135,7 +135,7 @@ import Testing
         limit(100)
         #expect(take(0, 50))
         wait(1, 100)
-        for number in 2..<2 + MemoryLedger.patience {
+        for number in 2..<2 + MemoryBudget.patience {
             #expect(take(number, 10))
             #expect(free(number).isEmpty)
         }
@@ -156,8 +156,8 @@ import Testing
         wait(1, 100)
         #expect(take(2, 4) && free(2).isEmpty)
         wait(3, 60, level: 9)
-        for number in 10..<10 + MemoryLedger.patience {
-            #expect(take(number, 10) == (number < 9 + MemoryLedger.patience))
+        for number in 10..<10 + MemoryBudget.patience {
+            #expect(take(number, 10) == (number < 9 + MemoryBudget.patience))
             ledger.forget(ticket(number))
         }
         #expect(free(0) == tickets(1))
@@ -283,7 +283,7 @@ import Testing
         limit(800, keptForOwners: 8)
         #expect(take(1, 50))
         wait(2, 700)
-        for number in 10..<10 + MemoryLedger.patience {
+        for number in 10..<10 + MemoryBudget.patience {
             #expect(take(number, 4, owner: 2))
             #expect(free(number).isEmpty)
         }
@@ -300,7 +300,7 @@ import Testing
         limit(800, keptForOwners: 8)
         #expect(take(1, 4, owner: 2))
         ledger.wait(ticket(2), for: .everything, level: 0, owner: 1)
-        for number in 10..<10 + MemoryLedger.patience {
+        for number in 10..<10 + MemoryBudget.patience {
             #expect(take(number, 4, owner: 2))
             #expect(free(number).isEmpty)
         }

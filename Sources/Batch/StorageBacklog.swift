@@ -4,7 +4,7 @@ import DarkroomSpool
 import Synchronization
 
 /// What the scheduler keeps back while the spool takes no writes.
-struct StorageWaits: Sendable {
+struct StorageBacklog: Sendable {
     /// What one try is about: an image on its way through all steps, by its source where it has one, for a
     /// source's download comes before its image's filters.
     enum Piece: Hashable, Sendable {
@@ -12,20 +12,14 @@ struct StorageWaits: Sendable {
         case image(BatchKey, Int)
     }
 
-    struct Item: Sendable, Equatable {
-        let work: Work
-        let priority: Priority
-        let quality: QualityOfServiceName
-    }
-
-    private(set) var items: [Item] = []
+    private(set) var items: [WorkRequest] = []
     private(set) var unprepared: [(BatchKey, BatchFolders)] = []
     /// What has been let through to see whether writes are taken again.
     var tried: Piece?
 
     var isEmpty: Bool { items.isEmpty && unprepared.isEmpty }
 
-    mutating func add(_ item: Item) { items.append(item) }
+    mutating func add(_ item: WorkRequest) { items.append(item) }
 
     mutating func add(unprepared key: BatchKey, _ folders: BatchFolders) {
         unprepared.append((key, folders))
@@ -34,7 +28,7 @@ struct StorageWaits: Sendable {
     mutating func remove(_ work: Work) { items.removeAll { $0.work == work } }
 
     /// Takes one item to try: an image whose source is here, if there is one, for it needs the least.
-    mutating func takeOne() -> Item? {
+    mutating func takeOne() -> WorkRequest? {
         guard !items.isEmpty else { return nil }
         return items.remove(at: items.firstIndex { $0.work.isFilter } ?? 0)
     }
@@ -44,8 +38,8 @@ struct StorageWaits: Sendable {
     }
 
     /// Takes everything, as the spool takes writes again.
-    mutating func takeAll() -> StorageWaits {
-        defer { self = StorageWaits() }
+    mutating func takeAll() -> StorageBacklog {
+        defer { self = StorageBacklog() }
         return self
     }
 }
@@ -71,14 +65,13 @@ extension Scheduler {
             failure.message = "\(folder): \(failure.message)"
         }
         if failure.fault == .full { failure.code = FileError.diskFull }
-        storage.troubled(failure, batch: batch)
+        storage.writeRefused(failure, batch: batch)
     }
 
     /// What was tried has met the trouble again.
     func forgetTry(_ work: Work) {
-        let piece = piece(of: work)
-        waits.withLock { waits in
-            if waits.tried == piece { waits.tried = nil }
+        board.withLock { board in
+            if let piece = board.piece(of: work) { _ = board.admission.endTry(of: piece) }
         }
     }
 
@@ -103,84 +96,58 @@ extension Scheduler {
         }
     }
 
-    private func piece(of work: Work) -> StorageWaits.Piece? {
-        board.withLock { $0.piece(of: work) }
-    }
-
     // MARK: Waiting
 
-    /// Whether the spool takes this work's writes, or is to be tried with it.
-    func storageAllows(_ work: Work) -> Bool {
-        if storage.mayWork { return true }
-        guard let tried = waits.withLock(\.tried) else { return false }
-        return tried == piece(of: work)
-    }
-
-    /// Keeps work until the spool takes writes again.
-    func waitForStorage(_ work: Work, _ priority: Priority, _ quality: QualityOfServiceName) {
-        waits.withLock {
-            $0.add(StorageWaits.Item(work: work, priority: priority, quality: quality))
-        }
-        // It may have changed since it was asked.
-        if storage.mayWork { goOn() }
-    }
-
+    /// Keeps a batch whose folder is to be read until the spool takes writes again.
     func waitForStorage(_ key: BatchKey, _ folders: BatchFolders) {
-        waits.withLock { $0.add(unprepared: key, folders) }
+        board.withLock { $0.admission.add(unprepared: key, folders) }
+        // It may have changed since it was asked.
         if storage.mayWork { goOn() }
     }
 
     /// The image's end is in the journal: what was tried has ended well.
     func endedWell(_ work: Work) {
         guard !storage.mayWork else { return }
-        let piece = piece(of: work)
-        let wasTried = waits.withLock { waits in
-            guard waits.tried != nil, waits.tried == piece else { return false }
-            waits.tried = nil
-            return true
+        let wasTried = board.withLock { board in
+            board.piece(of: work).map { board.admission.endTry(of: $0) } ?? false
         }
-        if wasTried { storage.well() }
+        if wasTried { storage.writeSucceeded() }
     }
 
-    /// The work was not wanted any more when its turn came.
+    /// The work was not wanted any more when its turn came. Of a batch that has ended nothing is known any more.
     func endedUndecided(_ work: Work) {
         guard !storage.mayWork else { return }
-        let piece = piece(of: work)
-        let wasTried = waits.withLock { waits in
-            // Of a batch that has ended nothing is known any more.
-            guard waits.tried != nil, piece == nil || waits.tried == piece else { return false }
-            waits.tried = nil
-            return true
+        if board.withLock({ $0.admission.endTry(of: $0.piece(of: work)) }) {
+            storage.probeInconclusive()
         }
-        if wasTried { storage.undecided() }
     }
 
     /// Begins all that waited.
     private func goOn() {
-        let waited = waits.withLock { $0.takeAll() }
-        for item in waited.items { enqueue(item.work, item.priority, item.quality) }
-        for (key, folders) in waited.unprepared { prepareLater(key, folders) }
-        advance { _ in [] }
+        var unprepared: [(BatchKey, BatchFolders)] = []
+        advance { board in
+            let outcome: Admission.Outcome
+            (outcome, unprepared) = board.admission.storageWorks()
+            return board.follow(outcome)
+        }
+        for (key, folders) in unprepared { prepareLater(key, folders) }
     }
 }
 
 extension Scheduler: StorageClient {
     package func tryStorage() -> Bool {
         guard gate.mayStart else { return false }
-        if let (key, folders) = waits.withLock({ $0.takeUnprepared() }) {
+        if let (key, folders) = board.withLock({ $0.admission.takeUnprepared() }) {
             prepareLater(key, folders)
             return true
         }
-        guard let item = waits.withLock({ $0.takeOne() }) else { return false }
-        let piece = piece(of: item.work)
-        waits.withLock { $0.tried = piece }
-        if piece == nil {
-            // Its batch has ended.
-            storage.undecided()
-        } else {
-            enqueue(item.work, item.priority, item.quality)
+        var isTried = false
+        settle { board in
+            guard let outcome = board.admission.tryStorage() else { return [] }
+            isTried = true
+            return board.follow(outcome)
         }
-        return true
+        return isTried
     }
 
     package func storageChanged() {
@@ -206,7 +173,7 @@ extension Board {
     }
 
     /// What a try with this work is about; nil where its batch has ended.
-    func piece(of work: Work) -> StorageWaits.Piece? {
+    func piece(of work: Work) -> StorageBacklog.Piece? {
         switch work {
         case .download(let key, let source):
             return batches[key] == nil ? nil : .source(key, source)

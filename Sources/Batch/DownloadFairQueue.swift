@@ -29,8 +29,7 @@ import DarkroomCore
 /// A value without threads or clocks: moments are given, in nanoseconds of the monotonic clock. What a call costs grows
 /// with the number of owners and of a batch's hosts; not with that of downloads that wait, but for the skipping of what was
 /// removed before, nor with that of batches, but where their hosts are full while others have places that are kept back.
-package struct DownloadTurns: Sendable {
-    typealias Item = StorageWaits.Item
+package struct DownloadFairQueue: Sendable {
     typealias Owner = FairOrder.Owner
 
     struct Limits: Sendable, Equatable {
@@ -94,7 +93,7 @@ package struct DownloadTurns: Sendable {
     ///
     /// - Parameter name: its host, `h:443`; nil for a file of this machine, of which there may be as many as there are
     ///   places.
-    mutating func add(_ item: Item, owner: Owner, host name: ByteString?) -> [Item] {
+    mutating func add(_ item: WorkRequest, owner: Owner, host name: ByteString?) -> [WorkRequest] {
         guard case .download(let batch, _) = item.work, places[item.work] == nil else {
             return [item]
         }
@@ -121,7 +120,7 @@ package struct DownloadTurns: Sendable {
     }
 
     /// Takes back a download's place, if it has one. Gives those that go into the queue now.
-    mutating func leave(_ work: Work) -> [Item] {
+    mutating func leave(_ work: Work) -> [WorkRequest] {
         guard case .download(let batch, _) = work, let host = places.removeValue(forKey: work)
         else { return [] }
         order.ended(batch)
@@ -130,7 +129,7 @@ package struct DownloadTurns: Sendable {
     }
 
     /// Forgets a download, whether it waits or has a place. Gives those that go into the queue now.
-    mutating func remove(_ work: Work) -> [Item] {
+    mutating func remove(_ work: Work) -> [WorkRequest] {
         if case .download(let batch, _) = work, let wait = waits.removeValue(forKey: work) {
             lines[batch]?.lanes[wait.host]?.take()
             if let lane = lines[batch]?.lanes[wait.host], lane.isSparse {
@@ -142,7 +141,7 @@ package struct DownloadTurns: Sendable {
     }
 
     /// Gives those that go into the queue by it; what has a place keeps it where there are fewer.
-    mutating func setLimits(_ limits: Limits) -> [Item] {
+    mutating func setLimits(_ limits: Limits) -> [WorkRequest] {
         self.limits = limits
         for host in Array(hosts.keys) { change(host) { _ in } }
         return fill()
@@ -182,7 +181,8 @@ package struct DownloadTurns: Sendable {
     }
 
     /// Ends a host's pause if it is over. Gives those that go into the queue now, or when to come again.
-    mutating func resume(_ host: ByteString, now: UInt64) -> (items: [Item], again: UInt64?) {
+    mutating func resume(_ host: ByteString, now: UInt64) -> (items: [WorkRequest], again: UInt64?)
+    {
         guard let until = hosts[host]?.pausedUntil else { return ([], nil) }
         if until > now { return ([], until) }
         change(host) { $0.isPaused = false }
@@ -217,8 +217,8 @@ package struct DownloadTurns: Sendable {
     /// No host has this name.
     private static let noHost: ByteString = ""
 
-    private mutating func fill() -> [Item] {
-        var served: [Item] = []
+    private mutating func fill() -> [WorkRequest] {
+        var served: [WorkRequest] = []
         while places.count < limits.places, openHosts > 0,
             let batch = order.next(of: limits.places)
         {
@@ -228,7 +228,7 @@ package struct DownloadTurns: Sendable {
     }
 
     /// Gives a place to the next download of a batch; nil where none of its hosts takes one more.
-    private mutating func take(from batch: BatchKey) -> Item? {
+    private mutating func take(from batch: BatchKey) -> WorkRequest? {
         guard let host = nextHost(of: batch), let (owner, level) = standing(of: batch),
             let item = takeFirst(of: batch, host)
         else { return nil }
@@ -240,7 +240,7 @@ package struct DownloadTurns: Sendable {
         return item
     }
 
-    private mutating func takeFirst(of batch: BatchKey, _ host: ByteString) -> Item? {
+    private mutating func takeFirst(of batch: BatchKey, _ host: ByteString) -> WorkRequest? {
         while let (number, item) = lines[batch]?.lanes[host]?.next() {
             guard waits[item.work]?.number == number else { continue }
             lastNumber += 1

@@ -11,7 +11,7 @@ import Testing
 
 /// What the next process learns from `spool/attempts`. A process that dies is played by one that never gets
 /// to the end of `record`.
-@Suite struct AttemptsTests {
+@Suite struct CrashRecordsTests {
     let scratch: ScratchDirectory
     let root: Directory
 
@@ -20,14 +20,14 @@ import Testing
         root = try Directory(path: scratch.path)
     }
 
-    private func open(boot: String = "b1", kills: [String: Int] = [:]) throws -> Attempts {
-        try Attempts(in: root, boot: boot, outOfMemoryKills: kills)
+    private func open(boot: String = "b1", kills: [String: Int] = [:]) throws -> CrashRecords {
+        try CrashRecords(in: root, boot: boot, outOfMemoryKills: kills)
     }
 
-    private func bytes() throws -> [UInt8] { try root.read(Attempts.fileName) }
+    private func bytes() throws -> [UInt8] { try root.read(CrashRecords.fileName) }
 
     private func write(_ bytes: [UInt8]) throws {
-        try root.write(bytes, to: Attempts.fileName, replacing: true, durably: false)
+        try root.write(bytes, to: CrashRecords.fileName, replacing: true, durably: false)
     }
 
     /// The file as it is while these pictures are being filtered.
@@ -46,17 +46,17 @@ import Testing
 
     private func mark(_ slot: Int, _ mark: String) throws {
         var changed = try bytes()
-        let start = slot * AttemptRecord.length
+        let start = slot * CrashRecord.length
         changed.replaceSubrange(
-            start..<start + AttemptRecord.markLength,
-            with: AttemptRecord.padded(mark, to: AttemptRecord.markLength))
+            start..<start + CrashRecord.markLength,
+            with: CrashRecord.padded(mark, to: CrashRecord.markLength))
         try write(changed)
     }
 
     private func left(
         _ image: Int, _ cause: CrashCause, number: Int = 1
-    ) -> Attempts.Left {
-        Attempts.Left(image: image, number: number, cause: cause)
+    ) -> CrashRecords.Left {
+        CrashRecords.Left(image: image, number: number, cause: cause)
     }
 
     @Test func leavesNothingWhereAllHasEnded() throws {
@@ -159,9 +159,9 @@ import Testing
     @Test func passesOverATornRecord() throws {
         try die(with: [("x", 0, 0), ("x", 1, 0)])
         let whole = try bytes()
-        for length in stride(from: 0, to: 3 * AttemptRecord.length, by: 37) {
+        for length in stride(from: 0, to: 3 * CrashRecord.length, by: 37) {
             try write(Array(whole[..<length]))
-            let count = max(0, length / AttemptRecord.length - 1)
+            let count = max(0, length / CrashRecord.length - 1)
             #expect(try open().left(of: "x").count == count)
         }
     }
@@ -181,7 +181,7 @@ import Testing
     @Test func survivesEveryChangedByte() throws {
         try die(with: [("x", 0, 0)])
         let whole = try bytes()
-        for place in 0..<2 * AttemptRecord.length {
+        for place in 0..<2 * CrashRecord.length {
             for value: UInt8 in [0, 10, 32, 48, 255] {
                 var changed = whole
                 changed[place] = value
@@ -195,9 +195,9 @@ import Testing
         "x", "with spaces in it ", "Grüße 🌄", "-", String(repeating: "é", count: 100) + "-12",
     ])
     func recordsAnyID(id: String) throws {
-        let record = AttemptRecord(boot: "b", batch: id, image: 7, before: 1, begun: 12)
-        #expect(record.bytes.count == AttemptRecord.length)
-        #expect(AttemptRecord(record.bytes) == record)
+        let record = CrashRecord(boot: "b", batch: id, image: 7, before: 1, begun: 12)
+        #expect(record.bytes.count == CrashRecord.length)
+        #expect(CrashRecord(record.bytes) == record)
     }
 
     /// One is added to the number, which may be what someone has written there.
@@ -205,23 +205,23 @@ import Testing
         (0, true), (1 << 30, true), (1 << 30 + 1, false), (Int.max, false), (-1, false),
     ])
     func readsOnlyNumbersThatCanBe(before: Int, isRead: Bool) {
-        let record = AttemptRecord(boot: "b", batch: "x", image: 7, before: before, begun: 12)
-        #expect((AttemptRecord(record.bytes) != nil) == isRead)
+        let record = CrashRecord(boot: "b", batch: "x", image: 7, before: before, begun: 12)
+        #expect((CrashRecord(record.bytes) != nil) == isRead)
     }
 
     /// No ID is so long; were one, its record would name no batch rather than another one.
     @Test func cutsAnIDThatIsTooLong() throws {
         let id = String(repeating: "a", count: 600)
-        let record = AttemptRecord(boot: "b", batch: id, image: 7, before: 1, begun: 12)
-        #expect(record.bytes.count == AttemptRecord.length)
-        let read = try #require(AttemptRecord(record.bytes))
+        let record = CrashRecord(boot: "b", batch: id, image: 7, before: 1, begun: 12)
+        #expect(record.bytes.count == CrashRecord.length)
+        let read = try #require(CrashRecord(record.bytes))
         #expect(read.batch != id && id.hasPrefix(read.batch))
     }
 
     @Test func leavesOutGroupsThatDoNotFit() {
         let long = "/" + String(repeating: "a", count: 600)
         let record = ProcessRecord(boot: "b", outOfMemoryKills: [long: 1, "/b": 2])
-        #expect(record.bytes.count == AttemptRecord.length)
+        #expect(record.bytes.count == CrashRecord.length)
         #expect(ProcessRecord(record.bytes)?.outOfMemoryKills == ["/b": 2])
     }
 }
@@ -235,17 +235,17 @@ import Testing
             ([.killed, .killed, .killed, .killed, .watchdog], false),
             ([.killed, .killed, .killed, .killed, .killed], true),
         ] as [([CrashCause], Bool)])
-    func convictsOnEvidenceOrAfterManyKills(causes: [CrashCause], isConviction: Bool) {
+    func convictsOnEvidenceOrAfterManyKills(causes: [CrashCause], shouldQuarantine: Bool) {
         var crashes = Crashes()
         for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
-        #expect(crashes.isConviction == isConviction)
+        #expect(crashes.shouldQuarantine == shouldQuarantine)
         #expect(crashes.all == causes && crashes.last == causes.count)
     }
 
     @Test func countsACrashThatIsRecordedTwiceOnce() {
         var crashes = Crashes()
         for _ in 0..<9 { crashes.add(.signal("SIGBUS"), number: 1) }
-        #expect(!crashes.isConviction && crashes.all.count == 1)
+        #expect(!crashes.shouldQuarantine && crashes.all.count == 1)
     }
 
     @Test func saysWhatItIsSetAsideFor() {

@@ -7,7 +7,7 @@ import CShims
 /// with `cat`.
 ///
 ///     SIGSEGV         0b1e… 17 0 1795248000 holiday
-struct AttemptRecord: Equatable, Sendable {
+struct CrashRecord: Equatable, Sendable {
     enum Mark: Equatable, Sendable {
         /// No crash has written anything: it goes on, or something else ended the process.
         case running
@@ -31,7 +31,7 @@ struct AttemptRecord: Equatable, Sendable {
         }
 
         /// As it stands in the file.
-        var bytes: [UInt8] { AttemptRecord.padded(text, to: markLength) }
+        var bytes: [UInt8] { CrashRecord.padded(text, to: markLength) }
     }
 
     static let length = Int(DARKROOM_CRASH_RECORD)
@@ -109,14 +109,14 @@ struct ProcessRecord: Equatable, Sendable {
 
     /// A line `COUNT PATH` for each group after the first; a path that does not fit is left out.
     var bytes: [UInt8] {
-        var bytes = AttemptRecord.padded(Self.mark, to: AttemptRecord.markLength)
+        var bytes = CrashRecord.padded(Self.mark, to: CrashRecord.markLength)
         bytes += "\(boot.isEmpty ? "-" : boot)\n".utf8
         for (path, count) in outOfMemoryKills.sorted(by: { $0.key < $1.key }) {
             let line = Array("\(count) \(path)\n".utf8)
-            if bytes.count + line.count < AttemptRecord.length { bytes += line }
+            if bytes.count + line.count < CrashRecord.length { bytes += line }
         }
         bytes += [UInt8](
-            repeating: UInt8(ascii: " "), count: AttemptRecord.length - bytes.count - 1)
+            repeating: UInt8(ascii: " "), count: CrashRecord.length - bytes.count - 1)
         return bytes + [UInt8(ascii: "\n")]
     }
 
@@ -126,8 +126,8 @@ struct ProcessRecord: Equatable, Sendable {
     }
 
     init?(_ bytes: some Collection<UInt8>) {
-        let mark = AttemptRecord.padded(Self.mark, to: AttemptRecord.markLength)
-        guard bytes.count == AttemptRecord.length, bytes.starts(with: mark) else { return nil }
+        let mark = CrashRecord.padded(Self.mark, to: CrashRecord.markLength)
+        guard bytes.count == CrashRecord.length, bytes.starts(with: mark) else { return nil }
         let lines = String(decoding: bytes.dropFirst(mark.count), as: UTF8.self)
             .split(separator: "\n")
         guard let boot = lines.first else { return nil }

@@ -17,8 +17,7 @@ import DarkroomFetch
 /// Only a transfer that has begun is waited for, by everyone: another one would hardly be faster. A download that has
 /// not begun may stand far behind in turns that others do not share, so whoever wants the same goes for a turn of its
 /// own, and the first whose turn comes leads.
-struct Flights: Sendable {
-    typealias Item = StorageWaits.Item
+struct RequestCoalescer: Sendable {
 
     /// What a download does when its turn has come.
     enum Turn: Equatable {
@@ -37,14 +36,14 @@ struct Flights: Sendable {
 
     /// What follows: these go on, those have failed.
     struct Change: Equatable {
-        var released: [Item] = []
-        var failed: [Item] = []
+        var released: [WorkRequest] = []
+        var failed: [WorkRequest] = []
     }
 
     private struct Flight: Sendable {
         let leader: Work
         /// By their work, for any of thousands may leave; with numbers that grow from one to the next.
-        var waiters: [Work: (number: Int, item: Item)] = [:]
+        var waiters: [Work: (number: Int, item: WorkRequest)] = [:]
     }
 
     private enum Pass: Sendable { case copies, alone }
@@ -66,7 +65,7 @@ struct Flights: Sendable {
     /// Someone wants to go for a turn. Tells whether he may; if not he waits here until he is released.
     ///
     /// - Parameter change: what follows from his leaving another flight, for his key may have changed, or his own.
-    mutating func enter(_ item: Item, _ key: CacheKey, _ change: inout Change) -> Bool {
+    mutating func enter(_ item: WorkRequest, _ key: CacheKey, _ change: inout Change) -> Bool {
         if passes[item.work] != nil { return true }
         leave(item.work, &change)
         guard flights[key] != nil else { return true }
@@ -132,7 +131,7 @@ struct Flights: Sendable {
     }
 
     /// Gives those who waited, in the order in which they came.
-    private mutating func endFlight(_ key: CacheKey) -> [Item] {
+    private mutating func endFlight(_ key: CacheKey) -> [WorkRequest] {
         guard let flight = flights.removeValue(forKey: key) else { return [] }
         keys[flight.leader] = nil
         for work in flight.waiters.keys { keys[work] = nil }

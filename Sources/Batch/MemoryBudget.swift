@@ -13,7 +13,7 @@
 /// all it needs of the one part or of the other, so none may need more than what is not kept. The bound: an owner
 /// who has nothing at work is given up to the kept part at once, unless others have been who had nothing either.
 /// Only an image that is filtered alone has both parts.
-struct MemoryLedger {
+struct MemoryBudget {
     struct Ticket: Hashable, Sendable {
         let batch: BatchKey
         let image: Int
@@ -207,7 +207,7 @@ struct MemoryLedger {
     }
 }
 
-extension MemoryLedger.Need {
+extension MemoryBudget.Need {
     fileprivate func exceeds(_ limit: Int) -> Bool {
         if case .bytes(let bytes) = self { bytes > limit } else { false }
     }

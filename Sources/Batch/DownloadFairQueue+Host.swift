@@ -1,7 +1,7 @@
 import DarkroomCore
 import DarkroomFetch
 
-extension DownloadTurns {
+extension DownloadFairQueue {
     /// More than the host of any URL has, with its port, in letters of four bytes; see ``URLAuthority/maximumHost``.
     private static let maximumBytes = 4 * (URLAuthority.maximumHost + 1) + ":65535".utf8.count
 
@@ -14,7 +14,7 @@ extension DownloadTurns {
         let text = source.utf8
         guard let colon = text.prefix(6).firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let port: String
-        switch ByteString(text[..<colon]).smallLetters {
+        switch ByteString(text[..<colon]).asciiLowercased {
         case "http": port = ":80"
         case "https": port = ":443"
         default: return nil
@@ -23,7 +23,7 @@ extension DownloadTurns {
         guard rest.starts(with: "//".utf8) else { return nil }
         let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
         let start = authority.lastIndex(of: UInt8(ascii: "@")).map(authority.index(after:))
-        let host = ByteString(authority[(start ?? authority.startIndex)...]).smallLetters
+        let host = ByteString(authority[(start ?? authority.startIndex)...]).asciiLowercased
         guard !host.isEmpty, host.utf8.count <= maximumBytes else { return nil }
         // A colon within the brackets of an IPv6 address is not the port's.
         let afterAddress = host.utf8.lastIndex(of: UInt8(ascii: "]")) ?? host.utf8.startIndex

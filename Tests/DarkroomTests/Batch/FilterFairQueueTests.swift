@@ -5,12 +5,12 @@ import Testing
 @testable import DarkroomManifest
 
 /// Who is handed to the filters' queues next. Images are written as `a0`: the batch, the image.
-@Suite struct FilterTurnsTests {
+@Suite struct FilterFairQueueTests {
     private static let batches = ["a", "b", "c"]
 
-    private func item(_ name: String, _ priority: Priority = .normal) -> FilterTurns.Item {
+    private func item(_ name: String, _ priority: Priority = .normal) -> WorkRequest {
         let batch = (Self.batches.firstIndex(of: String(name.prefix(1))) ?? 0) + 1
-        return FilterTurns.Item(
+        return WorkRequest(
             work: .filter(batch, image: Int(name.dropFirst()) ?? 0), priority: priority,
             quality: .default)
     }
@@ -18,7 +18,9 @@ import Testing
     /// `a` and `b` are of one owner, `c` is another's.
     private func owner(_ name: String) -> UInt32 { name.hasPrefix("c") ? 2 : 1 }
 
-    private func names(_ turns: [FilterTurns.Turn]) -> [String] { turns.map { name($0.item.work) } }
+    private func names(_ turns: [FilterFairQueue.Turn]) -> [String] {
+        turns.map { name($0.item.work) }
+    }
 
     private func name(_ work: Work) -> String {
         guard case .filter(let batch, let image) = work else { return "?" }
@@ -28,8 +30,8 @@ import Testing
     /// With no places that are kept, unless it is said.
     private func turns(
         width: Int, keptForBatches: Int = 0, keptForOwners: Int = 0
-    ) -> FilterTurns {
-        FilterTurns(
+    ) -> FilterFairQueue {
+        FilterFairQueue(
             places: FilterPlaces(
                 width: width, keptForBatches: keptForBatches, keptForOwners: keptForOwners))
     }
@@ -182,7 +184,7 @@ import Testing
     }
 }
 
-extension FilterTurns {
+extension FilterFairQueue {
     fileprivate mutating func ended(_ work: Work) -> [Turn] {
         leave(work)
         return take()

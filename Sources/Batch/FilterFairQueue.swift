@@ -7,12 +7,11 @@
 /// have there (`FilterPlaces`).
 ///
 /// A value without threads; the scheduler holds it under a lock.
-struct FilterTurns {
-    typealias Item = StorageWaits.Item
+struct FilterFairQueue {
 
     /// An image that goes into a queue.
     struct Turn: Equatable {
-        let item: Item
+        let item: WorkRequest
         /// The queue, which no other image is in; from 0.
         let lane: Int
     }
@@ -21,7 +20,7 @@ struct FilterTurns {
     private struct Line {
         let owner: FairOrder.Owner
         let level: Int
-        var items: [Item] = []
+        var items: [WorkRequest] = []
     }
 
     var places: FilterPlaces
@@ -42,7 +41,7 @@ struct FilterTurns {
 
     /// Takes in a filter that is ready, and gives those that go into the queues now. One that comes `atOnce` waits
     /// for nobody: it has been granted memory that others wait for, or is tried to see whether the disk works.
-    mutating func add(_ item: Item, owner: FairOrder.Owner, atOnce: Bool) -> [Turn] {
+    mutating func add(_ item: WorkRequest, owner: FairOrder.Owner, atOnce: Bool) -> [Turn] {
         guard case .filter(let batch, _) = item.work else { return [] }
         let level = Level(item.priority, item.quality).index
         if atOnce {
@@ -90,7 +89,7 @@ struct FilterTurns {
     }
 
     private mutating func enter(
-        _ item: Item, of batch: BatchKey, _ owner: FairOrder.Owner, _ level: Int
+        _ item: WorkRequest, of batch: BatchKey, _ owner: FairOrder.Owner, _ level: Int
     ) -> Turn {
         let lane = isTaken.firstIndex(of: false) ?? isTaken.count
         if lane == isTaken.count { isTaken.append(true) } else { isTaken[lane] = true }

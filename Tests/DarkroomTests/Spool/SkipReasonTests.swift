@@ -7,10 +7,10 @@ import Testing
 @testable import DarkroomSpool
 
 /// Why files are left in the inbox, and how many of them the journal tells of.
-@Suite struct NotTakenTests {
+@Suite struct SkipReasonTests {
     private static let error = FileError("open", "/spool/inbox/a.json", .permissionDenied)
 
-    static let all: [(NotTaken, InboxReason, Bool, String)] = [
+    static let all: [(SkipReason, InboxReason, Bool, String)] = [
         (.notYet(.dot), .ignoredName, false, "its name begins with a dot"),
         (.notYet(.part), .ignoredName, false, "its name ends in .part"),
         (
@@ -32,7 +32,7 @@ import Testing
     ]
 
     @Test(arguments: all)
-    func hasAReasonAndWords(why: NotTaken, reason: InboxReason, isTold: Bool, words: String) {
+    func hasAReasonAndWords(why: SkipReason, reason: InboxReason, isTold: Bool, words: String) {
         #expect(why.reason == reason)
         #expect(why.isTold == isTold)
         #expect(why.words == words)
@@ -49,8 +49,8 @@ import Testing
             ("\u{600}.jpg", .picture), ("a.jpg.tmp", .notYet(.temporary)), ("a.jpg.json", nil),
             ("a.txt", .otherEnding), ("json", .otherEnding), ("a.TMP", .otherEnding),
             ("a.json", nil), ("\u{600}.JSON", nil), ("a.cancel", nil),
-        ] as [(FileName, NotTaken?)])
-    func namesTellWhatIsNotMeantForUs(name: FileName, why: NotTaken?) {
+        ] as [(FileName, SkipReason?)])
+    func namesTellWhatIsNotMeantForUs(name: FileName, why: SkipReason?) {
         #expect(Examination.reasonToIgnore(name) == why)
     }
 
