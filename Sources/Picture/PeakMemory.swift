@@ -7,7 +7,8 @@
 package struct PeakMemory {
     /// What the header says of a picture.
     package struct Source: Sendable, Equatable {
-        package var kind: Kind
+        /// What its reader takes.
+        package var needs: ReaderNeeds
         /// That of the rows that the decoder hands out.
         package var layout: PixelLayout
         package var orientation = Orientation.topLeft
@@ -16,21 +17,14 @@ package struct PeakMemory {
         /// Of the colour profile.
         package var profileBytes = 0
 
-        package enum Kind: Sendable, Equatable {
-            case png
-            /// Decoded so many times smaller each way.
-            case jpeg(divisor: Int)
-        }
-
-        package init(_ kind: Kind, _ layout: PixelLayout) {
-            self.kind = kind
+        package init(_ needs: ReaderNeeds, _ layout: PixelLayout) {
+            self.needs = needs
             self.layout = layout
         }
 
         /// What a reader has learnt from the header.
         package init(_ reader: any PictureReader) {
-            let divisor = (reader as? JPEGReader)?.divisor
-            self.init(divisor.map { .jpeg(divisor: $0) } ?? .png, reader.layout)
+            self.init(reader.needs, reader.layout)
             orientation = reader.orientation
             heldBytes = reader.heldBytes
             profileBytes = reader.colour.profile?.bytes.count ?? 0
@@ -47,7 +41,7 @@ package struct PeakMemory {
     /// come together, and this is the largest number of pixels. nil where the size is known.
     var mostPixels: Int?
     /// What is not counted.
-    private var bytes = 0
+    var bytes = 0
     /// Whether of what is counted nothing is known but that it keeps to the limit.
     var isUnknown = false
     /// Whether a step has been added that reads when it is made.
@@ -111,33 +105,18 @@ package struct PeakMemory {
     }
 
     private static func band(_ source: Source) -> Int {
-        let rows =
-            source.kind == .png
-            ? PNGReader.rowsPerBand(source.layout) : source.layout.rowsPerBand
-        return rows * source.layout.bytesPerRow
+        source.needs.rowsPerBand * source.layout.bytesPerRow
     }
 
     /// What a reader takes but for what it holds of the whole picture.
     private static func reader(_ source: Source) -> Int {
-        let layout = source.layout
-        // As it is compressed, as it is read and as it is kept.
-        let profile = 3 * source.profileBytes
-        switch source.kind {
-        case .png:
-            // A band, and another decompressed and perhaps a third still packed; the row above, and libpng's
-            // rows; what compressed data refer back to.
-            return 3 * band(source) + 4 * layout.bytesPerRow + 1 << 20 + profile
-        case .jpeg(let divisor):
-            // libjpeg holds up to five groups of rows of each component for interpolation, of at most 32
-            // rows each, and one of coefficients.
-            return band(source) + 192 * layout.channels * layout.width * divisor + 1 << 20 + profile
-        }
+        // The profile as it is compressed, as it is read and as it is kept.
+        source.needs.bytes + 3 * source.profileBytes
     }
 
     /// What a reader takes of which nothing is known.
     private static func anyReader(_ limits: PictureLimits) -> Int {
-        let widest = PixelLayout(width: limits.side, height: 1, channels: 4, depth: 16)
-        return reader(Source(.png, widest))
+        PictureDecoder.all.map { $0.mostNeeds(limits).bytes }.max() ?? 0
     }
 
     // MARK: Filters
@@ -246,26 +225,11 @@ package struct PeakMemory {
     ) throws(PictureError) {
         bytes += 3 * profile
         if handsOver { bytes += 3 * profile + strips(HandOver.compression) }
-        switch options.format {
-        case .png:
-            bytes += strips(options.compression)
-        case .jpeg:
-            if mostPixels != nil {
-                layout.width = min(layout.width, JPEGWriter.largestSide)
-                layout.height = min(layout.height, JPEGWriter.largestSide)
-            }
-            let held = min(
-                try JPEGWriter.heldBytes(layout, name: "output", options: options),
-                mostCoefficientBytes)
-            try hold(held, for: "writing a progressive picture")
-            // Rows as libjpeg has them; what is written comes out in the end if it is progressive, and
-            // is no larger than the coefficients.
-            bytes += 192 * 3 * layout.width + 1 << 20
-            bytes += min(held, limits.wholePictureBytes)
-        }
+        try PictureEncoder.encoder(of: options.format).add(options, &self)
     }
 
-    private func strips(_ compression: PNGWriter.Compression) -> Int {
+    /// What compressing the rows in strips takes.
+    func strips(_ compression: PNGWriter.Compression) -> Int {
         var (layout, most) = (layout, 0)
         while true {
             most = max(most, StripEncoder.mostBytes(layout, compression.effort, cores: cores))

@@ -96,10 +96,11 @@ package struct PicturePipeline {
                     last, to: handOver, colour: colour, exif: exif, cores: cores, ahead: ahead)
             }
             defer { copied?.close() }
-            let written = try write(
-                copied ?? last, to: output, name: outputName, colour: colour, exif: exif,
-                options: options, memory: memory, cores: cores, ahead: ahead, checkpoint: checkpoint
-            )
+            let written = try PictureEncoder.encoder(of: options.format).write(
+                PictureEncoder.Output(
+                    stage: copied ?? last, file: output, name: outputName, colour: colour,
+                    exif: exif, options: options, memory: memory, cores: cores, ahead: ahead,
+                    checkpoint: checkpoint))
 
             // A filter that needed only a part of the picture has left the rest unread.
             while try source.nextBand() != nil {}
@@ -112,10 +113,8 @@ package struct PicturePipeline {
                 metadata["orientation"] =
                     autoOrient ? "converted" : exif == nil ? "dropped" : "kept"
             }
-            if options.format == .jpeg {
-                if last.layout.hasAlpha { metadata["alpha"] = "converted" }
-                if last.layout.depth > 8 { metadata["depth"] = "converted" }
-            }
+            if last.layout.hasAlpha, !options.format.hasAlpha { metadata["alpha"] = "converted" }
+            if last.layout.depth > options.format.mostDepth { metadata["depth"] = "converted" }
             return PictureReport(
                 format: options.format, layout: last.layout, bytes: written.bytes,
                 sha256: written.sha256, warnings: reader.warnings + context.remarks.all,
@@ -134,28 +133,6 @@ package struct PicturePipeline {
         return PeakMemory.Source(
             try PictureFile.open(
                 image.descriptor.file, name: image.name, limits: limits, checkpoint: { true }))
-    }
-
-    private static func write(
-        _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
-        exif: [UInt8]?, options: OutputOptions, memory: PictureMemory, cores: Cores,
-        ahead: ReadAhead?,
-        checkpoint: () -> Bool
-    ) throws(PictureError) -> WrittenPicture {
-        switch options.format {
-        case .jpeg:
-            return try JPEGWriter.write(
-                stage, to: file, name: name, colour: colour, exif: exif, options: options,
-                memory: memory, checkpoint: checkpoint)
-        case .png:
-            let output = try PNGWriter.write(
-                stage, to: file, name: name, colour: colour, exif: exif,
-                compression: options.compression, cores: cores, ahead: ahead,
-                checkpoint: checkpoint)
-            return WrittenPicture(
-                bytes: output.bytes, sha256: output.sha256,
-                items: Set(output.chunks.compactMap(PNGColour.Item.init)))
-        }
     }
 }
 

@@ -18,7 +18,7 @@ package struct PictureReport: Sendable, Equatable {
     /// `converted` or `dropped`. So are alpha, depth and orientation listed where they are lost.
     package var metadata: [String: String]
 
-    /// - Parameter layout: of the rows that were written; a JPEG has 8 bits and no alpha of them.
+    /// - Parameter layout: of the rows that were written; the format may not have their alpha and depth.
     init(
         format: PictureFormat, layout: PixelLayout, bytes: Int, sha256: String, warnings: [String],
         metadata: [String: String]
@@ -26,8 +26,8 @@ package struct PictureReport: Sendable, Equatable {
         self.format = format
         width = layout.width
         height = layout.height
-        channels = format == .jpeg ? layout.colourChannels : layout.channels
-        depth = format == .jpeg ? 8 : layout.depth
+        channels = format.hasAlpha ? layout.channels : layout.colourChannels
+        depth = min(layout.depth, format.mostDepth)
         self.bytes = bytes
         self.sha256 = sha256
         self.warnings = warnings

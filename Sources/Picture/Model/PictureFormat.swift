@@ -11,6 +11,22 @@ package enum PictureFormat: String, Codable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether a file of it has an alpha channel. Where it has none, pictures are laid over white.
+    package var hasAlpha: Bool {
+        switch self {
+        case .png: true
+        case .jpeg: false
+        }
+    }
+
+    /// The most bits of a sample.
+    package var mostDepth: Int {
+        switch self {
+        case .png: 16
+        case .jpeg: 8
+        }
+    }
+
     /// What the names of such files end in, in lower case; the first is given to those that have none.
     package var endings: [String] {
         switch self {

@@ -48,12 +48,6 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         }
     }
 
-    /// Whether this version reads such pictures.
-    package var isReadable: Bool { self == .png || self == .jpeg }
-
-    /// What pictures must be, as the end of a sentence that says what one is.
-    package static let rule = "only PNG and JPEG pictures are read"
-
     /// Whether this is a picture at all, be it readable or not.
     package var isPicture: Bool {
         switch self {
@@ -102,16 +96,6 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         case .empty: "an empty file"
         case .unknown: "no kind of picture that is known here"
         }
-    }
-
-    /// Why a file of this kind cannot be read, or nil where it can be tried.
-    package func refusal(of name: String) -> PictureError? {
-        if isReadable { return nil }
-        if self == .mangledPNG { return PictureError(.pngSignature, "\(name): this is \(words)") }
-        return isPicture
-            ? PictureError(
-                .unsupportedFormat, "\(name): this is \(words); \(Self.rule)")
-            : PictureError(.notAPicture, "\(name): this is \(words)")
     }
 }
 

@@ -88,6 +88,20 @@ package final class JPEGReader: PictureReader {
     /// The names of the segments met so far that hold no pixels, in order of appearance, each once.
     package var segments: [String] { file.segments }
 
+    package var needs: ReaderNeeds { Self.needs(layout, divisor: divisor) }
+
+    /// libjpeg holds up to five groups of rows of each component for interpolation, of at most 32 rows each, and one
+    /// of coefficients.
+    static func needs(_ layout: PixelLayout, divisor: Int) -> ReaderNeeds {
+        ReaderNeeds(
+            rowsPerBand: layout.rowsPerBand,
+            bytes: layout.rowsPerBand * layout.bytesPerRow
+                + 192 * layout.channels * layout.width * divisor + 1 << 20)
+    }
+
+    /// What a JPEG's header has room for.
+    static let largestSide = 65535
+
     package var metadata: SourceMetadata {
         var metadata = SourceMetadata(format: .jpeg)
         for segment in segments {

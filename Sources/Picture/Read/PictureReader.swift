@@ -13,6 +13,9 @@ package protocol PictureReader: Stage {
     /// What the file holds beside pixels, as `MetadataLedger` wants it.
     var metadata: SourceMetadata { get }
 
+    /// What it takes.
+    var needs: ReaderNeeds { get }
+
     /// The bytes it holds because the picture's rows do not come one after the other.
     var heldBytes: Int { get }
 
@@ -24,20 +27,20 @@ package protocol PictureReader: Stage {
 enum PictureFile {
     /// The reader for what the file begins like.
     ///
-    /// - Parameter divisor: given a JPEG's width, height and orientation, says how many times smaller to
-    ///   decode it.
+    /// - Parameter divisor: says how many times smaller to decode it, if its kind can be.
     static func open(
         _ file: FileDescriptor, name: String, limits: PictureLimits,
-        divisor: (_ width: Int, _ height: Int, Orientation) -> Int = { _, _, _ in 1 },
+        divisor: @escaping PictureDecoder.Divisor = { _, _, _ in 1 },
         checkpoint: @escaping () -> Bool
     ) throws(PictureError) -> any PictureReader {
         let kind = try PictureKind(of: file, name: name)
-        if let refusal = kind.refusal(of: name) { throw refusal }
-        guard kind == .jpeg else {
-            return try PNGReader(file: file, name: name, limits: limits, checkpoint: checkpoint)
+        guard let decoder = PictureDecoder.decoder(of: kind) else {
+            throw kind.refusal(of: name)
+                ?? PictureError(.unsupportedFormat, "\(name): this is \(kind.words)")
         }
-        return try JPEGReader(
-            file: file, name: name, limits: limits, divisor: divisor, checkpoint: checkpoint)
+        return try decoder.open(
+            PictureDecoder.Input(
+                file: file, name: name, limits: limits, divisor: divisor, checkpoint: checkpoint))
     }
 }
 
@@ -48,6 +51,17 @@ extension PictureReader {
 }
 
 extension PNGReader: PictureReader {
+    package var needs: ReaderNeeds { Self.needs(layout) }
+
+    static func needs(_ layout: PixelLayout) -> ReaderNeeds {
+        let rows = rowsPerBand(layout)
+        // A band, and another decompressed and perhaps a third still packed; the row above, and libpng's
+        // rows; what compressed data refer back to.
+        return ReaderNeeds(
+            rowsPerBand: rows,
+            bytes: 3 * rows * layout.bytesPerRow + 4 * layout.bytesPerRow + 1 << 20)
+    }
+
     package var heldBytes: Int {
         header.isInterlaced ? layout.bytes : 0
     }

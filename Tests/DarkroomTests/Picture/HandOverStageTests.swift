@@ -87,7 +87,7 @@ import Testing
     /// The second writer's strips are in the bound.
     @Test func itsMemoryIsCounted() throws {
         let source = PeakMemory.Source(
-            .png, PixelLayout(width: 3000, height: 2000, channels: 4, depth: 16))
+            png: PixelLayout(width: 3000, height: 2000, channels: 4, depth: 16))
         let bounds = try [false, true].map {
             try PeakMemory.bound(
                 of: source, filters: [], options: OutputOptions(format: .jpeg), handsOver: $0,

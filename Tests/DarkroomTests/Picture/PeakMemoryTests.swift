@@ -153,7 +153,7 @@ import Testing
         other: PeakMemory.Source? = nil
     ) throws -> Int {
         try PeakMemory.bound(
-            of: PeakMemory.Source(.png, layout), filters: filters, limits: limits,
+            of: PeakMemory.Source(png: layout), filters: filters, limits: limits,
             cores: Cores(count: 2), other: { _ in other })
     }
 
@@ -164,7 +164,7 @@ import Testing
         let bounds = try [1000, 10_000].map { height in
             let layout = PixelLayout(width: 10_000, height: height, channels: 3, depth: 8)
             return try PeakMemory.bound(
-                of: PeakMemory.Source(.png, layout), filters: [.sepia(intensity: 0.8)],
+                of: PeakMemory.Source(png: layout), filters: [.sepia(intensity: 0.8)],
                 cores: Cores(count: cores))
         }
         #expect(bounds[1] <= mebibytes << 20)
@@ -183,7 +183,7 @@ import Testing
 
     /// A picture on its side is turned first, unless that is not asked for.
     @Test func countsTheTurnOfACamera() throws {
-        var source = PeakMemory.Source(.png, Self.rgb)
+        var source = PeakMemory.Source(png: Self.rgb)
         let upright = try PeakMemory.bound(of: source, filters: [])
         source.orientation = .rightTop
         #expect(try PeakMemory.bound(of: source, filters: []) >= upright + Self.rgb.bytes)
@@ -213,7 +213,7 @@ import Testing
         for follower in followers {
             for options in [OutputOptions(), .init(format: .jpeg), Self.progressive] {
                 let bound = try PeakMemory.bound(
-                    of: PeakMemory.Source(.png, small),
+                    of: PeakMemory.Source(png: small),
                     filters: [trim, .resize(resize)] + follower,
                     options: options, cores: Cores(count: 2), other: { _ in .init(.png, logo) })
                 #expect(bound < 48 << 20, "\(follower), \(options)")
@@ -288,5 +288,12 @@ private final class NoiseStage: Stage {
         next = rows.upperBound
         for index in 0..<memory.count { memory.start[index] = noise.next() }
         return Band(start: UnsafeMutableRawPointer(memory.start), rows: rows)
+    }
+}
+
+extension PeakMemory.Source {
+    /// That of a PNG.
+    init(png layout: PixelLayout) {
+        self.init(PNGReader.needs(layout), layout)
     }
 }

@@ -111,6 +111,7 @@ import Testing
 
     @Test func onlyPNGAndJPEGAreRead() {
         #expect(PictureKind.allCases.filter(\.isReadable) == [.png, .jpeg])
+        #expect(PictureKind.rule == "only PNG and JPEG pictures are read")
         #expect(PictureKind.png.refusal(of: "x.png") == nil)
     }
 }

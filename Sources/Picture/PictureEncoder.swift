@@ -1,0 +1,64 @@
+import DarkroomCore
+import SystemPackage
+
+/// How results of a format are written, and what that takes. `encoder(of:)` is the one table of them.
+struct PictureEncoder: Sendable {
+    /// A picture on its way out.
+    struct Output {
+        let stage: any Stage
+        /// Written from the current offset on.
+        let file: FileDescriptor
+        /// What messages call the file.
+        let name: String
+        let colour: PNGColour
+        let exif: [UInt8]?
+        let options: OutputOptions
+        let memory: PictureMemory
+        let cores: Cores
+        let ahead: ReadAhead?
+        let checkpoint: () -> Bool
+    }
+
+    let write: @Sendable (Output) throws(PictureError) -> WrittenPicture
+    /// Adds to a budget what writing takes.
+    let add: @Sendable (OutputOptions, inout PeakMemory) throws(PictureError) -> Void
+
+    static func encoder(of format: PictureFormat) -> PictureEncoder {
+        switch format {
+        case .png: png
+        case .jpeg: jpeg
+        }
+    }
+
+    private static let png = PictureEncoder { output throws(PictureError) in
+        let written = try PNGWriter.write(
+            output.stage, to: output.file, name: output.name, colour: output.colour,
+            exif: output.exif, compression: output.options.compression, cores: output.cores,
+            ahead: output.ahead, checkpoint: output.checkpoint)
+        return WrittenPicture(
+            bytes: written.bytes, sha256: written.sha256,
+            items: Set(written.chunks.compactMap(PNGColour.Item.init)))
+    } add: { options, peak throws(PictureError) in
+        peak.bytes += peak.strips(options.compression)
+    }
+
+    private static let jpeg = PictureEncoder { output throws(PictureError) in
+        try JPEGWriter.write(
+            output.stage, to: output.file, name: output.name, colour: output.colour,
+            exif: output.exif, options: output.options, memory: output.memory,
+            checkpoint: output.checkpoint)
+    } add: { options, peak throws(PictureError) in
+        if peak.mostPixels != nil {
+            peak.layout.width = min(peak.layout.width, JPEGWriter.largestSide)
+            peak.layout.height = min(peak.layout.height, JPEGWriter.largestSide)
+        }
+        let held = min(
+            try JPEGWriter.heldBytes(peak.layout, name: "output", options: options),
+            peak.mostCoefficientBytes)
+        try peak.hold(held, for: "writing a progressive picture")
+        // Rows as libjpeg has them; what is written comes out in the end if it is progressive, and is no larger than
+        // the coefficients.
+        peak.bytes += 192 * 3 * peak.layout.width + 1 << 20
+        peak.bytes += min(held, peak.limits.wholePictureBytes)
+    }
+}
