@@ -1,5 +1,11 @@
-/// Numbers as people read them in messages.
+/// Numbers and lists as people read them in messages.
 package enum Words {
+    /// `a`, `a and b`, `a, b and c`.
+    package static func list(_ words: [String], _ conjunction: String) -> String {
+        guard let last = words.last, words.count > 1 else { return words.last ?? "" }
+        return words.dropLast().joined(separator: ", ") + " \(conjunction) \(last)"
+    }
+
     /// `1 image`, `12 images`.
     package static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
         "\(number) \(number == 1 ? one : many ?? one + "s")"

@@ -88,21 +88,6 @@ package struct ManifestLimits: Sendable, Equatable {
     }
 }
 
-/// How a manifest is written, told by its file's ending.
-package enum ManifestFormat: String, Sendable, CaseIterable {
-    case json, yaml, plist
-
-    /// nil for a name whose ending is none of `.json`, `.yaml`, `.yml` and `.plist`, in any case.
-    package init?(fileName: String) {
-        switch fileName.partsAtLastDot.map({ ByteString($0.ending).asciiLowercased }) {
-        case "json": self = .json
-        case "yaml", "yml": self = .yaml
-        case "plist": self = .plist
-        default: return nil
-        }
-    }
-}
-
 /// Everything wrong with a manifest: at least one problem, in the manifest's order.
 package struct ManifestRejection: Error, Sendable, Equatable {
     package var problems: [ManifestProblem]

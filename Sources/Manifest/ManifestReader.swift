@@ -44,21 +44,11 @@ package enum ManifestReader {
     ) throws(ManifestRejection) -> Draft {
         let root: Document.Node
         do throws(ManifestProblem) {
-            root = try document(bytes, format, NodeBudget(images: limits.images, stop: stop))
+            root = try format.read(bytes, NodeBudget(images: limits.images, stop: stop))
         } catch {
             throw ManifestRejection(problems: [error])
         }
         return draft(root, format, limits, defaultFilters, stop)
-    }
-
-    private static func document(
-        _ bytes: [UInt8], _ format: ManifestFormat, _ budget: NodeBudget
-    ) throws(ManifestProblem) -> Document.Node {
-        switch format {
-        case .json: try JSONReader.read(bytes, budget: budget)
-        case .yaml: try YAMLReader.read(bytes, budget: budget)
-        case .plist: try PropertyListReader.read(bytes, budget: budget)
-        }
     }
 
     static let keys: [ByteString] = [

@@ -1,9 +1,10 @@
 import DarkroomCore
+import DarkroomManifest
 import Glibc
 import SystemPackage
 
-/// The name of a control file, taken apart: `ID.cancel`, `ID.hold`, `ID.release` or `ID.retry`. What is in the file
-/// does not matter.
+/// The name of a control file, taken apart: the ID of a batch and what is to be done, as in `ID.cancel`. What is in the
+/// file does not matter.
 package struct ControlFile: Sendable {
     package let name: FileName
     package let action: Steering.Action
@@ -30,7 +31,8 @@ package struct ControlFile: Sendable {
 
     /// The names of the manifests it may have come with.
     package var manifestNames: [FileName] {
-        ["json", "yaml", "yml", "plist", "JSON", "YAML", "YML", "PLIST"].map {
+        let endings = ManifestFormat.allCases.flatMap(\.fileExtensions)
+        return (endings + endings.map { $0.uppercased() }).map {
             FileName(bytes: stem + Array(".\($0)".utf8))
         }
     }

@@ -131,9 +131,7 @@ package struct Examination: Sendable {
             let identity = FileIdentity(information)
             // By a clock that does not jump, or what is being written just then would be taken for whole.
             let whole = isWhole || identity.age(at: Clock.steady) >= settle
-            // A YAML text cut anywhere may still be one, so only time tells that it is whole. The
-            // other formats say themselves where they end.
-            if format == .yaml, !whole { return .settling(identity) }
+            if format.mayEndAnywhere, !whole { return .settling(identity) }
             // What is larger than any may be takes no time.
             if identity.size > largest, identity.size <= limits.bytes { return .large }
             let reading = try read(name, format, in: inbox)

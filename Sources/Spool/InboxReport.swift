@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomManifest
 import Foundation
 
 /// Why a file lies in the inbox and is not taken. In the order in which files are listed: what waits for
@@ -50,8 +51,8 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
                 + "inbox is taken at once."
         case .beingWritten: "It is looked at when its writer closes it."
         case .ignoredName:
-            "If it is a manifest, rename it when it is complete: to a name that ends in .json, .yaml, .yml or .plist "
-                + "and does not begin with a dot. If it is a folder, move the manifests in it into the inbox."
+            "If it is a manifest, rename it when it is complete: to a name that ends in "
+                + "\(ManifestFormat.fileExtensionList("or")) and does not begin with a dot. If it is a folder, move the manifests in it into the inbox."
         case .queued: "It is looked at in its turn."
         }
     }

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomManifest
 
 /// Why the intake leaves a file in the inbox: what `inbox.json` calls it, and the words for people.
 package enum SkipReason: Equatable, Sendable {
@@ -73,7 +74,8 @@ package enum SkipReason: Equatable, Sendable {
         case .notYet(.dot): "its name begins with a dot"
         case .notYet(let mark): "its name ends in \(mark.rawValue)"
         case .otherEnding:
-            "it ends in none of .json, .yaml, .yml and .plist, nor in .cancel, .hold, .release or .retry"
+            "it ends in none of \(ManifestFormat.fileExtensionList("and")), nor in "
+                + Words.list(Steering.Action.allCases.map { ".\($0.rawValue)" }, "or")
         case .picture:
             "it is a picture, and the inbox is for manifests; name it in one, by its URL or, below one of "
                 + "sources.roots, by its path"

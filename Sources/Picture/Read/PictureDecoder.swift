@@ -73,11 +73,8 @@ extension PictureKind {
     package var isReadable: Bool { PictureDecoder.decoder(of: self) != nil }
 
     /// What pictures must be, as the end of a sentence that says what one is.
-    package static let rule: String = {
-        let names = PictureDecoder.all.map(\.name)
-        let list = names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]
-        return "only \(list) pictures are read"
-    }()
+    package static let rule =
+        "only \(Words.list(PictureDecoder.all.map(\.name), "and")) pictures are read"
 
     /// Why a file of this kind cannot be read, or nil where it can be tried.
     package func refusal(of name: String) -> PictureError? {
