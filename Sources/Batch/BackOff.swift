@@ -7,7 +7,7 @@ import DarkroomSpool
 /// (exponential back-off with full jitter), so that many downloads that failed together do not come back
 /// together. A server's `Retry-After` comes on top, for it says how long to wait at least.
 package struct BackOff: Sendable, Equatable {
-    /// DownloadAttempts after the first one.
+    /// Attempts after the first one.
     package var retries = 4
     /// In seconds, like what follows.
     package var delay = 1.0

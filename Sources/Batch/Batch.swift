@@ -61,7 +61,7 @@ package final class Batch {
     let key: BatchKey
     let folders: BatchFolders
     let manifest: Manifest
-    /// Of the images that a process died with: they are filtered alone, or not at all.
+    /// Of the images that a process died with: they are filtered as `Board.firstNeed` says, or not at all.
     let crashes: [Int: Crashes]
     let cancellation = CancellationFlag()
     /// In the board's own eyes, see `shownStatus`.

@@ -28,7 +28,8 @@ extension Board {
     }
 
     /// What an image needs before anything is known of its picture. One that a process has died with is
-    /// filtered alone, so that nobody else is blamed should it happen again.
+    /// filtered alone among those that share the memory, so that few are blamed with it should it happen again.
+    /// Nothing bounds its time, so the memory and the places that are kept for idle owners stay theirs.
     func firstNeed(_ index: Int, of batch: Batch) -> MemoryBudget.Need {
         batch.crashes[index] == nil ? .bytes(MemoryBudget.share) : .everything
     }

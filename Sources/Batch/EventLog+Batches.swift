@@ -74,7 +74,7 @@ extension EventLog {
             say(
                 .imageSuspected,
                 "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)); it is"
-                    + " tried again by itself, after the others"
+                    + " tried again when the others at work have ended"
                     + (crashes.all.contains(where: \.isEvidence)
                         ? "" : "; a kill counts only the fifth time"),
                 [

@@ -12,7 +12,7 @@
 /// for owners who have none at work, because nothing bounds the time for which the others need theirs. An image has
 /// all it needs of the one part or of the other, so none may need more than what is not kept. The bound: an owner
 /// who has nothing at work is given up to the kept part at once, unless others have been who had nothing either.
-/// Only an image that is filtered alone has both parts.
+/// That holds also while an image has all that is everybody's (`Need.everything`), which may take as long as any.
 struct MemoryBudget {
     struct Ticket: Hashable, Sendable {
         let batch: BatchKey
@@ -22,7 +22,7 @@ struct MemoryBudget {
     enum Need: Equatable {
         /// At most so many bytes.
         case bytes(Int)
-        /// All there is, so that it runs alone.
+        /// All that is everybody's: beside it runs only who has memory of the part that is kept.
         case everything
     }
 
@@ -94,7 +94,7 @@ struct MemoryBudget {
     private func amount(_ need: Need) -> Int {
         switch need {
         case .bytes(let bytes): max(bytes, min(Self.share, mostOfOne))
-        case .everything: limit
+        case .everything: mostOfOne
         }
     }
 
@@ -133,15 +133,14 @@ struct MemoryBudget {
         let has = granted[ticket] ?? Grant(owner: owner)
         let amount = amount(need)
         if need == .everything {
-            return inTurn && held == has.bytes
-                ? Grant(owner: owner, shared: mostOfOne, kept: keptLimit) : nil
+            return inTurn && sharedHeld == has.shared
+                ? Grant(owner: owner, shared: mostOfOne) : nil
         }
         if inTurn, amount - has.shared <= mostOfOne - sharedHeld {
             return Grant(owner: owner, shared: amount)
         }
         let others = (grantsOfOwner[owner] ?? 0) - (granted[ticket] == nil ? 0 : 1)
-        return others == 0 && impatient?.need != .everything
-            && amount - has.kept <= keptLimit - keptHeld
+        return others == 0 && amount - has.kept <= keptLimit - keptHeld
             ? Grant(owner: owner, kept: amount) : nil
     }
 

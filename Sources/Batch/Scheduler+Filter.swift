@@ -83,7 +83,7 @@ struct FilterStep {
         _ admit: @escaping PicturePipeline.Admission, _ checkpoint: @escaping @Sendable () -> Bool
     ) throws -> PictureReport {
         let input = try openInput()
-        DecodeFault.strike(job.name)
+        DecodeFault.strike(job.name, lend: Cores.lend)
         return try PicturePipeline.run(
             input: input.file, inputName: inputName, autoOrient: job.autoOrient,
             filters: job.filters, output: output.file, outputName: job.outputFile,

@@ -106,7 +106,7 @@ package final class StorageGuard: Sendable {
         }
     }
 
-    /// DownloadAttempts nothing any more: what waits is left to the next start.
+    /// Tries nothing any more: what waits is left to the next start.
     func stop() { state.withLock { $0.isStopped = true } }
 
     // MARK: What follows

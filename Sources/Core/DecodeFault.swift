@@ -1,6 +1,5 @@
 import CShims
 import Glibc
-import Synchronization
 
 /// A fault on demand, for the tests of what becomes of a picture that ends the process: with
 /// `DARKROOM_FAULT=decode=NAME:KIND` in the environment it strikes when the image NAME begins to be decoded.
@@ -17,7 +16,7 @@ package enum DecodeFault {
         case kill
         /// Call itself until the stack is used up.
         case stack
-        /// As `segv`, in a thread that helps with this picture.
+        /// As `segv`, in a thread that helps with this picture, while this one waits.
         case helper
         /// Never go on.
         case hang
@@ -38,11 +37,13 @@ package enum DecodeFault {
         return Plan(name: String(name), kind: kind)
     }
 
-    /// The record of the picture whose helpers are struck, see `CrashRecords`.
-    private static let helped = Atomic(-1)
-
     /// An image begins to be decoded by this thread.
-    package static func strike(_ name: String) {
+    ///
+    /// - Parameter lend: has a thread help with the picture. Whether one does otherwise depends on which cores are idle,
+    ///   and one that begins late finds the picture done.
+    package static func strike(
+        _ name: String, lend: (_ body: @escaping @Sendable () -> Void) -> Void
+    ) {
         guard let plan, plan.name == name else { return }
         switch plan.kind {
         case .segv: crash()
@@ -50,15 +51,11 @@ package enum DecodeFault {
         case .trap: fatalError("DARKROOM_FAULT")
         case .kill: raise(SIGKILL)
         case .stack: darkroom_crash_overflow()
-        case .helper: helped.store(Int(darkroom_crash_slot()), ordering: .relaxed)
+        case .helper:
+            lend { crash() }
+            while true { pause() }
         case .hang: while true { pause() }
         }
-    }
-
-    /// This thread begins to help with the picture of a record.
-    package static func strikeHelper(_ slot: CInt) {
-        guard plan != nil, slot >= 0 else { return }
-        if helped.load(ordering: .relaxed) == Int(slot) { crash() }
     }
 
     private static func crash() { darkroom_crash_fault() }

@@ -44,7 +44,7 @@ package final class Metrics: Sendable {
     private let stages = Stage.allCases.map { _ in Histogram() }
     /// Failed images, by the error's code.
     package let failures = LabelledCounts()
-    /// DownloadAttempts to download that have failed, be it the last one or not, by the error's code.
+    /// Attempts to download that have failed, be it the last one or not, by the error's code.
     package let downloadFailures = LabelledCounts()
     private let inbox = Mutex<InboxSummary>(InboxSummary())
     private let uploads = Mutex<UploadsSummary>(UploadsSummary())

@@ -110,7 +110,7 @@ struct MetricsText {
             metrics.retries)
         family(
             "darkroom_download_failures_total", .counter,
-            "DownloadAttempts to download that failed, by the error's code.")
+            "Attempts to download that failed, by the error's code.")
         for (code, count) in metrics.downloadFailures.all.sorted(by: { $0.key < $1.key }) {
             sample("darkroom_download_failures_total", [("code", code)], count)
         }

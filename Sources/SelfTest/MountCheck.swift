@@ -19,7 +19,7 @@ package enum Finding: Sendable, Equatable {
     }
 }
 
-/// DownloadAttempts, in a folder of the self-test's own on the spool's file system, what the promise rests on.
+/// Tries, in a folder of the self-test's own on the spool's file system, what the promise rests on.
 struct MountCheck {
     /// The self-test's folder.
     let folder: Directory

@@ -6,7 +6,8 @@ package enum CrashCause: Sendable, Hashable {
     case signal(String)
     /// The picture took no step any more, and the service manager's watchdog ended the process.
     case watchdog
-    /// The kernel killed the process, or one beside it, for want of memory.
+    /// The kernel killed the process, or one beside it, for want of memory, while this picture was the only one at
+    /// work, or for the first time.
     case outOfMemory
     /// Anything else, someone's kill -9 or a crash elsewhere, which says nothing of the picture.
     case killed
@@ -43,8 +44,8 @@ extension CrashCause: RawRepresentable, Codable {
 
 /// How often, and why, the process died while it filtered one picture.
 ///
-/// Two times with evidence against the picture are enough, for it was alone the second time. Without
-/// evidence it takes five: whoever kills the daemon again and again, as tests do, convicts nobody that
+/// Two times with evidence against the picture are enough: a signal and the watchdog mean this one picture, and
+/// a want of memory counts the second time only where no other one was at work. Without evidence it takes five: whoever kills the daemon again and again, as tests do, convicts nobody that
 /// way, but a picture that ends every process it meets in a manner that leaves no trace does not do so
 /// for ever.
 package struct Crashes: Sendable, Equatable {

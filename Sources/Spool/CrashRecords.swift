@@ -62,12 +62,16 @@ package final class CrashRecords: Sendable {
         let wasMemory =
             former?.boot == boot
             && former?.hasSeenOutOfMemoryKill(now: outOfMemoryKills) == true
+        let running = records.dropFirst().compactMap { CrashRecord($0) }
+            .count { $0.boot == boot && $0.mark == .running }
         var state = State()
         for slot in records.indices.dropFirst().prefix(Int(DARKROOM_CRASH_SLOTS) - 1) {
             guard var record = CrashRecord(records[slot]), record.boot == boot else { continue }
             if record.mark == .running {
-                // Decided now, for the next start knows nothing of this one.
-                record.mark = .crashed(wasMemory ? .outOfMemory : .killed)
+                // Decided now, for the next start knows nothing of this one. Which of several needed too much
+                // nobody knows: all are suspected, but none is convicted of it.
+                let isMeant = running == 1 || record.before == 0
+                record.mark = .crashed(wasMemory && isMeant ? .outOfMemory : .killed)
                 try Self.note(record.mark.bytes, slot, file, path)
             }
             state.left[slot] = record

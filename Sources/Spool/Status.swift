@@ -236,7 +236,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
 
     /// The fetching of a source, which is the same for all images of that source.
     package struct Download: Codable, Sendable, Equatable {
-        /// DownloadAttempts, the one under way included.
+        /// Attempts, the one under way included.
         package var attempts: Int
         /// The length of what was fetched.
         package var bytes: Int?

@@ -43,13 +43,19 @@ extension Bench {
     ///
     /// - Parameters:
     ///   - source: of the innocent user's picture; nil for one of the origin.
+    ///   - before: how long that picture took; nil to have it done now, where the attack has not begun.
     ///   - attack: begins the attack and returns while it lasts.
     func withstands(
-        _ daemon: DaemonProcess, source: String? = nil,
+        _ daemon: DaemonProcess, source: String? = nil, before known: Duration? = nil,
         sourceLocation: SourceLocation = #_sourceLocation,
         attack: () async throws -> Void
     ) async throws {
-        let before = try await innocentPicture("innocent-before", daemon, source: source)
+        let before: Duration
+        if let known {
+            before = known
+        } else {
+            before = try await innocentPicture("innocent-before", daemon, source: source)
+        }
         try await attack()
         let during = try await innocentPicture("innocent-during", daemon, source: source)
         #expect(during < .seconds(5) + before * 4, sourceLocation: sourceLocation)

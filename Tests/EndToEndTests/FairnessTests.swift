@@ -198,7 +198,7 @@ import Testing
 
         func drop(
             _ id: String, _ count: Int, priority: Priority = .normal,
-            quality: QualityOfServiceName = .default
+            quality: QualityOfServiceName = .default, as user: uid_t? = nil
         ) throws {
             let images = (0..<count).map {
                 ["name": "i\($0)", "source": bench.url("large.png?\($0)")]
@@ -207,7 +207,7 @@ import Testing
                 "images": images, "filters": filters, "priority": priority.rawValue,
                 "qualityOfService": quality.rawValue,
             ]
-            try bench.drop(id, manifest)
+            try bench.drop(id, manifest, as: user ?? geteuid())
         }
 
         /// Waits until so many of a manifest are filtered, and the others could be.
@@ -293,6 +293,32 @@ import Testing
             for id in ["attack-0", "attack-1"] { try pictures.drop(id, 60) }
             try await pictures.begun("attack-0", 1, of: 60, daemon)
             try await pictures.begun("attack-1", 0, of: 60, daemon)
+        }
+    }
+
+    /// Pictures that were at work when someone killed the daemon are tried again one by one.
+    @Test(.enabled(if: geteuid() == 0, "only root can submit as another user"))
+    func slowFiltersThatAKillHasInterrupted() async throws {
+        let bench = try Bench(pictures: 1)
+        let settings = ["stop.timeout": "1s", "filters.concurrency": "2"]
+        let first = try await bench.run(settings)
+        let before = try await bench.innocentPicture("innocent-before", first)
+        let pictures = try SlowPictures(bench)
+        let ids = [uid_t(3000): "attack-0", 3001: "attack-1"]
+        for (user, id) in ids { try pictures.drop(id, 1, as: user) }
+        for id in ids.values { try await pictures.begun(id, 1, of: 1, first) }
+        try await first.killAtOnce()
+        let second = try await bench.run(settings)
+        try await bench.withstands(second, before: before) {
+            for id in ids.values {
+                try await second.says("\(id): i0 was being filtered when darkroomd died (killed)")
+            }
+            // One has what is everybody's, and the other waits for it.
+            try await eventually("a suspect at work", context: { second.describe() }) {
+                let counts = try ids.values.compactMap { try bench.spool.status(of: $0)?.counts }
+                return counts.map(\.filtering).sorted() == [0, 1]
+                    && counts.map(\.downloaded).sorted() == [0, 1] ? () : nil
+            }
         }
     }
 

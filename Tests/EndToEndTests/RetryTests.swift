@@ -13,7 +13,7 @@ import Testing
 
 /// Downloads that do not go well at once, and hosts that are slow or ask to be left alone.
 @Suite(.fewAtATime) struct RetryTests {
-    /// DownloadAttempts follow each other quickly.
+    /// Attempts follow each other quickly.
     private static let quick = ["downloads.retryDelay": "20ms"]
     /// They follow each other in an hour at most, which is as good as never.
     private static let late = ["downloads.retryDelay": "1h", "downloads.retryDelayMax": "1h"]

@@ -47,7 +47,6 @@ package final class Cores: Sendable {
         DispatchQueue.global().async {
             let former = darkroom_crash_enter(slot)
             defer { _ = darkroom_crash_enter(former) }
-            DecodeFault.strikeHelper(slot)
             body()
         }
     }

@@ -28,10 +28,11 @@ import Testing
         return crashes
     }
 
-    private func table(megabytes: Int, width: Int) throws -> Table {
+    private func table(megabytes: Int, width: Int, keptForOwners: Int = 0) throws -> Table {
         var table = try Table(window: 64)
-        table.width = width
-        table.setMemory(limit: megabytes * Self.mega, width: width)
+        table.width = width + keptForOwners
+        table.setMemory(
+            limit: megabytes * Self.mega, width: width, keptForOwners: keptForOwners)
         return table
     }
 
@@ -191,6 +192,34 @@ import Testing
         #expect(table.atWork == ["suspect"])
         table.runToTheEnd()
         #expect(Set(table.filtered) == ["a", "suspect", "b", "c"])
+    }
+
+    /// Beside it another owner's picture is filtered, of the memory that is kept.
+    @Test func aSuspectKeepsNoIdleOwnerOut() throws {
+        var table = try table(megabytes: 800, width: 2, keptForOwners: 8)
+        table.owners = ["y": 2000]
+        table.accept(
+            "x", Self.manifest(["suspect", "other"]),
+            crashes: [0: Self.crashes(.killed), 1: Self.crashes(.killed)])
+        table.run { $0.atWork == ["suspect"] }
+        table.accept("y", Self.manifest(["a", "b"]))
+        table.run { $0.admitted.last == "a" }
+        #expect(table.atWork == ["suspect", "a"])
+        table.runToTheEnd()
+        #expect(Set(table.filtered) == ["suspect", "other", "a", "b"])
+        #expect(table.board.memory.held == 0 && table.board.memory.waitingCount == 0)
+    }
+
+    /// It has all that one may have, and does not wait for more.
+    @Test func aSuspectThatNeedsMoreThanOneMayFails() throws {
+        var table = try table(megabytes: 800, width: 2, keptForOwners: 8)
+        table.needs = ["most": 700 * Self.mega, "more": 701 * Self.mega]
+        table.accept(
+            "x", Self.manifest(["most", "more"]),
+            crashes: [0: Self.crashes(.killed), 1: Self.crashes(.killed)])
+        table.runToTheEnd()
+        #expect(table.codes == ["more": "memory-limit"])
+        #expect(table.filtered == ["most"])
     }
 
     /// Someone who kills the daemon again and again must not meet the same image each time.

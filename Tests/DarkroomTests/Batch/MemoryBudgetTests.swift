@@ -28,8 +28,8 @@ import Testing
                 width: width, keptForBatches: keptForBatches, keptForOwners: keptForOwners))
     }
 
-    private func takeEverything(_ number: Int) -> Bool {
-        ledger.take(.everything, for: ticket(number), owner: 1)
+    private func takeEverything(_ number: Int, owner: UInt32 = 1) -> Bool {
+        ledger.take(.everything, for: ticket(number), owner: owner)
     }
 
     private func serve() -> [MemoryBudget.Ticket] { ledger.serve() }
@@ -295,19 +295,39 @@ import Testing
         #expect(free(1) == tickets(2))
     }
 
-    /// Nothing is kept from one that is filtered alone.
-    @Test func whoNeedsEverythingIsAloneWithWhatIsKept() {
-        limit(800, keptForOwners: 8)
+    /// Who needs all that is everybody's keeps nobody from what is kept: neither while it waits, even passed
+    /// too often, nor while it has it.
+    @Test func whatIsKeptIsGivenBesideOneThatNeedsEverything() {
+        limit(800, width: 4, keptForOwners: 8)
         #expect(take(1, 4, owner: 2))
         ledger.wait(ticket(2), for: .everything, level: 0, owner: 1)
         for number in 10..<10 + MemoryBudget.patience {
             #expect(take(number, 4, owner: 2))
             #expect(free(number).isEmpty)
         }
-        #expect(!take(3, 4, owner: 3))
-        wait(3, 4, owner: 3)
+        #expect(!take(10, 4, owner: 2))
+        #expect(take(3, 40, owner: 3))
         #expect(free(1) == tickets(2))
-        #expect(!take(4, 4, owner: 4) && ledger.held == 800 * Self.mega)
-        #expect(free(2) == tickets(3))
+        #expect(ledger.held == 740 * Self.mega)
+        // An owner more, and nobody for whom it is not kept.
+        #expect(take(4, 60, owner: 4) && !take(5, 4, owner: 4) && !take(6, 4, owner: 1))
+        #expect(ledger.held == 800 * Self.mega)
+        // Its header says what it needs: all that is everybody's, or too much for any.
+        #expect(take(2, 700) && ledger.exceeds(700 * Self.mega + 1))
+        wait(5, 4, owner: 4)
+        #expect(free(4) == tickets(5))
+        #expect(free(2).isEmpty && free(3).isEmpty && free(5).isEmpty && ledger.held == 0)
+    }
+
+    /// Of two that need it one has it, and the other does not take what is kept.
+    @Test func onlyOneNeedsEverythingAtOnce() {
+        limit(800, width: 4, keptForOwners: 8)
+        #expect(takeEverything(1) && !takeEverything(2, owner: 2))
+        ledger.wait(ticket(2), for: .everything, level: 0, owner: 2)
+        #expect(take(3, 100, owner: 3))
+        // Not the end of one in the kept part: what is everybody's must be free.
+        #expect(free(3).isEmpty && take(4, 4, owner: 4))
+        #expect(free(1) == tickets(2))
+        #expect(ledger.holds(ticket(4)) && ledger.held == 704 * Self.mega)
     }
 }

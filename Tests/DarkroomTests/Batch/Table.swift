@@ -145,9 +145,10 @@ struct Table {
             crashes: crashes, handOvers: handOvers)
     }
 
-    mutating func setMemory(limit: Int, width: Int = .max) {
-        // Nothing is kept, so that what there is comes out even.
-        let places = FilterPlaces(width: width, keptForBatches: 0, keptForOwners: 0)
+    /// By default nothing is kept, so that what there is comes out even.
+    mutating func setMemory(limit: Int, width: Int = .max, keptForOwners: Int = 0) {
+        let places = FilterPlaces(
+            width: width, keptForBatches: 0, keptForOwners: keptForOwners)
         take(board.setMemory(limit: limit, places: places))
     }
 

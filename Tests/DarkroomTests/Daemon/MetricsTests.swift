@@ -100,7 +100,7 @@ import Testing
         #expect(try exposition.value("darkroom_download_retries_total") == 1)
         #expect(try exposition.value("darkroom_download_failures_total", ["code": "timeout"]) == 2)
         #expect(exposition.sum("darkroom_download_failures_total") == 3)
-        // DownloadAttempts are not images.
+        // Attempts are not images.
         #expect(exposition.families["darkroom_image_failures_total"]?.samples == [])
         #expect(try exposition.value("darkroom_downloads_waiting", ["for": "host"]) == 7)
         #expect(try exposition.value("darkroom_downloads_waiting", ["for": "retry"]) == 3)

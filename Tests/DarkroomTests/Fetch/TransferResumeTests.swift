@@ -134,7 +134,7 @@ import Testing
         #expect(origin.requests.map { $0.fields["if-range"] } == ["\"v1\"", nil])
     }
 
-    /// DownloadAttempts that break off again and again bring the whole together; a refusal in between loses nothing.
+    /// Attempts that break off again and again bring the whole together; a refusal in between loses nothing.
     @Test func resumesUntilWhole() async throws {
         let turn = Mutex(0)
         let origin = try ScriptedOrigin { request in

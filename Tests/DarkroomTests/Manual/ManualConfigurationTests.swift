@@ -38,7 +38,7 @@ import Testing
         try Self.check(setting, kind: parts[0])
     }
 
-    /// DownloadAttempts the bounds of the kind, and what lies beyond.
+    /// Tries the bounds of the kind, and what lies beyond.
     private static func check(_ setting: Setting, kind: String) throws {
         if let match = kind.wholeMatch(of: /(Whole number|Size|Time) from (\S+) to (\S+)/) {
             let bounds = [match.2, match.3]

@@ -120,6 +120,30 @@ import Testing
         #expect(try open(kills: ["/a/b": 99]).left(of: "x") == [left(0, cause)])
     }
 
+    /// Which of several it was is not known: the second time it is nobody's.
+    @Test func blamesAWantOfMemoryAgainOnlyOnWhoWasAlone() throws {
+        try die(with: [("x", 0, 0), ("x", 1, 1), ("x", 2, 3)])
+        #expect(
+            try outOfMemory().left(of: "x") == [
+                left(0, .outOfMemory), left(1, .killed, number: 2), left(2, .killed, number: 4),
+            ])
+        try open().settle("x")
+        // What an earlier process left was not at work.
+        try die(with: [("x", 0, 0), ("x", 1, 1)])
+        try mark(1, "killed")
+        #expect(
+            try outOfMemory().left(of: "x") == [
+                left(0, .killed), left(1, .outOfMemory, number: 2),
+            ])
+    }
+
+    /// The next process, where the kernel has killed for want of memory.
+    private func outOfMemory() throws -> Attempts {
+        let process = ProcessRecord(boot: "b1", outOfMemoryKills: ["/g": 1])
+        try write(process.bytes + (try bytes()).dropFirst(AttemptRecord.length))
+        return try open(kills: ["/g": 2])
+    }
+
     @Test func doesNotCountAfterAnotherBoot() throws {
         try die(with: [("x", 0, 0)])
         try mark(1, "SIGSEGV")
