@@ -215,7 +215,7 @@ import Testing
                 let bound = try PeakMemory.bound(
                     of: PeakMemory.Source(png: small),
                     filters: [trim, .resize(resize)] + follower,
-                    options: options, cores: Cores(count: 2), other: { _ in .init(.png, logo) })
+                    options: options, cores: Cores(count: 2), other: { _ in .init(png: logo) })
                 #expect(bound < 48 << 20, "\(follower), \(options)")
             }
         }
@@ -234,7 +234,7 @@ import Testing
         #expect(try Self.bound([trim, outside]) >= Self.rgb.bytes)
         let wide = PixelLayout(width: 70_000, height: 10, channels: 3, depth: 8)
         let bound = try PeakMemory.bound(
-            of: .init(.png, wide), filters: [trim], options: OutputOptions(format: .jpeg),
+            of: .init(png: wide), filters: [trim], options: OutputOptions(format: .jpeg),
             cores: Cores(count: 2))
         #expect(bound >= wide.bytes)
     }
@@ -247,11 +247,11 @@ import Testing
         let overlay = Filter.overlay(Filter.Overlay(from: "logo"))
         #expect(try Self.bound([overlay], limits: limits) >= 100 << 20)
         let logo = PixelLayout(width: 90, height: 40, channels: 4, depth: 8)
-        let known = try Self.bound([overlay], limits: limits, other: .init(.png, logo))
+        let known = try Self.bound([overlay], limits: limits, other: .init(png: logo))
         #expect(known < 50 << 20)
         let large = PixelLayout(width: 9000, height: 4000, channels: 4, depth: 8)
         // What is seen of it.
-        let more = try Self.bound([overlay], limits: limits, other: .init(.png, large)) - known
+        let more = try Self.bound([overlay], limits: limits, other: .init(png: large)) - known
         #expect(more >= 1500 * 900 * 4 - logo.bytes && more < 12 << 20)
     }
 

@@ -138,9 +138,9 @@ import Testing
     }
 
     /// The next process, where the kernel has killed for want of memory.
-    private func outOfMemory() throws -> Attempts {
+    private func outOfMemory() throws -> CrashRecords {
         let process = ProcessRecord(boot: "b1", outOfMemoryKills: ["/g": 1])
-        try write(process.bytes + (try bytes()).dropFirst(AttemptRecord.length))
+        try write(process.bytes + (try bytes()).dropFirst(CrashRecord.length))
         return try open(kills: ["/g": 2])
     }
 
