@@ -1,22 +1,22 @@
 /// What a picture's way has led to.
-package struct PictureReport: Sendable, Equatable {
-    package var format: PictureFormat
+public struct PictureReport: Sendable, Equatable {
+    public var format: PictureFormat
     /// In pixels.
-    package var width: Int
-    package var height: Int
+    public var width: Int
+    public var height: Int
     /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
-    package var channels: Int
+    public var channels: Int
     /// Bits of a sample, 8 or 16.
-    package var depth: Int
+    public var depth: Int
     /// Of the output.
-    package var bytes: Int
+    public var bytes: Int
     /// Of the output, hexadecimal.
-    package var sha256: String
+    public var sha256: String
     /// What was remarked on the input, and on what was laid over it, and let pass.
-    package var warnings: [String]
+    public var warnings: [String]
     /// What became of the input's chunks that are not plain pixels, by their names: `kept`,
     /// `converted` or `dropped`. So are alpha, depth and orientation listed where they are lost.
-    package var metadata: [String: String]
+    public var metadata: [String: String]
 
     /// - Parameter layout: of the rows that were written; the format may not have their alpha and depth.
     init(

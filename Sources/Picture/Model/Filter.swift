@@ -5,7 +5,7 @@ import DarkroomCore
 /// The definitions are those of the W3C's Filter Effects Module Level 1 where it has one: they act on
 /// gamma-encoded sRGB, on colour not multiplied by alpha, and each result is clamped and rounded before
 /// the next filter. See `FilterCatalog` for names, ranges and defaults.
-package enum Filter: Sendable, Equatable {
+public enum Filter: Sendable, Equatable {
     /// Sepia tone; `intensity` 0 leaves the picture as it is, 1 is full sepia.
     case sepia(intensity: Double)
     /// Black and white with low contrast, Darkroom's own definition; see `ColourFilters.mono`.
@@ -46,18 +46,18 @@ package enum Filter: Sendable, Equatable {
     case sharpen(sigma: Double, amount: Double, threshold: Double)
 
     /// The parameters of `resize`. At least one of `width` and `height` is set.
-    package struct Resize: Sendable, Equatable {
-        package var width: Int?
-        package var height: Int?
-        package var fit: Fit
-        package var kernel: Kernel
-        package var withoutEnlargement: Bool
+    public struct Resize: Sendable, Equatable {
+        public var width: Int?
+        public var height: Int?
+        public var fit: Fit
+        public var kernel: Kernel
+        public var withoutEnlargement: Bool
         /// Whether to average light rather than encoded values.
-        package var linear: Bool
+        public var linear: Bool
         /// What `contain` fills the rest of the box with.
-        package var background: Colour
+        public var background: Colour
 
-        package init(
+        public init(
             width: Int? = nil, height: Int? = nil, fit: Fit = .inside, kernel: Kernel = .lanczos3,
             withoutEnlargement: Bool = false, linear: Bool = false,
             background: Colour = .transparent
@@ -73,7 +73,7 @@ package enum Filter: Sendable, Equatable {
     }
 
     /// How a picture is fitted into the box `width` × `height`.
-    package enum Fit: String, Sendable, CaseIterable {
+    public enum Fit: String, Sendable, CaseIterable {
         /// As large as fits into the box, the rest of the box filled with the background.
         case contain
         /// As small as covers the box, what stands out cut off evenly.
@@ -87,19 +87,19 @@ package enum Filter: Sendable, Equatable {
     }
 
     /// The resampling kernel.
-    package enum Kernel: String, Sendable, CaseIterable {
+    public enum Kernel: String, Sendable, CaseIterable {
         case nearest, linear, cubic, mitchell, lanczos2, lanczos3
     }
 
     /// The parameters of `vignette`: colour is multiplied by 1 − amount·s, where s grows from 0 at the
     /// distance `radius` from the picture's centre to 1 at `radius` + `softness`, as the smooth step
     /// 3t² − 2t³ does. Distances are in halves of the diagonal: the corners are at 1.
-    package struct Vignette: Sendable, Equatable {
-        package var amount: Double
-        package var radius: Double
-        package var softness: Double
+    public struct Vignette: Sendable, Equatable {
+        public var amount: Double
+        public var radius: Double
+        public var softness: Double
 
-        package init(amount: Double = 0.5, radius: Double = 0.5, softness: Double = 0.5) {
+        public init(amount: Double = 0.5, radius: Double = 0.5, softness: Double = 0.5) {
             self.amount = amount
             self.radius = radius
             self.softness = softness
@@ -107,19 +107,19 @@ package enum Filter: Sendable, Equatable {
     }
 
     /// The parameters of `overlay` and `watermark`: another image's pixels laid over the picture.
-    package struct Overlay: Sendable, Equatable {
+    public struct Overlay: Sendable, Equatable {
         /// The other image's name.
-        package var from: String
-        package var gravity: Gravity
+        public var from: String
+        public var gravity: Gravity
         /// Pixels from the place that `gravity` gives: to the left where that is an eastern one, to
         /// the right elsewhere.
-        package var x: Int
+        public var x: Int
         /// Pixels up where `gravity` is a southern one, down elsewhere.
-        package var y: Int
+        public var y: Int
         /// What the other image's alpha is multiplied by.
-        package var opacity: Double
+        public var opacity: Double
 
-        package init(
+        public init(
             from: String, gravity: Gravity = .center, x: Int = 0, y: Int = 0,
             opacity: Double = 1
         ) {
@@ -132,16 +132,16 @@ package enum Filter: Sendable, Equatable {
     }
 
     /// The parameters of `pad`.
-    package struct Pad: Sendable, Equatable {
-        package var size: Size
-        package var background: Colour
+    public struct Pad: Sendable, Equatable {
+        public var size: Size
+        public var background: Colour
 
-        package init(_ size: Size, background: Colour = .transparent) {
+        public init(_ size: Size, background: Colour = .transparent) {
             self.size = size
             self.background = background
         }
 
-        package enum Size: Sendable, Equatable {
+        public enum Size: Sendable, Equatable {
             /// So many pixels more on each side.
             case margins(top: Int, right: Int, bottom: Int, left: Int)
             /// At least so wide and so high, the picture placed by gravity. A side that is longer
@@ -151,18 +151,18 @@ package enum Filter: Sendable, Equatable {
     }
 
     /// The parameters of `crop`.
-    package enum Crop: Sendable, Equatable {
+    public enum Crop: Sendable, Equatable {
         /// The rectangle whose top left pixel is (x, y).
         case rectangle(x: Int, y: Int, width: Int, height: Int)
         /// A rectangle of the size given, placed by gravity.
         case gravity(Gravity, width: Int, height: Int)
     }
 
-    package enum Gravity: String, Sendable, CaseIterable {
+    public enum Gravity: String, Sendable, CaseIterable {
         case center, north, northeast, east, southeast, south, southwest, west, northwest
     }
 
-    package enum Rotation: Int, Sendable, CaseIterable {
+    public enum Rotation: Int, Sendable, CaseIterable {
         case quarter = 90
         case half = 180
         case threeQuarters = 270
@@ -170,17 +170,17 @@ package enum Filter: Sendable, Equatable {
 }
 
 /// A colour of 8 bits a channel, not multiplied by alpha.
-package struct Colour: Sendable, Equatable {
-    package var red: UInt8
-    package var green: UInt8
-    package var blue: UInt8
-    package var alpha: UInt8
+public struct Colour: Sendable, Equatable {
+    public var red: UInt8
+    public var green: UInt8
+    public var blue: UInt8
+    public var alpha: UInt8
 
-    package static let transparent = Colour(red: 0, green: 0, blue: 0, alpha: 0)
+    public static let transparent = Colour(red: 0, green: 0, blue: 0, alpha: 0)
 
-    package static let white = Colour(red: 255, green: 255, blue: 255)
+    public static let white = Colour(red: 255, green: 255, blue: 255)
 
-    package init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
+    public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
         self.green = green
         self.blue = blue

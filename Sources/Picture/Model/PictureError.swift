@@ -1,8 +1,8 @@
 import DarkroomCore
 
 /// Why a picture could not be read, filtered or written.
-package struct PictureError: CodedError, Equatable {
-    package enum Code: String, Sendable, CaseIterable {
+public struct PictureError: Error, CustomStringConvertible, CodedError, Equatable {
+    public enum Code: String, Sendable, CaseIterable {
         /// The bytes do not begin as a picture's; the message says what they look like.
         case notAPicture = "not-a-picture"
         /// A picture of a kind this version does not read.
@@ -54,12 +54,15 @@ package struct PictureError: CodedError, Equatable {
         case cancelled = "cancelled"
     }
 
-    package var kind: Code
-    package var message: String
-    package var isTransient: Bool
+    public var kind: Code
+    public var message: String
+    public var isTransient: Bool
     package var fault: StorageFault?
 
-    package var code: String { kind.rawValue }
+    public var code: String { kind.rawValue }
+
+    /// The message and the code.
+    public var description: String { "\(message) [\(code)]" }
 
     package init(
         _ kind: Code, _ message: String, isTransient: Bool = false, fault: StorageFault? = nil

@@ -1,10 +1,10 @@
 /// The formats of results.
-package enum PictureFormat: String, Codable, Sendable, CaseIterable {
+public enum PictureFormat: String, Codable, Sendable, CaseIterable {
     case png, jpeg
 
     /// Whether a file of it holds the filtered pixels as they are, with alpha and depth, so that other images can
     /// be made of it. Of any other the pixels are handed over besides, see `HandOver`.
-    package var isLossless: Bool {
+    public var isLossless: Bool {
         switch self {
         case .png: true
         case .jpeg: false
@@ -12,7 +12,7 @@ package enum PictureFormat: String, Codable, Sendable, CaseIterable {
     }
 
     /// Whether a file of it has an alpha channel. Where it has none, pictures are laid over white.
-    package var hasAlpha: Bool {
+    public var hasAlpha: Bool {
         switch self {
         case .png: true
         case .jpeg: false
@@ -20,7 +20,7 @@ package enum PictureFormat: String, Codable, Sendable, CaseIterable {
     }
 
     /// The most bits of a sample.
-    package var mostDepth: Int {
+    public var mostDepth: Int {
         switch self {
         case .png: 16
         case .jpeg: 8
@@ -28,7 +28,7 @@ package enum PictureFormat: String, Codable, Sendable, CaseIterable {
     }
 
     /// What the names of such files end in, in lower case; the first is given to those that have none.
-    package var endings: [String] {
+    public var endings: [String] {
         switch self {
         case .png: [".png"]
         case .jpeg: [".jpg", ".jpeg"]

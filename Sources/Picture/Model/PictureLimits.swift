@@ -4,21 +4,21 @@ import DarkroomCore
 ///
 /// A PNG of a few dozen bytes can announce 2³¹ − 1 pixels a side; all of these are checked against
 /// the header, before a pixel is decoded.
-package struct PictureLimits: Sendable, Equatable {
+public struct PictureLimits: Sendable, Equatable {
     /// The largest number of pixels, of a source and of every filter's result.
-    package var pixels = 268_435_456
+    public var pixels = 268_435_456
     /// The largest width or height in pixels. A row is always in memory: at 8 bytes a pixel and
     /// this many of them it takes 8 MB.
-    package var side = 1_000_000
+    public var side = 1_000_000
     /// The most memory, in bytes, that the steps of one picture may hold together for what grows
     /// with the picture: reading an interlaced one, turning, trimming, what is laid over it, the
     /// windows of blurs and resizes. See `PictureMemory`.
-    package var wholePictureBytes = 1 << 30
+    public var wholePictureBytes = 1 << 30
     /// The most that an ancillary chunk may take, as it lies in the file and decompressed. Real
     /// colour profiles stay below 4 MB.
-    package var ancillaryBytes = 8 << 20
+    public var ancillaryBytes = 8 << 20
 
-    package init() {}
+    public init() {}
 
     /// Checks a picture's size.
     ///

@@ -1,18 +1,18 @@
 /// How an image's result is written: a manifest's `output`.
-package struct OutputOptions: Sendable, Equatable {
-    package var format: PictureFormat
+public struct OutputOptions: Sendable, Equatable {
+    public var format: PictureFormat
     /// Of a JPEG: 1 to 100, by the scale of the Independent JPEG Group.
-    package var quality: Int
+    public var quality: Int
     /// Of a JPEG: whether it is built up in scans, from coarse to fine.
-    package var progressive: Bool
+    public var progressive: Bool
     /// Of a PNG.
-    package var compression: PNGWriter.Compression
+    public var compression: PNGCompression
     /// Whether the source's Exif is kept.
-    package var keepsExif: Bool
+    public var keepsExif: Bool
 
-    package init(
+    public init(
         format: PictureFormat = .png, quality: Int = 85, progressive: Bool = false,
-        compression: PNGWriter.Compression = .balanced, keepsExif: Bool = false
+        compression: PNGCompression = .balanced, keepsExif: Bool = false
     ) {
         self.format = format
         self.quality = quality
@@ -21,5 +21,5 @@ package struct OutputOptions: Sendable, Equatable {
         self.keepsExif = keepsExif
     }
 
-    package static let qualities = 1...100
+    public static let qualities = 1...100
 }
