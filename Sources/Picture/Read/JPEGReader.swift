@@ -99,8 +99,8 @@ package final class JPEGReader: PictureReader {
                 + 192 * layout.channels * layout.width * divisor + 1 << 20)
     }
 
-    /// What a JPEG's header has room for.
-    static let largestSide = 65535
+    /// libjpeg's `JPEG_MAX_DIMENSION`, in pixels.
+    package static let largestSide = 65_500
 
     package var metadata: SourceMetadata {
         var metadata = SourceMetadata(format: .jpeg)

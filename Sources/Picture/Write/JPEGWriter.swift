@@ -8,7 +8,7 @@ import SystemPackage
 /// come, except that a progressive picture is held as coefficients of two bytes until its end.
 package final class JPEGWriter {
     /// The largest side, in pixels, that libjpeg writes.
-    package static let largestSide = 65_500
+    package static let largestSide = JPEGReader.largestSide
 
     private let writer: OpaquePointer
     private let name: String
