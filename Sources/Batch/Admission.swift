@@ -95,7 +95,7 @@ struct Admission: Sendable {
 
     private var entries: [Work: Entry] = [:]
     private var lastNumber = 0
-    private var flights = RequestCoalescer()
+    private var coalescer = RequestCoalescer()
     private var storage = StorageBacklog()
     private(set) var downloads: DownloadFairQueue
     /// The same of files of this machine, which are looked at in a queue of their own: no server may keep them waiting.
@@ -116,7 +116,7 @@ struct Admission: Sendable {
     /// How many pieces of work have entered and not left.
     var count: Int { entries.count }
 
-    var isEmpty: Bool { entries.isEmpty && flights.isEmpty && storage.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && coalescer.isEmpty && storage.isEmpty }
 
     /// For tests: whether each part knows exactly the work whose place it is.
     var isConsistent: Bool {
@@ -129,7 +129,7 @@ struct Admission: Sendable {
                 false
             }
         }
-        return counts[.flight, default: 0] == flights.waitingCount
+        return counts[.flight, default: 0] == coalescer.waitingCount
             && counts[.storage, default: 0] == storage.items.count
             && counts[.turn, default: 0] + filtersAtWork == inTurn
     }
@@ -257,7 +257,7 @@ struct Admission: Sendable {
     }
 
     /// Whether others wait for a download.
-    func hasWaiters(_ work: Work) -> Bool { flights.hasWaiters(work) }
+    func hasWaiters(_ work: Work) -> Bool { coalescer.hasWaiters(work) }
 
     // MARK: Out
 
@@ -373,14 +373,14 @@ struct Admission: Sendable {
 
     private mutating func put(_ work: Work, _ place: Place) { entries[work]?.place = place }
 
-    /// Changes the flights. Those who go on by it enter anew.
+    /// Changes who waits for whom. Those who go on by it enter anew.
     @discardableResult
     private mutating func change<Value>(
         _ outcome: inout Outcome,
         _ body: (inout RequestCoalescer, inout RequestCoalescer.Change) -> Value
     ) -> Value {
         var change = RequestCoalescer.Change()
-        let value = body(&flights, &change)
+        let value = body(&coalescer, &change)
         for request in change.released where entries[request.work]?.place == .flight {
             entries[request.work] = nil
             outcome.again.append(request)

@@ -31,7 +31,12 @@ extension Board {
             switch effect {
             case .enqueue(let work, let priority, let quality):
                 let request = WorkRequest(work: work, priority: priority, quality: quality)
-                if let wish = wish(request) { rest += follow(admission.enter(wish)) }
+                if let wish = wish(request) {
+                    rest += follow(admission.enter(wish))
+                } else if admission.endTry(of: nil) {
+                    // Its batch has ended, perhaps with the piece that was to try the disk.
+                    effects.append(.storageUndecided)
+                }
             case .cancel(let work):
                 let (operation, outcome) = admission.leave(work)
                 if let operation { effects.append(.stop(operation)) }

@@ -253,20 +253,23 @@ package final class Scheduler: Sendable {
         recorded: @escaping @Sendable (Steering) -> Void = { _ in },
         _ change: (inout Board) -> [Effect]
     ) {
-        settle(recorded: recorded, change)
+        settle(admits: true, recorded: recorded, change)
         progressed()
         listeners.withLock { $0 }.room()
     }
 
     /// Changes the board, and does what follows.
+    ///
+    /// - Parameter admits: whether places that are free now are given out; what ends or comes does so, not what begins.
     func settle(
-        recorded: @escaping @Sendable (Steering) -> Void = { _ in },
+        admits: Bool = false, recorded: @escaping @Sendable (Steering) -> Void = { _ in },
         _ change: (inout Board) -> [Effect]
     ) {
         let effects = board.withLock { board in
             board.admission.isStorageWorking = storage.mayWork
             let wanted = change(&board)
-            return board.settle(wanted, admits: gate.mayStart && storage.mayWork)
+            return board.settle(
+                wanted, admits: admits && gate.mayStart && storage.mayWork)
         }
         for effect in effects { perform(effect, recorded) }
     }
