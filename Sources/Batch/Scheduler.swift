@@ -94,8 +94,8 @@ package final class Scheduler: Sendable {
     }
 
     private func setWidths(_ settings: BatchSettings) {
-        downloads.maxConcurrentOperationCount = settings.downloadConcurrency
-        localLooks.maxConcurrentOperationCount = settings.downloadConcurrency
+        downloads.maxConcurrentOperationCount = settings.mostDownloads
+        localLooks.maxConcurrentOperationCount = settings.mostDownloads
         let keyOfSource = cacheKeys(settings)
         advance { board in
             board.saturation = settings.saturation

@@ -210,6 +210,15 @@ import Testing
         #expect(table.board.memory.held == 0 && table.board.memory.waitingCount == 0)
     }
 
+    /// A picture begins also where the whole memory is less than its share, and hears what it lacks.
+    @Test func whatHasTooLittleMemoryFails() throws {
+        var table = try table(megabytes: 1, width: 2, keptForOwners: 8)
+        table.needs = ["a": 8 * Self.mega]
+        table.accept("x", Self.manifest(["a"]))
+        table.runToTheEnd()
+        #expect(table.codes == ["a": "memory-limit"])
+    }
+
     /// It has all that one may have, and does not wait for more.
     @Test func aSuspectThatNeedsMoreThanOneMayFails() throws {
         var table = try table(megabytes: 800, width: 2, keptForOwners: 8)
