@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Cancelling by a file in the inbox.
-@Suite(.fewAtATime) struct CancelTests {
+@Suite(.tags(.concurrency), .fewAtATime) struct CancelTests {
     @Test func endsABatchInWork() async throws {
         let bench = try Bench(pictures: Bench.many)
         let daemon = try await bench.run(["downloads.concurrency": "2"])

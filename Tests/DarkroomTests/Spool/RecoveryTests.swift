@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The table of states in `Spool`, row by row: what a start finds, and what it does about it.
-@Suite struct RecoveryTests {
+@Suite(.tags(.concurrency)) struct RecoveryTests {
     static let text = #"{"images": [{"name": "a", "source": "a"}, {"name": "b", "source": "b"}]}"#
 
     let scratch: ScratchDirectory
