@@ -78,7 +78,9 @@ import Testing
 
     enum Between: CaseIterable, Sendable { case nothing, stop, kill }
 
-    @Test(.tags(.concurrency), arguments: Between.allCases) func holdsInMidBatch(between: Between) async throws {
+    @Test(.tags(.concurrency), arguments: Between.allCases) func holdsInMidBatch(between: Between)
+        async throws
+    {
         let bench = try Bench(pictures: Bench.many)
         let file = try ConfigurationText("downloads: {concurrency: 2}\nbatches: {window: 4}\n")
         var daemon = try await bench.run(arguments: ["--config", file.path])
