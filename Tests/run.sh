@@ -21,7 +21,7 @@ readonly LOGS=.build/test-logs
 # The suites whose subject is several threads at once, and whole daemons at work: under the sanitizer
 # these are instrumented too.
 readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
-'|^EndToEndTests\.(CancelTests|SteerTests/holdsInMidBatch|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
+'|^EndToEndTests\.(CancelTests|ControlTests/holdsInMidBatch|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
 # What a race's report names are lines: more for a debugger would take longer to write.
 readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread -Xswiftc -gline-tables-only)
 readonly PACKAGES=.build/packages
