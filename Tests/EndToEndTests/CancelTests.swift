@@ -100,7 +100,7 @@ import Testing
     @Test func findsAManifestThatIsNotClaimed() async throws {
         let bench = try Bench()
         try bench.spool.makeFolders()
-        // The control comes first in every order: by time and by name.
+        // The control file comes first in every order: by time and by name.
         try bench.spool.drop("x.cancel", "")
         try bench.drop("x", images: [("a", bench.url("0.png"))])
         let daemon = try await bench.run()

@@ -41,14 +41,14 @@ extension EventLog {
     func controlRefused(_ request: ControlRequest, owner: UInt32?) {
         say(
             .controlRefused,
-            "\(request.file.name.text) is refused: it is user \(request.steering.uid)’s, and the "
+            "\(request.file.name.text) is refused: it is user \(request.record.uid)’s, and the "
                 + "manifest \(owner.map { "user \($0)’s" } ?? "of an unknown owner")",
             fields(of: request))
     }
 
     private func fields(of request: ControlRequest) -> Fields {
         [
-            .batch: request.file.ids[0], .user: "\(request.steering.uid)",
+            .batch: request.file.ids[0], .user: "\(request.record.uid)",
             .file: request.file.name.text,
         ]
     }
