@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomSpool
+import DequeModule
 import Dispatch
 import Synchronization
 import SystemPackage
@@ -88,7 +89,7 @@ package final class Publisher: Sendable {
 
     /// What waits for the disk.
     private struct Kept: Sendable {
-        var groups: [Group] = []
+        var groups: Deque<Group> = []
         /// What is to be done when nothing of the batch is kept any more.
         var afterwards: [(batch: FileName, body: @Sendable () -> Void)] = []
         var isLeaving = false
@@ -250,7 +251,7 @@ package final class Publisher: Sendable {
     }
 
     private func takeKept() -> Group? {
-        kept.withLock { $0.groups.isEmpty ? nil : $0.groups.removeFirst() }
+        kept.withLock { $0.groups.popFirst() }
     }
 
     // MARK: The steps

@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
+import DequeModule
 import Dispatch
 import Synchronization
 import SystemPackage
@@ -58,7 +59,7 @@ final class StatusKeeper: Sendable {
         /// The number of the tick that counts; an earlier one that is still to come does nothing.
         var tick = 0
         /// Batches that have ended and whose last status the disk has refused.
-        var ending: [Ending] = []
+        var ending: Deque<Ending> = []
         /// When the daemon that stops finishes nothing any more, in nanoseconds; nil while it does not stop.
         var end: UInt64?
         /// Held batches whose status the disk has not taken yet.
@@ -263,7 +264,7 @@ final class StatusKeeper: Sendable {
     }
 
     private func takeEnding() -> Ending? {
-        state.withLock { $0.ending.isEmpty ? nil : $0.ending.removeFirst() }
+        state.withLock { $0.ending.popFirst() }
     }
 
     /// The daemon stops. The statuses of what is in work are written once more, by `leave`. What has not been finished
