@@ -18,7 +18,7 @@ import SystemPackage
 /// Whatever comes in while a group is on its way to the disk makes the next group, so that many small
 /// images share the waiting and a single one does not wait for company.
 ///
-/// A group that the disk refuses is kept as it is and tried again when the `StorageGuard` says so: none of its
+/// A group that the disk refuses is kept as it is and retried when the `StorageGuard` says so: none of its
 /// images is shown as done before the journal has it.
 package final class Publisher: Sendable {
     /// One image that has ended.
@@ -256,7 +256,7 @@ package final class Publisher: Sendable {
 
     // MARK: The steps
 
-    /// Does the four steps, and gives what of the group is to be tried again.
+    /// Does the four steps, and gives what of the group is to be retried.
     private func publish(_ group: Group) -> Group {
         var group = group
         var rest = Group(folders: group.folders)

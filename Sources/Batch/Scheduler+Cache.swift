@@ -71,7 +71,7 @@ extension Scheduler {
                 try output.descriptor.truncate(to: entry.length, path: output.name)
                 return entry.length
             }
-            // What an earlier try had left was written over.
+            // What an earlier attempt had left was written over.
             request.resume = nil
         } else if request.resume == nil, record.validators != Validators() {
             use.entry = entry

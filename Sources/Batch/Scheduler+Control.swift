@@ -68,7 +68,7 @@ extension Scheduler {
     }
 
     /// Shows in the status of a batch that waits the commands that it was given. The journal is what counts; where the disk
-    /// does not take it, it is tried again.
+    /// does not take it, it is retried.
     ///
     /// - Parameter continued: what is to be written instead of what is in the file.
     func amendStatus(

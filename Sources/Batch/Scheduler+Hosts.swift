@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What a download waits for by the clock: the end of its host's pause, and its next try.
+/// What a download waits for by the clock: the end of its host's pause, and its next attempt.
 extension Scheduler {
     // MARK: Pauses
 
@@ -82,9 +82,9 @@ extension Scheduler {
             since: pause.since)
     }
 
-    // MARK: Next tries
+    // MARK: Next attempts
 
-    /// Has a download that failed tried again; whether it is still wanted then, the board knows. It waits without
+    /// Has a download that failed retried; whether it is still wanted then, the board knows. It waits without
     /// an operation, and whatever stops the daemon does not wait for it.
     func enqueueLater(_ work: Work, _ retry: Retry) {
         guard case .download(let key, let source) = work else { return }

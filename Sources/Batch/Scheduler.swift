@@ -40,7 +40,7 @@ package final class Scheduler: Sendable {
     let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
     /// Where transfers that have ended are dealt with.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
-    /// Where next tries and the ends of hosts' pauses come due.
+    /// Where next attempts and the ends of hosts' pauses come due.
     let alarms = DispatchQueue(label: "darkroom.alarms", qos: .userInitiated)
     private let running = DispatchGroup()
     /// Who wants to know when a batch is let go of, and when anything has moved.
@@ -351,7 +351,7 @@ package final class Scheduler: Sendable {
             running.leave()
         } unrecorded: { [self] reason in
             if case .again = reason {
-                forgetTry(.filter(key, image: index))
+                forgetAttempt(.filter(key, image: index))
                 advance { $0.filterDeferred(key, index) }
             }
             running.leave()

@@ -191,7 +191,7 @@ final class StatusKeeper: Sendable {
     }
 
     /// What a status in the middle of the work could not be written for, and how long to wait before it is
-    /// tried again, in nanoseconds; 0 for never.
+    /// retried, in nanoseconds; 0 for never.
     private func refused(_ error: FileError, _ folders: BatchFolders) -> UInt64 {
         if error.errno == .noSuchFileOrDirectory {
             // The batch's folder was removed; its images find out too, and its last status says it.
@@ -237,7 +237,7 @@ final class StatusKeeper: Sendable {
 
     // MARK: The end
 
-    /// Writes the final status and clears the batch's folder. If the disk does not let it, it is tried again
+    /// Writes the final status and clears the batch's folder. If the disk does not let it, it is retried
     /// until it does, or until the next start: a batch ends with its answer or not at all.
     func finish(_ key: BatchKey, _ source: any StatusSource) {
         queue.async { [self] in

@@ -25,8 +25,8 @@ package final class StorageGuard: Sendable {
         package let message: String
         /// When it began, RFC 3339.
         package let since: String
-        /// Between two tries; nil where nothing is tried until someone says so.
-        package let secondsBetweenTries: Int?
+        /// Between two attempts; nil where nothing is tried until someone says so.
+        package let secondsBetweenAttempts: Int?
     }
 
     private struct State: Sendable {
@@ -59,7 +59,7 @@ package final class StorageGuard: Sendable {
             let isFailed = state.condition.phase == .failed
             return Report(
                 code: trouble.failure.code, message: trouble.failure.message, since: trouble.since,
-                secondsBetweenTries: isFailed ? nil : Int(state.condition.delay / 1_000_000_000))
+                secondsBetweenAttempts: isFailed ? nil : Int(state.condition.delay / 1_000_000_000))
         }
     }
 

@@ -8,7 +8,7 @@ import Logging
 /// | `error`    | something was not done that should have been       | a refused reload, a start that failed          |
 /// | `warning`  | someone does not get what they asked for, or soon may not | a failed image, a rejected manifest     |
 /// | `notice`   | the daemon's state has changed, or someone has changed something | a stop, a hold, a finished manifest |
-/// | `info`     | how a manifest gets on                             | claimed, begun, a download tried again         |
+/// | `info`     | how a manifest gets on                             | claimed, begun, a download retried             |
 /// | `debug`    | what is as it should be, image by image            | a source fetched, an image filtered            |
 ///
 /// Nothing above `debug` is said of an image that goes well, so that the journal does not grow with the work.

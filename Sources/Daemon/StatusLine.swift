@@ -38,7 +38,7 @@ struct StatusLine {
         if let storage {
             let pause = isPaused ? "Paused (SIGUSR1), and waiting" : "Waiting"
             let next =
-                storage.secondsBetweenTries.map { "tried again in \($0) s" }
+                storage.secondsBetweenAttempts.map { "tried again in \($0) s" }
                 ?? "tried again after SIGUSR2 or a restart"
             return "\(pause): \(storage.message); \(next)"
         }

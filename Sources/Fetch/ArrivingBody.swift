@@ -5,18 +5,18 @@ import SystemPackage
 
 /// A body as it arrives: what there is of it in the output, and what is told of that.
 struct ArrivingBody {
-    /// How many bytes are in the output, those of an earlier try included.
+    /// How many bytes are in the output, those of an earlier attempt included.
     private(set) var bytes: Int64 = 0
     /// The first ones, `TransferReport.prefixLength` at most.
     private(set) var prefix: [UInt8] = []
     /// Of all of them.
     private(set) var crc32: UInt32 = 0
-    /// How many of them an earlier try has left.
+    /// How many of them an earlier attempt has left.
     private(set) var resumedFrom: Int64 = 0
 
     init() {}
 
-    /// What an earlier try has left in `output`; nil if it is not there any more.
+    /// What an earlier attempt has left in `output`; nil if it is not there any more.
     init?(of partial: PartialBody, in output: TransferOutput) {
         let wanted = min(Int(partial.bytes), TransferReport.prefixLength)
         var prefix = [UInt8](repeating: 0, count: wanted)

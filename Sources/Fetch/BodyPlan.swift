@@ -4,7 +4,7 @@ import DarkroomCore
 enum BodyPlan: Sendable, Equatable {
     /// It is what was asked for, from its first byte on.
     case whole
-    /// It goes on where an earlier try ended.
+    /// It goes on where an earlier attempt ended.
     case rest
     /// There is none: what the asker has is still what the server would send.
     case notModified
@@ -111,7 +111,7 @@ extension PartialBody {
     /// Less is fetched again as fast as it is asked for.
     static let least: Int64 = 256 << 10
 
-    /// What has arrived of a body, if another try may ask for the rest of it: nil where it is little, or
+    /// What has arrived of a body, if another attempt may ask for the rest of it: nil where it is little, or
     /// coded, or where the server has given no validator that stands for its very bytes.
     init?(bytes: Int64, crc32: UInt32, of head: ResponseHead, total: Int64?, target: String?) {
         guard bytes >= Self.least, head.contentEncoding == nil,

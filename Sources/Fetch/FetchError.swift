@@ -66,7 +66,7 @@ package struct FetchError: CodedError, Equatable {
     package var retryAfter: Double?
     /// The origin that has asked for it, `https://host:port`, if a redirect has led to another than was asked.
     package var asker: String?
-    /// What has arrived, where another try may ask for the rest.
+    /// What has arrived, where another attempt may ask for the rest.
     package var partial: PartialBody?
 
     package var code: String { kind.rawValue }
@@ -83,7 +83,7 @@ package struct FetchError: CodedError, Equatable {
 }
 
 extension FetchError.Code {
-    /// Whether the network may do better on another try. Refusals, policy and TLS never do;
+    /// Whether the network may do better on another attempt. Refusals, policy and TLS never do;
     /// an HTTP status is decided by its number (`HTTPStatus.isTransient`).
     package var isTransient: Bool {
         switch self {

@@ -15,7 +15,7 @@ package struct HTTPStatus: Sendable, Equatable, CustomStringConvertible {
     /// Whether the connection speaks another protocol from here on, which we never ask for.
     package var isChangeOfProtocols: Bool { code == 101 }
 
-    /// Whether the server may answer otherwise on another try.
+    /// Whether the server may answer otherwise on another attempt.
     package var isTransient: Bool { [408, 425, 429, 500, 502, 503, 504].contains(code) }
 
     /// The number and, where the code is a common one, its reason: `404 Not Found`.

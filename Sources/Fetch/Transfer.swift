@@ -260,7 +260,7 @@ final class Transfer {
     /// The rule that has kept this hop from connecting to any address at all.
     var decisiveRefusal: FetchRules.Refusal? { hasOpenedSocket ? nil : refusal }
 
-    /// What of the body is there and can be continued by another try.
+    /// What of the body is there and can be continued by another attempt.
     var partial: PartialBody? {
         guard let plan else { return resumeLeft }
         switch plan {

@@ -10,7 +10,7 @@ package final class TransferOperation: Operation, @unchecked Sendable {
     package enum Outcome: Sendable {
         case fetched(TransferReport)
         case failed(FetchError)
-        /// Started just as its queue was being suspended: to be tried again.
+        /// Started just as its queue was being suspended: to be retried.
         case deferred
         /// Nobody wanted it any more when it started.
         case unwanted

@@ -10,7 +10,7 @@ package struct TransferID: Sendable, Hashable {
 package struct TransferRequest: Sendable {
     package var url: RemoteURL
     package var output: TransferOutput
-    /// What an earlier try has left in the output, to be continued. Where the server does not go along, the
+    /// What an earlier attempt has left in the output, to be continued. Where the server does not go along, the
     /// body is fetched anew from its first byte.
     package var resume: PartialBody?
     /// What the asker has already, and need not be sent if it has not changed. Where there is something to
@@ -104,7 +104,7 @@ package struct TransferReport: Sendable {
     package var prefix: [UInt8]
     /// Of the whole body (CRC-32 as PNG and gzip have it), also of one that was continued.
     package var crc32: UInt32
-    /// How many bytes of the body were there already, left by an earlier try.
+    /// How many bytes of the body were there already, left by an earlier attempt.
     package var resumedFrom: Int64
     package var redirects: Int
     /// From the start in the engine to the last byte.

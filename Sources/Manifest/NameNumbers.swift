@@ -5,7 +5,7 @@ import DarkroomPicture
 ///
 /// Behind a name that is too long for its number the end is cut off, so that names which differ only there share
 /// their numbers. What is remembered is therefore how far the numbers of a stem are used up that was cut for so many
-/// digits: no name is tried twice, and all tries together are at most as many as the names given and those that
+/// digits: no name is tried twice, and all attempts together are at most as many as the names given and those that
 /// were taken.
 package struct NameNumbers: Sendable {
     /// What comes before the number and behind it. The number's digits decide what was cut off.

@@ -94,7 +94,7 @@ extension Spool {
         try dropControlFolder()
     }
 
-    /// Removes the folder, unless something is in it that cannot be put back: a later start tries that again.
+    /// Removes the folder, unless something is in it that cannot be put back: a later start retries that.
     private func dropControlFolder() throws(FileError) {
         do {
             try active.removeDirectory(Self.controlFolder)

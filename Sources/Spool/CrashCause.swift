@@ -66,7 +66,7 @@ package struct Crashes: Sendable, Equatable {
     /// In the order in which they happened.
     package var all: [CrashCause] { causes.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// Whether the picture is not to be tried again.
+    /// Whether the picture is not to be retried.
     package var shouldQuarantine: Bool {
         let evidence = causes.values.count(where: \.isEvidence)
         return evidence >= Self.enoughEvidence || causes.count - evidence >= Self.enoughKills

@@ -249,9 +249,9 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         package var bytes: Int?
         /// What the cache had to do with it: `hit`, `revalidated` or `stored`; absent where nothing.
         package var cache: String?
-        /// Why the last try that failed did so, also when a later one went well.
+        /// Why the last attempt that failed did so, also when a later one went well.
         package var lastError: Failure?
-        /// When it is tried again, RFC 3339; absent but between two tries.
+        /// When it is retried, RFC 3339; absent but between two attempts.
         package var retryAt: String?
 
         package init(

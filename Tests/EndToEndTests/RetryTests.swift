@@ -95,7 +95,7 @@ import Testing
         #expect(origin.requests.count == 1)
     }
 
-    @Test func givesUpAfterItsTries() async throws {
+    @Test func givesUpAfterItsAttempts() async throws {
         let bench = try Bench(pictures: 1)
         let origin = try FlakyOrigin(picture: Bench.picture) { _, _ in .status(503) }
         defer { origin.stop() }
@@ -289,8 +289,8 @@ import Testing
 
     enum Interruption: CaseIterable, Sendable { case cancel, holdAndRelease, kill, stop }
 
-    /// What waits for its next try waits for nothing else, and nothing waits for it.
-    @Test(arguments: Interruption.allCases) func doesNotWaitForATry(interruption: Interruption)
+    /// What waits for its next attempt waits for nothing else, and nothing waits for it.
+    @Test(arguments: Interruption.allCases) func doesNotWaitForAnAttempt(interruption: Interruption)
         async throws
     {
         let bench = try Bench(pictures: 1)

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPicture
 @testable import DarkroomSpool
 
-/// Downloads that are tried again, and those that wait for their host.
+/// Downloads that are retried, and those that wait for their host.
 @Suite struct BoardRetryTests {
     private func table(window: Int = 8, retries: Int = 4) throws -> Table {
         var table = try Table(window: window)
@@ -28,7 +28,7 @@ import Testing
 
     private func begin(_ table: inout Table) -> DownloadJob? { table.board.downloadBegan(1, 0) }
 
-    @Test func triesAgainUntilItGoesWell() throws {
+    @Test func retriesUntilItGoesWell() throws {
         var table = try table()
         table.lateSources = ["s1": 3]
         table.accept("a", images: 3)
@@ -36,8 +36,8 @@ import Testing
         #expect(table.finished == ["a": .completed])
         #expect(table.downloads == ["s0", "s1", "s2", "s1", "s1", "s1"])
         #expect(table.retries.map(\.delay) == [1, 2, 4])
-        #expect(table.retries.map(\.tries) == [1, 2, 3])
-        #expect(table.retries.allSatisfy { $0.mostTries == 5 && $0.image == "i1" })
+        #expect(table.retries.map(\.attempts) == [1, 2, 3])
+        #expect(table.retries.allSatisfy { $0.mostAttempts == 5 && $0.image == "i1" })
         #expect(Set(table.retries.map(\.number)).count == 3)
         #expect(
             table.fetches["i1"]
@@ -46,7 +46,7 @@ import Testing
         #expect(table.attempts["i1"] == 1)
     }
 
-    @Test(arguments: [0, 1, 4]) func givesUpAfterItsTries(retries: Int) throws {
+    @Test(arguments: [0, 1, 4]) func givesUpAfterItsAttempts(retries: Int) throws {
         var table = try table(retries: retries)
         table.lateSources = ["s1": .max]
         table.accept("a", images: 20)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// A file of the machine is not fetched, so there is nothing to be told of that.
-    @Test func countsNoTriesOfLocalFiles() throws {
+    @Test func countsNoAttemptsOfLocalFiles() throws {
         var table = try table()
         table.accept("a", images: 1)
         _ = table.board.downloadBegan(1, 0, isTransfer: false)
@@ -101,7 +101,7 @@ import Testing
         #expect(table.finished["b"] == .completedWithErrors)
     }
 
-    /// A try that waits is nobody's: others of its batch and its level are worked on.
+    /// An attempt that waits is nobody's: others of its batch and its level are worked on.
     @Test func letsOthersGoOnMeanwhile() throws {
         var table = try Table(window: 4, placesPerLevel: 4)
         table.lateSources = Dictionary(uniqueKeysWithValues: (0..<10).map { ("s\($0)", .max) })
@@ -140,7 +140,7 @@ import Testing
         #expect(table.finished == ["low": .completed])
     }
 
-    @Test func imagesOfOneSourceShareItsTries() throws {
+    @Test func imagesOfOneSourceShareItsAttempts() throws {
         var table = try table(window: 2)
         table.lateSources = ["s": 2]
         table.accept("a", manifest(["s", "s", "t", "s", "s"]))
@@ -173,7 +173,7 @@ import Testing
         #expect(table.finished == ["a": .completed])
     }
 
-    /// Its scratch file stays its own between two tries, and only then.
+    /// Its scratch file stays its own between two attempts, and only then.
     @Test(arguments: [true, false]) func keepsItsScratchFile(hasPartial: Bool) throws {
         var table = try table()
         table.lateSources = ["s0": 1]
@@ -217,7 +217,7 @@ import Testing
         #expect(table.board.waitingPlaces.allSatisfy { $0 == 0 })
     }
 
-    /// It begins anew when it is released, with all its tries; and a time that was asked for before means nothing.
+    /// It begins anew when it is released, with all its attempts; and a time that was asked for before means nothing.
     @Test func holdingTakesItBack() throws {
         var table = try table(retries: 2)
         table.lateSources = ["s0": 4]
@@ -255,7 +255,7 @@ import Testing
         #expect(image.attempts == 1)
     }
 
-    /// A transfer that fails while its batch is held does not wait for another try.
+    /// A transfer that fails while its batch is held does not wait for another attempt.
     @Test func aHeldOneIsTakenBackWhenItFails() throws {
         var table = try table()
         table.accept("a", images: 1)
@@ -269,7 +269,7 @@ import Testing
         #expect(table.board.batches[1]?.live.isEmpty == true)
     }
 
-    @Test func aCancelledOneIsNotTriedAgain() throws {
+    @Test func aCancelledOneIsNotRetried() throws {
         var table = try table()
         table.accept("a", images: 1)
         _ = table.board.downloadBegan(1, 0)
@@ -278,8 +278,8 @@ import Testing
         #expect(!effects.contains { if case .enqueueLater = $0 { true } else { false } })
     }
 
-    /// What breaks off is no try, and begins with nothing.
-    @Test func whatIsBrokenOffIsNoTry() throws {
+    /// What breaks off is no attempt, and begins with nothing.
+    @Test func whatIsBrokenOffIsNoAttempt() throws {
         var table = try table(retries: 1)
         table.accept("a", images: 1)
         for _ in 0..<5 {

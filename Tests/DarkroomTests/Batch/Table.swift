@@ -13,9 +13,9 @@ struct Table {
     var board: Board
     var failingSources: Set<ByteString> = []
     var failingImages: Set<String> = []
-    /// Sources that cannot be fetched at first, and how many tries that takes.
+    /// Sources that cannot be fetched at first, and how many attempts that takes.
     var lateSources: [ByteString: Int] = [:]
-    /// What of a late source has arrived when a try ends.
+    /// What of a late source has arrived when an attempt ends.
     var partial: PartialBody?
     /// What a late source's server asks to wait.
     var retryAfter: Double?
@@ -72,7 +72,7 @@ struct Table {
     private let scratch: ScratchDirectory
     private let spool: Spool
     private var queue: [Effect] = []
-    /// Next tries that nobody has come to yet; also those that are not wanted any more.
+    /// Next attempts that nobody has come to yet; also those that are not wanted any more.
     private var later: [(work: Work, retry: Retry)] = []
     private var running: [(key: BatchKey, image: Int, name: String)] = []
     private var ended: Set<String> = []
@@ -214,7 +214,7 @@ struct Table {
         return true
     }
 
-    /// The time of a next try has come: the first that was asked for, or any one.
+    /// The time of a next attempt has come: the first that was asked for, or any one.
     private mutating func comeToARetry() {
         var index = 0
         if var random = shuffle {
@@ -226,12 +226,12 @@ struct Table {
         take(board.retryDue(key, source, number: retry.number))
     }
 
-    /// The times of all next tries that are asked for now come, wanted or not.
+    /// The times of all next attempts that are asked for now come, wanted or not.
     mutating func comeToTheRetries() {
         for _ in later.indices { comeToARetry() }
     }
 
-    /// Goes on until nothing is left but next tries.
+    /// Goes on until nothing is left but next attempts.
     mutating func runToTheRetries() {
         while !queue.isEmpty || !running.isEmpty { _ = step() }
     }
@@ -378,7 +378,7 @@ struct Table {
 }
 
 extension Failure {
-    /// What another try may make up for.
+    /// What another attempt may make up for.
     static let late = Failure(code: "connect-failed", message: "refused", isTransient: true)
 }
 
