@@ -44,7 +44,7 @@ package enum ImageName {
     /// its kind.
     package static func derived(from source: ByteString) -> ByteString {
         var component = lastComponent(of: source.string)
-        if let ending = endings.first(where: component.hasEnding),
+        if let ending = PictureFileExtensions.droppedFromNames.first(where: component.hasEnding),
             component.utf8.count > ending.utf8.count
         {
             component = component.dropLast(utf8: ending.utf8.count)
@@ -60,10 +60,6 @@ package enum ImageName {
         return fault(of: derived) == nil
             ? derived : ByteString(("_" + name).prefix(utf8: maximumBytes))
     }
-
-    private static let endings = [
-        ".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic",
-    ]
 
     /// The last part of a URL's or a file's path that is not empty; may be empty all the same, as it is where a
     /// credential may be in it. What is not shown of a source is not in a name either: see ``RedactedURL``.
