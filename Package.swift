@@ -7,6 +7,12 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The stations: what a file uses it imports, so that its imports say what it depends on.
 let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
 
+/// All stations, in their order; tests and tools use any of them.
+let library: [Target.Dependency] = [
+    "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomSpool",
+    "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
+]
+
 let package = Package(
     name: "darkroom",
     products: [
@@ -129,9 +135,8 @@ let package = Package(
         // The daemon's command line.
         .executableTarget(
             name: "darkroomd",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest", "CStart",
+            dependencies: library + [
+                "CStart",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -139,10 +144,7 @@ let package = Package(
         // What the tests share: scratch folders, made pictures, an origin, the daemon as a process.
         .target(
             name: "TestSupport",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
-            ], path: "Tests/Support",
+            dependencies: library, path: "Tests/Support",
             swiftSettings: strict),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
         .target(name: "ClockShim", path: "Tests/ClockShim"),
@@ -157,26 +159,20 @@ let package = Package(
         // Holds colour filters against their definitions for all colours; built for release.
         .executableTarget(
             name: "exact",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest", "CPixels",
-            ], path: "Tests/Exact",
+            dependencies: library + ["CPixels"], path: "Tests/Exact",
             swiftSettings: strict),
         // Lets the system fail the daemon; see Tests/run.sh faults.
         .executableTarget(
             name: "faults",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest", "darkroomd",
+            dependencies: library + [
+                "darkroomd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Faults", exclude: ["shim.c"], swiftSettings: strict),
         // Measures Darkroom beside its peers; see Tests/bench.sh.
         .executableTarget(
             name: "benchmark",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
+            dependencies: library + [
                 "TestSupport", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -184,19 +180,11 @@ let package = Package(
             path: "Tests/Benchmark", exclude: ["peers.c", "compression.c"], swiftSettings: strict),
         .testTarget(
             name: "DarkroomTests",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
-                "TestSupport",
-            ],
+            dependencies: library + ["TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
-                "TestSupport", "darkroomd",
-            ],
+            dependencies: library + ["TestSupport", "darkroomd"],
             swiftSettings: strict),
     ]
 )

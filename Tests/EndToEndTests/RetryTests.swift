@@ -303,7 +303,7 @@ import Testing
         settings["stop.timeout"] = "3600s"
         var daemon = try await bench.run(settings)
         try bench.drop("x", images: [("late", origin.url("a.png")), ("b", bench.url("0.png"))])
-        _ = try await bench.spool.waitForStatus(of: "x", daemon, "waiting for a try") {
+        _ = try await bench.spool.waitForStatus(of: "x", daemon, "waiting for an attempt") {
             $0.images[0].download?.retryAt != nil && $0.counts.filtered == 1
         }
         switch interruption {
