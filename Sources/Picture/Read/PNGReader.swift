@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 import SystemPackage
 
 /// The first stage: the rows of a PNG file, decoded as they are asked for.

@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 import SystemPackage
 
 /// The end of the pipeline: pulls a stage's bands and writes them as a JPEG file.

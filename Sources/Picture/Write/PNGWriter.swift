@@ -1,5 +1,5 @@
-import CDeflate
-import CShims
+import CDarkroomDeflate
+import CDarkroomShims
 import SystemPackage
 
 /// Writes a stage's bands as a PNG file: those it pulls, at the end of the pipeline, or those it is given.
