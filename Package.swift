@@ -6,6 +6,9 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The stations: what a file uses it imports, so that its imports say what it depends on.
 let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
+/// A product for other packages: the compiler refuses a public declaration that shows something of another module, unless
+/// that is imported as public.
+let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 
 let package = Package(
     name: "darkroom",
@@ -73,8 +76,9 @@ let package = Package(
             name: "DarkroomPicture",
             dependencies: [
                 "DarkroomCore", "CDarkroomShims", "CDarkroomPixels", "CDarkroomDeflate",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Picture", swiftSettings: station),
+            path: "Sources/Picture", swiftSettings: exported),
         // Downloads, the rules for them, the cache, local sources.
         .target(
             name: "DarkroomFetch",

@@ -1,5 +1,5 @@
 import CDarkroomShims
-import SystemPackage
+package import SystemPackage
 
 /// The first stage: the rows of a PNG file, decoded as they are asked for.
 ///
