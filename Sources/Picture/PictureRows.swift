@@ -3,10 +3,10 @@ import DarkroomCore
 /// The rows of a PNG or JPEG file, decoded from the top and filtered as they are asked for.
 ///
 /// ```swift
-/// var rows = try PictureRows(contentsOf: "beach.png", filters: [.grayscale()])
-/// var brightest: UInt8 = 0
-/// while let band = try rows.next({ samples, _ in samples.indices.map { samples[$0] }.max() }) {
-///     brightest = max(brightest, band ?? 0)
+/// var rows = try PictureRows(contentsOf: "beach.png", filters: [.mono])
+/// var sum = 0
+/// try rows.forEachBand { samples, _ in
+///     for index in samples.indices { sum += Int(samples[index]) }
 /// }
 /// ```
 ///
@@ -71,17 +71,24 @@ public struct PictureRows: ~Copyable {
     /// What was remarked on the file and let pass, so far: all of it after the last row.
     public var warnings: [String] { reader.warnings + context.remarks.all }
 
-    /// Lends the next rows, some 128 KiB of them.
+    /// Lends all rows that are left, band by band, as ``next(_:)`` does.
+    public mutating func forEachBand(
+        _ body: (_ samples: Span<UInt8>, _ rows: Range<Int>) -> Void
+    ) throws(PictureError) {
+        while try next(body) {}
+    }
+
+    /// Lends the next rows, a band of some 128 KiB.
     ///
     /// - Parameter body: is given the samples, one row behind the other as ``layout`` says, and which rows these are.
     ///   Samples of 16 bits are `UInt16`, loaded through `samples.bytes`.
-    /// - Returns: What `body` returns; nil after the last row, and then `body` is not called.
-    /// - Throws: What is wrong with the file. Damage behind the last row is thrown by the call that would return nil.
-    public mutating func next<Result>(
-        _ body: (_ samples: Span<UInt8>, _ rows: Range<Int>) -> Result
-    ) throws(PictureError) -> Result? {
+    /// - Returns: False after the last row, and then `body` is not called.
+    /// - Throws: What is wrong with the file. Damage behind the last row is thrown by the call that would return false.
+    public mutating func next(
+        _ body: (_ samples: Span<UInt8>, _ rows: Range<Int>) -> Void
+    ) throws(PictureError) -> Bool {
         switch end {
-        case .lastRow: return nil
+        case .lastRow: return false
         case .failure(let error): throw error
         case nil: break
         }
@@ -90,11 +97,12 @@ public struct PictureRows: ~Copyable {
                 // A filter that needed only a part of the picture has left the rest unread.
                 try reader.drain()
                 end = .lastRow
-                return nil
+                return false
             }
             let samples = UnsafeRawBufferPointer(
                 start: band.start, count: band.rows.count * layout.bytesPerRow)
-            return body(Span(_unsafeBytes: samples), band.rows)
+            body(Span(_unsafeBytes: samples), band.rows)
+            return true
         } catch {
             let error = error.naming(name, or: [])
             end = .failure(error)

@@ -10,10 +10,10 @@ extension PictureRows {
     /// The samples of all rows; checks that the rows follow each other.
     mutating func allSamples() throws(PictureError) -> [UInt8] {
         var (samples, taken) = ([UInt8](), 0)
-        while let band = try next({ lent, rows in (lent.indices.map { lent[$0] }, rows) }) {
-            precondition(band.1.lowerBound == taken && band.0.count % band.1.count == 0)
-            taken = band.1.upperBound
-            samples += band.0
+        try forEachBand { lent, rows in
+            precondition(rows.lowerBound == taken && !rows.isEmpty)
+            taken = rows.upperBound
+            for index in lent.indices { samples.append(lent[index]) }
         }
         precondition(taken == layout.height)
         return samples
@@ -61,12 +61,10 @@ struct PictureFileOnDisk {
         let file = try PictureFileOnDisk(maker.encoded)
         var rows = try PictureRows(contentsOf: file.path)
         var numbers: [UInt16] = []
-        while let band = try rows.next({ samples, _ in
-            stride(from: 0, to: samples.count, by: 2).map {
-                samples.bytes.unsafeLoad(fromByteOffset: $0, as: UInt16.self)
+        try rows.forEachBand { samples, _ in
+            for offset in stride(from: 0, to: samples.count, by: 2) {
+                numbers.append(samples.bytes.unsafeLoad(fromByteOffset: offset, as: UInt16.self))
             }
-        }) {
-            numbers += band
         }
         #expect(numbers == maker.reference.samples)
     }
@@ -153,9 +151,12 @@ struct PictureFileOnDisk {
         let maker = PNGMaker.noise(width: 2, height: 2, colourType: .gray, depth: 8)
         let file = try PictureFileOnDisk(maker.encoded)
         var rows = try PictureRows(contentsOf: file.path)
-        #expect(try rows.next { $1 } == 0..<2)
-        #expect(try rows.next { $1 } == nil)
-        #expect(try rows.next { $1 } == nil)
+        var seen: [Range<Int>] = []
+        for isLent in [true, false, false] {
+            let found = try rows.next { seen.append($1) }
+            #expect(found == isLent)
+        }
+        #expect(seen == [0..<2])
     }
 
     @Test func limitsAreKept() throws {
@@ -241,7 +242,7 @@ struct PictureFileOnDisk {
             withUnsafeCurrentTask { $0?.cancel() }
             do throws(PictureError) {
                 var rows = try PictureRows(contentsOf: file.path)
-                _ = try rows.next { $1 }
+                try rows.forEachBand { _, _ in }
                 return nil
             } catch {
                 return error.kind
