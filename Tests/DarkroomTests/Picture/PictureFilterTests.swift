@@ -167,9 +167,8 @@ import Testing
 
     /// The comment above each function says the ranges as the catalog has them.
     @Test func commentsHaveTheRanges() throws {
-        let source = try String(
-            contentsOf: Repository.root.appending(
-                path: "Sources/Picture/Model/PictureFilter.swift"), encoding: .utf8)
+        let source = try Sources.all().filter { $0.file.contains("Model/PictureFilter") }
+            .map(\.text).joined()
         for specification in FilterCatalog.all {
             let comments = Self.comments(above: specification.name, in: source)
             #expect(!comments.isEmpty, "\(specification.name)")

@@ -209,6 +209,14 @@ struct PictureFileOnDisk {
         }
     }
 
+    /// Such as one in memory.
+    @Test func readsAFileWithoutAName() throws {
+        let maker = PNGMaker.noise(width: 9, height: 5, colourType: .rgb, depth: 8)
+        let file = try UnnamedFile(maker.encoded)
+        var rows = try PictureRows(contentsOf: "/dev/fd/\(file.descriptor.rawValue)")
+        #expect(try rows.allSamples() == maker.reference.bytes)
+    }
+
     /// A pipe that nobody writes to is not waited for.
     @Test func refusesAPipe() throws {
         let scratch = try ScratchDirectory()

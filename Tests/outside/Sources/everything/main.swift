@@ -40,14 +40,15 @@ func checkFilters() throws(PictureError) {
         let layout = PixelLayout(
             width: report.width, height: report.height, channels: report.channels,
             depth: report.depth)
-        var (taken, bytes) = (0, 0)
+        var (taken, bytes, isInOrder) = (0, 0, true)
         while try rows.next({ samples, rows in
-            check(rows.lowerBound == taken, "\(filter.name): rows in their order")
+            isInOrder = isInOrder && rows.lowerBound == taken
             taken = rows.upperBound
             bytes += samples.count
         }) {}
         check(
-            rows.layout == layout && bytes == layout.bytes && report.format == output.format
+            rows.layout == layout && isInOrder && taken == layout.height && bytes == layout.bytes
+                && report.format == output.format
                 && report.sha256.utf8.count == 64 && report.bytes > 0 && rows.warnings.isEmpty,
             "\(filter.name): \(layout.width) × \(layout.height) \(name(of: report.format))")
     }
@@ -82,6 +83,23 @@ func checkPixels() throws(PictureError) {
         }
     }
     check(isRight && position == layout.bytes, "pixels that were written are read")
+}
+
+/// The examples of the comments in Sources/Picture, which are compiled here.
+func convertAsTheCommentSays() throws(PictureError) {
+    let converter = PictureConverter(
+        filters: [.sepia(intensity: 0.8), .resize(width: 800)], output: .jpeg(quality: 88))
+    let report = try converter.convert("beach.png", to: "beach.jpg")
+    print(report.width, report.height, report.bytes)
+}
+
+func readAsTheCommentSays() throws(PictureError) {
+    var rows = try PictureRows(contentsOf: "beach.png", filters: [.mono])
+    var sum = 0
+    try rows.forEachBand { samples, _ in
+        for index in samples.indices { sum += Int(samples[index]) }
+    }
+    print(sum)
 }
 
 func checkErrors() {
