@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 import Glibc
 
 /// A fault on demand, for the tests of what becomes of a picture that ends the process: with

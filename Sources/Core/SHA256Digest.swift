@@ -1,4 +1,4 @@
-import CCrypto
+import CDarkroomCrypto
 
 /// A SHA-256 (FIPS 180-4) that is fed piece by piece, computed by libcrypto.
 package struct SHA256Digest: ~Copyable {

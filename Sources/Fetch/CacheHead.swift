@@ -1,4 +1,4 @@
-import CDeflate
+import CDarkroomDeflate
 import Foundation
 
 /// What stands before each body in the cache: which body it is, its length and checksum, and what is known of the

@@ -1,4 +1,4 @@
-import CCurl
+import CDarkroomCurl
 import DarkroomCore
 
 /// A URL as libcurl's own parser reads it. What is judged is what is fetched: libcurl is given this very

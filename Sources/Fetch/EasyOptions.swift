@@ -1,4 +1,4 @@
-import CCurl
+import CDarkroomCurl
 import DarkroomCore
 
 /// Sets an easy handle's options, each call's result checked: a libcurl that lacks an option must not

@@ -1,4 +1,4 @@
-import CCurl
+import CDarkroomCurl
 
 /// What bounds each transfer.
 package struct TransferLimits: Sendable, Equatable {

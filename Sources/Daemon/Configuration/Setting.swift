@@ -199,7 +199,7 @@ extension Setting {
             "filters.concurrency", "0", 0...1024,
             "pictures filtered at once; 0 means as many as there are cores", \.filterConcurrency),
         integer(
-            "pictures.maxPixels", "268435456", 1...Int(Int32.max) * 16,
+            "pictures.maxPixels", "268435456", 1...PictureLimits.mostPixels,
             "the most pixels of a picture, read or made", \.pictureLimits.pixels),
         bytes(
             "limits.memory", "0", 0...(1 << 50),

@@ -61,7 +61,7 @@ import Testing
     /// Every code that the error of an image can have.
     private static let codes =
         Set(FetchError.Code.allCases.map(\.rawValue))
-        .union(PictureError.Code.allCases.map(\.rawValue))
+        .union(PictureError.Code.allCases.filter(\.isOfManifests).map(\.rawValue))
         .union(FileError.Code.allCases.map(\.rawValue))
         .union(Failure.Code.allCases.map(\.rawValue))
 
