@@ -111,7 +111,7 @@ package final class Publisher: Sendable {
     private let log: EventLog
 
     /// - Parameter groupSync: waits for several outputs at once; nil to ask for each by itself.
-    init(
+    package init(
         durably: Bool, storage: StorageGuard, log: EventLog, groupSync: GroupSync? = GroupSync()
     ) {
         self.durably = durably
