@@ -47,13 +47,13 @@ struct SchedulerDiskTests {
         defer { origin.stop() }
         try await meetFullDisk(images: 60, sharing: sharing)
         let report = try #require(fixture.storage.report)
-        #expect(report.code == "disk-full" && report.secondsBetweenTries == 1)
+        #expect(report.code == "disk-full" && report.secondsBetweenAttempts == 1)
         let shown = try #require(fixture.shown("a"))
         #expect(shown.counts.failed == 0 && shown.counts.filtered < 61)
         // Where the disk stays full, nothing changes but the time between two tries.
         try await fixture.wait(for: "some tries") {
             fixture.time.advance(by: 1)
-            return (fixture.storage.report?.secondsBetweenTries ?? 0) >= 8
+            return (fixture.storage.report?.secondsBetweenAttempts ?? 0) >= 8
         }
         #expect(fixture.shown("a")?.counts.failed == 0)
         disk.empty()
