@@ -40,7 +40,8 @@ public struct PictureConverter: Sendable {
     /// Reads a file, filters it and writes a file.
     ///
     /// The result is written under another name in its folder and renamed when it is whole: a file of that name is
-    /// replaced, or left as it is. Nothing is synced. Source and result may be the same file.
+    /// replaced, or left as it is. Nothing is synced. Source and result may be the same file. A process that is killed
+    /// leaves a file `.darkroom-….part`.
     ///
     /// - Parameters:
     ///   - source: the path of a PNG or JPEG file, told by its first bytes.

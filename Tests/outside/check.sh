@@ -9,6 +9,9 @@
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
+# shellcheck source=../reporting.sh
+. Tests/reporting.sh
+
 mkdir -p "$1" || exit 1
 scratch=$(cd "$1" && pwd)
 here=$PWD/Tests/outside
@@ -18,29 +21,20 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 main() {
-    judge "the products are those for others" products_are_right
-    judge "no target has unsafe flags, which a dependency by URL may not have" has_no_unsafe_flags
-    judge "a package from outside builds" builds || return
+    check "the products are those for others" products_are_right
+    check "no target has unsafe flags, which a dependency by URL may not have" has_no_unsafe_flags
+    before=$failures
+    check "a package from outside builds" builds
+    [ "$failures" -eq "$before" ] || return
     bin=$(in_package swift build --show-bin-path) || return
-    judge "what is public is in Tests/outside/interface.txt" interface_is_as_written
-    judge "what is public has a comment" interface_is_documented
-    judge "C functions have the prefix darkroom_" symbols_have_the_prefix
-    judge "the example filters a PNG" example_filters "$photo" "160 × 130"
-    judge "the example filters a JPEG" example_filters "$jpeg" "160 × 240"
-    judge "the example says what a text is" example_says /etc/passwd "A PNG or a JPEG is needed"
-    "$bin/everything" "$photo" "$jpeg" "$work" || echo "FAIL everything: exit status $?"
-}
-
-# judge WHAT COMMAND [ARGUMENT]...: a check, with its output where it fails.
-judge() {
-    local what=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        echo "ok   $what"
-    else
-        printf 'FAIL %s\n%s\n' "$what" "$output"
-        return 1
-    fi
+    check "what is public is in Tests/outside/interface.txt" interface_is_as_written
+    check "what is public has a comment" quiet undocumented
+    check "C functions have the prefix darkroom_" quiet symbols_without_prefix
+    check "the example filters a PNG" example_filters "$photo" "160 × 130"
+    check "the example filters a JPEG" example_filters "$jpeg" "160 × 240"
+    check "the example says what a text is" example_says /etc/passwd "A PNG or a JPEG is needed"
+    "$bin/everything" "$photo" "$jpeg" "$work"
+    check "everything that is public is used" test $? -eq 0
 }
 
 in_package() { "$1" "$2" --package-path "$here" --scratch-path "$scratch" "${@:3}"; }
@@ -52,7 +46,7 @@ builds() {
     output=$(in_package swift build 2>&1)
     status=$?
     printf '%s\n' "$output"
-    [ "$status" -eq 0 ] && ! grep -q 'warning:' <<<"$output"
+    [ "$status" -eq 0 ] && ! grep -q '^/.*warning:' <<<"$output"
 }
 
 dump() { swift package --scratch-path "$scratch" dump-package; }
@@ -89,20 +83,18 @@ interface_is_as_written() {
     diff "$here/interface.txt" "$scratch/interface.txt"
 }
 
-interface_is_documented() {
-    local bare
-    bare=$(symbols | jq -r 'select(.docComment == null) | .pathComponents | join(".")' | grep -v 'init(rawValue:)')
-    [ -z "$bare" ] || { printf '%s\n' "$bare"; return 1; }
+undocumented() {
+    symbols | jq -r 'select(.docComment == null) | .pathComponents | join(".") | select(endswith("init(rawValue:)") | not)'
 }
 
-# So that none is that of somebody else's program.
-symbols_have_the_prefix() {
-    local others names
+# Each would be in the way of one that somebody else's program has.
+symbols_without_prefix() {
+    local names
     names=$(find "$bin"/CDarkroom{Pixels,Deflate,Shims}.build -name '*.o' -exec nm --defined-only --extern-only {} + |
-        awk 'NF == 3 { print $3 }') || return
-    [ -n "$names" ] || return
-    others=$(grep -v '^darkroom_' <<<"$names")
-    [ -z "$others" ] || { printf '%s\n' "$others"; return 1; }
+        awk 'NF == 3 { print $3 }')
+    grep darkroom_ <<<"$names" >/dev/null || { echo "nm finds none"; return; }
+    grep -v '^darkroom_' <<<"$names"
+    return 0
 }
 
 # example_filters SOURCE SIZE: both results are there, and the first is as large as it says.
@@ -125,3 +117,4 @@ example_says() {
 }
 
 main
+conclude

@@ -2,13 +2,13 @@
 /// padding, colour not multiplied by alpha.
 public struct PixelLayout: Sendable, Equatable {
     /// Pixels in a row.
-    public var width: Int
+    public package(set) var width: Int
     /// Rows.
-    public var height: Int
+    public package(set) var height: Int
     /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
-    public var channels: Int
+    public package(set) var channels: Int
     /// Bits of a sample: 8, or 16 in the machine's byte order.
-    public var depth: Int
+    public package(set) var depth: Int
 
     /// - Precondition: both sides are positive, `channels` is 1 to 4, `depth` is 8 or 16.
     public init(width: Int, height: Int, channels: Int, depth: Int) {

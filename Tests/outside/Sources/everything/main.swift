@@ -65,8 +65,7 @@ func name(of format: PictureFormat) -> String {
 
 /// The same pixels twice.
 func checkPixels() throws(PictureError) {
-    var layout = PixelLayout(width: 40, height: 30, channels: 4, depth: 16)
-    layout.depth = 8
+    let layout = PixelLayout(width: 40, height: 30, channels: 4, depth: 8)
     check(layout.hasAlpha && layout.colourChannels == 3 && layout.bytesPerPixel == 4, "layout")
     let result = "\(folder)/pixels"
     try PictureConverter().write(layout, to: result, isCancelled: { false }) { samples, rows in
