@@ -218,11 +218,11 @@ final class SchedulerFixture: Sendable {
         if filters { scheduler.filters.setSuspended(true) }
     }
 
-    /// Lets go of all operations.
-    func releaseOperations() {
+    /// Lets go of what was held.
+    func releaseOperations(filters: Bool = true) {
         scheduler.downloads.isSuspended = false
         scheduler.localLooks.isSuspended = false
-        scheduler.filters.setSuspended(false)
+        if filters { scheduler.filters.setSuspended(false) }
     }
 
     /// Looks at the board under its lock.
@@ -230,9 +230,14 @@ final class SchedulerFixture: Sendable {
         scheduler.board.withLock { body(&$0) }
     }
 
+    /// Other tests may keep the threads that a test's waiting needs for half a minute.
+    private static let patience: Duration = .seconds(120)
+
     /// Waits until something is so.
     func wait(for what: String, until isReached: () throws -> Bool) async throws {
-        try await eventually(what, context: describe) { try isReached() ? true : nil }
+        try await eventually(what, within: Self.patience, context: describe) {
+            try isReached() ? true : nil
+        }
     }
 
     /// The same for what lasts but a moment, without giving the thread to others meanwhile.
@@ -248,7 +253,7 @@ final class SchedulerFixture: Sendable {
 
     /// Waits until nothing is left to be done but what is held. Time passes meanwhile.
     func finish() async throws {
-        try await eventually("all to end", within: .seconds(120), context: describe) {
+        try await eventually("all to end", within: Self.patience, context: describe) {
             if isIdle { return true }
             time.advance(by: 1)
             return nil
@@ -259,7 +264,7 @@ final class SchedulerFixture: Sendable {
     func goOn(_ records: Int) async throws {
         let count = journal.records.count + records
         try await wait(for: "\(records) records") {
-            time.advance(by: 0.1)
+            time.advance(by: 1)
             return isIdle || journal.records.count >= count
         }
     }
