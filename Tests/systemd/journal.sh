@@ -145,8 +145,8 @@ explains_itself() {
     local text=/tmp/explained key
     journalctl --sync
     journalctl --catalog --no-pager --unit "$unit" >$text
-    check "journalctl -x explains a claim" a_line_has $text "Subject: A manifest was taken from the inbox"
-    check "... with the record's fields" a_line_has $text "holiday.yaml, with 4 images, is the batch holiday"
+    check "journalctl -x explains a claim" a_line_has $text "Subject: Manifest taken from the inbox"
+    check "... with the record's fields" a_line_has $text "holiday.yaml, with 4 images, is now the batch"
     check "... and says what can be done about a failure" a_line_has $text "holiday.retry"
     check "... and where more is written" a_line_has $text "man:darkroomd(8)"
     check "no reference is left standing" nothing_left_of @DARKROOM_ $text
