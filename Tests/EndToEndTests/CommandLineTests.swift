@@ -102,9 +102,9 @@ import Testing
             only while the daemon asks it to, which it does as long as its work moves
             metrics.textfile: the service may not write to \(path)/bound: add BindPaths=\(path)/bound to a \
             drop-in (systemctl edit darkroomd) and restart it
-            spool: the service, which has a root folder of its own, does not see \(path)/spool: add \
+            spool: the service has its own root folder and does not see \(path)/spool: add \
             BindPaths=\(path)/spool to a drop-in (systemctl edit darkroomd) and restart it
-            sources.roots: the service, which has a root folder of its own, does not see \(path)/pictures: \
+            sources.roots: the service has its own root folder and does not see \(path)/pictures: \
             add BindReadOnlyPaths=\(path)/pictures to a drop-in (systemctl edit darkroomd) and restart it
             """
         #expect(
@@ -156,7 +156,7 @@ import Testing
         ("- a\n- b\n", ["map"]),
         ("stop:\n  timeout: 2m\n", [":2: stop.timeout: ", "from 0 to 1d", "write 2min"]),
         ("concurrency: 2\n", [":1: unknown key concurrency", "downloads.concurrency"]),
-        ("spool: /a\nspool: /b\n", [":2: spool comes twice; it is in line 1 already"]),
+        ("spool: /a\nspool: /b\n", [":2: spool occurs twice; line 1 already has it"]),
         ("log: [\n", [":"]),
         ("retention: 1d\n", ["retention: it is a section, of retention.age, retention.bytes"]),
     ]

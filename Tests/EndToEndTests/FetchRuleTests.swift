@@ -26,7 +26,7 @@ import Testing
         let told = try #require(try status.image("user").error?.message)
         #expect(
             told.hasPrefix(
-                "http://\(place)/0.png?…: the address 127.0.0.1 is not a global one (loopback)"))
+                "http://\(place)/0.png?…: the address 127.0.0.1 is not global unicast (loopback)"))
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("secret"))
         #expect(
@@ -52,7 +52,7 @@ import Testing
         #expect(try status.image("other").error?.code == "host-forbidden")
         let bad = try #require(try status.image("bad").error)
         #expect(bad.code == "host-forbidden")
-        #expect(bad.message.contains("downloads.denyHosts has bad.example.org"))
+        #expect(bad.message.contains("downloads.denyHosts contains bad.example.org"))
     }
 
     /// The service manager's credential, read again by HUP; no value of it comes out anywhere.

@@ -37,7 +37,7 @@ struct FullDiskTests {
         try await daemon.waitUntil("the reason") {
             let text = $0.statusText
             return text.hasPrefix("Waiting: ") && text.hasSuffix("; 1 batch unfinished")
-                && text.contains("No space left on device; tried again in ")
+                && text.contains("No space left on device; next attempt in ")
         }
         // The outputs may have taken the very last page, and then there is none for the status that says so.
         let given = Task {
