@@ -74,7 +74,7 @@ import Testing
         let clock = try ShiftedClock()
         clock.shift(timeOfDay: -30 * 366 * Self.day)
         let (bench, daemon) = try await begin(clock)
-        try await daemon.says("which is before this program was made")
+        try await daemon.says("but this program was built at")
         clock.shift(timeOfDay: 2 * Self.hour)
         try await daemon.reload()
         try await daemon.says("the clock has jumped ahead by")

@@ -12,8 +12,8 @@ import Testing
 @Suite(
     .fewAtATime, .enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
 struct FullDiskTests {
-    static let beginning = "nothing new begins until that has passed"
-    static let end = "The spool takes writes again"
+    static let beginning = "no further work begins until this has passed"
+    static let end = "The spool can be written to again"
 
     private func count(_ words: String, in daemon: DaemonProcess) -> Int {
         daemon.outputText.split(separator: "\n").count { $0.contains(words) }
