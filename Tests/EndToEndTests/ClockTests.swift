@@ -53,7 +53,7 @@ import Testing
         try await next.reload()
         try await next.says("outbox/kept removed")
         try await next.says("1 file in tmp/ removed")
-        #expect(next.outputText.contains("the clock is believed again"))
+        #expect(next.outputText.contains("the clock is trusted again"))
     }
 
     @Test func aJumpWhileTheDaemonIsStoppedIsNoticed() async throws {

@@ -126,7 +126,7 @@ import Testing
         log.flush()
         let summary = try #require(journal.all(.summedUp).first)
         #expect(summary.level == .notice && summary[.event] == "batchHeld")
-        #expect(summary.message.contains("too many to tell one by one: manifests held"))
+        #expect(summary.message.contains("combined into this one: manifests held"))
     }
 
     @Test func failuresOfOneBatchAreToldUpToANumber() throws {
