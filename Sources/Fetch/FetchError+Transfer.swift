@@ -24,7 +24,8 @@ extension FetchError {
             if transfer.plan == nil {
                 return FetchError(
                     .connectionLost,
-                    "\(transfer.place): the server closed the connection before the response header was complete")
+                    "\(transfer.place): the server closed the connection before the response header was complete"
+                )
             }
             guard transfer.isOverlong else { return nil }
             return FetchError(
@@ -103,7 +104,8 @@ extension FetchError {
             return (.tlsFailed, nil)
         case CURLE_OPERATION_TIMEDOUT: return timeout(transfer, words: words)
         case CURLE_PARTIAL_FILE: return (.truncated, end(of: transfer))
-        case CURLE_GOT_NOTHING: return (.connectionLost, "the server closed the connection without a response")
+        case CURLE_GOT_NOTHING:
+            return (.connectionLost, "the server closed the connection without a response")
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
             return (.badResponse, "the response is not HTTP")
         case CURLE_BAD_CONTENT_ENCODING, CURLE_BAD_FUNCTION_ARGUMENT:

@@ -48,7 +48,8 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
         let host = Substring(isBeneath ? text.utf8.dropFirst(2) : text.utf8[...])
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
             throw Problem(
-                message: "\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
+                message:
+                    "\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
         }
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw Problem(

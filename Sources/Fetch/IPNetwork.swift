@@ -37,7 +37,8 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
             let length = Int(parts[1]), (offset...offset + address.family.bits).contains(length)
         else {
             throw Problem(
-                message: "\(Self.quoted(text)): after the / there must be a number from \(offset) to "
+                message:
+                    "\(Self.quoted(text)): after the / there must be a number from \(offset) to "
                     + "\(offset + address.family.bits)")
         }
         self.init(base: address, prefix: length - offset)

@@ -70,7 +70,7 @@ package struct LocalSources: Sendable, Equatable {
                 throw FetchError(
                     .sourceUnreadable,
                     "\(shown): the symbolic links form a loop, or one is a special link of /proc; such "
-                                        + "links are not followed")
+                        + "links are not followed")
             } catch .noSuchAddressOrDevice {
                 throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
             } catch {

@@ -20,7 +20,8 @@ package struct OriginHeaders: Sendable, Equatable {
                 !ByteString(name).asciiLowercased.hasPrefix("proxy-")
             else { throw Problem(message: "\(name) is set by the daemon itself") }
             guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw Problem(message: "\(name): a value must not contain line breaks or control characters")
+                throw Problem(
+                    message: "\(name): a value must not contain line breaks or control characters")
             }
             guard value.utf8.contains(where: { $0 != 0x20 && $0 != 0x09 }) else {
                 throw Problem(message: "\(name): the value is empty")

@@ -148,7 +148,7 @@ extension Origin {
             let authority = try URLAuthority(ByteString(rest))
             // Whatever comes before an @ here would be a secret in the wrong place.
             guard authority.userInformation == nil else {
-                throw URLAuthority.Problem(message: "write a user and password as a header"
+                throw URLAuthority.Problem(message: "write a user and password as a header")
             }
             guard authority.host.utf8.allSatisfy({ $0 < 0x80 }) else {
                 throw URLAuthority.Problem(

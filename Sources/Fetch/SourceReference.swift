@@ -26,7 +26,8 @@ package enum SourceReference: Sendable, Hashable {
             throw FetchError(
                 .unsupportedScheme,
                 "\(shown): the text before the first colon is not one of the schemes http, https and "
-                    + "file (a relative path with a colon in its first component must begin with ./)")
+                    + "file (a relative path with a colon in its first component must begin with ./)"
+            )
         }
     }
 
@@ -50,11 +51,13 @@ package enum SourceReference: Sendable, Hashable {
         guard !rest.contains(UInt8(ascii: "?")), !rest.contains(UInt8(ascii: "#")) else {
             throw FetchError(
                 .badURL,
-                "\(shown): a file: URL cannot have a query or a fragment (in a name, write ? and # as %3F and %23)")
+                "\(shown): a file: URL cannot have a query or a fragment (in a name, write ? and # as %3F and %23)"
+            )
         }
         guard let path = decodePercent(rest) else {
             throw FetchError(
-                .badURL, "\(shown): the %-escapes of the path are invalid, are not UTF-8, or contain a NUL")
+                .badURL,
+                "\(shown): the %-escapes of the path are invalid, are not UTF-8, or contain a NUL")
         }
         return path
     }
@@ -130,7 +133,8 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
         // libcurl would also take one slash or three; then its idea of the host differs from ours.
         let rest = source.utf8.dropFirst(written.utf8.count + 1)
         guard rest.starts(with: "//".utf8) else {
-            throw FetchError(.badURL, "\(shown): the scheme must be followed by //, a host and a path")
+            throw FetchError(
+                .badURL, "\(shown): the scheme must be followed by //, a host and a path")
         }
         let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
         do throws(URLAuthority.Problem) {

@@ -22,7 +22,8 @@ package struct URLAuthority: Sendable {
             throw Problem(message: "there is a space or a control character before the path")
         }
         guard !text.utf8.contains(UInt8(ascii: "\\")) else {
-            throw Problem(message: #"there is a \ before the path, which some programs read as a /"#)
+            throw Problem(
+                message: #"there is a \ before the path, which some programs read as a /"#)
         }
         let parts = text.utf8.split(
             separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
@@ -72,7 +73,9 @@ package struct URLAuthority: Sendable {
         }
         if host.utf8.first == UInt8(ascii: "[") {
             let inner = host.utf8.dropFirst().prefix { $0 != UInt8(ascii: "]") }
-            if inner.contains(UInt8(ascii: "%")) { return "an IPv6 address in a URL cannot have a zone" }
+            if inner.contains(UInt8(ascii: "%")) {
+                return "an IPv6 address in a URL cannot have a zone"
+            }
             guard host.utf8.count == inner.count + 2, inner.contains(UInt8(ascii: ":")),
                 IPAddress(Substring(inner)) != nil
             else { return "the text in brackets is not an IPv6 address" }

@@ -25,7 +25,8 @@ package struct XMLPropertyListReader {
         guard !scanner.cursor.isAtEnd else { throw scanner.cursor.syntaxError("the file is empty") }
         guard scanner.cursor.current == UInt8(ascii: "<") else {
             throw scanner.cursor.syntaxError(
-                "neither XML nor a binary property list; old-style property lists are not supported")
+                "neither XML nor a binary property list; old-style property lists are not supported"
+            )
         }
         let list = try scanner.tag()
         guard list.name == "plist", list.kind == .open else {

@@ -158,7 +158,8 @@ struct XMLScanner {
                 .prefix { !quotes.contains($0) })
         guard ["utf-8", "utf8", "us-ascii"].contains(value.asciiLowercased) else {
             throw cursor.syntaxError(
-                "the encoding ‘\(value.shortened)’ is not supported; write the file as UTF-8", at: place)
+                "the encoding ‘\(value.shortened)’ is not supported; write the file as UTF-8",
+                at: place)
         }
     }
 

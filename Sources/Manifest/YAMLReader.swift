@@ -22,7 +22,8 @@ package struct YAMLReader {
             let text = UnsafeBufferPointer(rebasing: buffer[start...])
             guard directives(in: text) <= maximumDirectives else {
                 throw ManifestProblem(
-                    .syntax, "YAML: more than \(maximumDirectives) directives (lines that begin with ‘%’)",
+                    .syntax,
+                    "YAML: more than \(maximumDirectives) directives (lines that begin with ‘%’)",
                     place: .start)
             }
             var reader = YAMLReader(builder: DocumentBuilder(budget: budget))

@@ -124,7 +124,8 @@ package struct Examination: Sendable {
                 guard information.st_nlink == 1 else {
                     return .unreadable(
                         FileError(
-                            "use it, because it has another name", inbox.path(of: name), .tooManyLinks))
+                            "use it, because it has another name", inbox.path(of: name),
+                            .tooManyLinks))
                 }
                 return .control(ControlRequest(file, information))
             }

@@ -68,7 +68,7 @@ import Testing
         try write("Bearer secret-one")
         chmod(file, 0o604)
         let daemon = try await bench.run(environment: ["CREDENTIALS_DIRECTORY": credentials.path])
-        try await daemon.says("\(file), which has secrets, can be read")
+        try await daemon.says("\(file) contains secrets, but every user")
         try bench.drop("one", images: [("a", bench.url("0.png")), ("b", "\(other.baseURL)/1.png")])
         try bench.checkCompleted(try await bench.spool.finish("one", daemon))
 

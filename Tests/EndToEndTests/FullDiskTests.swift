@@ -205,7 +205,7 @@ struct FullDiskTests {
         let bench = try Bench(pictures: 1)
         let daemon = try await DaemonProcess.run(
             spool: bench.spool.path, settings: ["inbox.poll": "0.1s"], withInotify: false)
-        try await daemon.says("for inotify does not work")
+        try await daemon.says("because inotify does not work")
         let inbox = bench.spool.root.appending(path: "inbox")
         try FileManager.default.removeItem(at: inbox)
         try await daemon.waitUntil("the inbox's return") { _ in bench.spool.exists("inbox") }

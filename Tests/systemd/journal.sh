@@ -90,7 +90,7 @@ EOF
     check "a manifest is processed" eventually batch_is holiday completedWithErrors
     check "its story is in the journal, without what went well" eventually story_begins_and_ends
     check "... who dropped it, and how long it lay there" says "4 images" "MESSAGE_ID=$(id batchClaimed)"
-    check "... dropped by a user" says "dropped by user" "MESSAGE_ID=$(id batchClaimed)"
+    check "... dropped by a user" says "submitted by user" "MESSAGE_ID=$(id batchClaimed)"
     check "... what failed, and why" says "no-such-picture.png" "MESSAGE_ID=$(id imageFailed)"
     check "... what failed with another, and with which code" \
         says "absent, which has failed (source-missing)" DARKROOM_IMAGE=made
@@ -195,7 +195,7 @@ tells_a_story_over_a_crash() {
     check "... and finished by the next process" eventually batch_is long completed
     check "the story goes over the crash" eventually crash_story
     check "... and says how much was left" says "of 300 images done" "MESSAGE_ID=$(id batchResumed)"
-    check "... and that it goes on" says "long goes on" "MESSAGE_ID=$(id batchBegun)"
+    check "... and that it continues" says "long continues" "MESSAGE_ID=$(id batchBegun)"
 }
 
 crash_story() {
@@ -254,7 +254,7 @@ tells_what_a_reload_changes() {
     configure "durability: process"
     check "systemctl reload" systemctl reload "$unit"
     check "what needs a restart is said" eventually \
-        says "durability (full → process) can be changed only with a restart" \
+        says "a change of durability (full → process) requires a restart" \
         "MESSAGE_ID=$(id reloadRefused)"
     check "systemctl restart" systemctl restart "$unit"
 }

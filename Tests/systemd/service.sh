@@ -186,7 +186,7 @@ knows_its_submitters() {
     check "its status has its owner" grep -q "\"uid\" *: *$(id -u submitter)\b" "$spool/outbox/mine/status.json"
     steer other mine.cancel
     check "another user's control file is refused" eventually journal_has "$refused" \
-        "user $(id -u other)’s, and the manifest user $(id -u submitter)’s"
+        "belongs to user $(id -u other), but the manifest belongs to user $(id -u submitter)"
     check "... and does nothing" batch_is mine pending
     steer submitter mine.hold
     check "one of its owner acts" eventually batch_is mine held

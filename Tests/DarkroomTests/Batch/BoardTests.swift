@@ -80,7 +80,7 @@ import Testing
         #expect(table.codes["madeOfMade"] == "dependency-failed")
         let base = try #require(table.failures["base"])
         let made = try #require(table.failures["made"])
-        #expect(made.message == "made was to be made from base, which has failed (\(base.code))")
+        #expect(made.message == "made is made from base, which has failed (\(base.code))")
         // Trying the batch again does the other one again, too.
         #expect(made.isTransient == base.isTransient)
     }

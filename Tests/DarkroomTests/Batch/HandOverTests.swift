@@ -173,8 +173,8 @@ import Testing
         }
         #expect(
             table.warnings["a"] == [
-                "logo was filtered again for this image, and is not what its output shows: its source has"
-                    + " changed since, or darkroomd has"
+                "logo was filtered again for this image, and the result differs from its output: its source"
+                    + " or darkroomd has changed since then"
             ])
         #expect(table.warnings["c"] == nil)
         #expect(table.finished == ["x": .completed])

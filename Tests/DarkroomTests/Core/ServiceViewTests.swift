@@ -104,7 +104,8 @@ import Testing
         let told = readOnly.explained("/data/new", by: view)
         #expect(told.code == "read-only" && !told.isTransient)
         #expect(
-            told.message.hasPrefix("/data: cannot create folder: Read-only file system; the service"))
+            told.message.hasPrefix(
+                "/data: cannot create folder: Read-only file system; the service"))
         #expect(told.message.contains("BindPaths=/data/new"))
         #expect(readOnly.explained("/data/spool", by: view) == readOnly)
         #expect(readOnly.explained("/data/new", by: nil) == readOnly)

@@ -183,7 +183,7 @@ import Testing
         try EventTests.check(record)
         #expect(
             record.message
-                == "holiday: 2 of 2 images have ended, 1 of them failed (1 png-crc); it waits: h:80 is paused"
+                == "holiday: 2 of 2 images have ended, 1 of them failed (1 png-crc); waiting: h:80 is paused"
         )
     }
 

@@ -34,7 +34,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("*", "* is allowed only"), ("*example.org", "* is allowed only"), ("a.*.org", "* is allowed only"),
+        ("*", "* is allowed only"), ("*example.org", "* is allowed only"),
+        ("a.*.org", "* is allowed only"),
         ("*.*.org", "* is allowed only"), ("example.*", "* is allowed only"), ("", "no host"),
         ("*.", "no host"),
         ("exa mple.org", "character"), ("https://example.org", "character"),
@@ -43,7 +44,8 @@ import Testing
         ("bücher.example", "xn--"), ("*.1", "no names beneath"),
         ("*.10.0.0.1", "no names beneath"),
         ("*.::1", "no names beneath"),
-        ("[::1", "not an IPv6 address"), ("[10.0.0.1]", "not an IPv6 address"), ("a%2eb", "%-escapes"),
+        ("[::1", "not an IPv6 address"), ("[10.0.0.1]", "not an IPv6 address"),
+        ("a%2eb", "%-escapes"),
         ("^.*$", "* is allowed only"), ("ex[a]mple", "character"),
     ])
     func refusesPatterns(pattern: String, words: String) {
@@ -62,12 +64,14 @@ import Testing
             both.verdict(host: "BAD.example.org")
                 == .denied("downloads.denyHosts contains bad.example.org"))
         #expect(
-            both.verdict(host: "example.net") == .denied("downloads.allowHosts does not contain it"))
+            both.verdict(host: "example.net") == .denied("downloads.allowHosts does not contain it")
+        )
         #expect(try rules().verdict(host: "example.net") == .allowed)
         let denying = try rules(deny: ["*.internal"])
         #expect(denying.verdict(host: "example.net") == .allowed)
         #expect(
-            denying.verdict(host: "a.internal") == .denied("downloads.denyHosts contains *.internal"))
+            denying.verdict(host: "a.internal")
+                == .denied("downloads.denyHosts contains *.internal"))
     }
 
     @Test func refusesInWords() throws {
@@ -78,7 +82,8 @@ import Testing
                 == FetchRules.Refusal(
                     code: .hostForbidden,
                     words:
-                        "the host bad.example is not allowed: downloads.denyHosts contains bad.example"))
+                        "the host bad.example is not allowed: downloads.denyHosts contains bad.example"
+                ))
         #expect(
             strict.refusal(host: "[::1]")
                 == FetchRules.Refusal(

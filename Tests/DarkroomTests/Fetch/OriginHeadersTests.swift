@@ -76,7 +76,10 @@ import Testing
         ("a: {If-None-Match: secret}", "1: https://a: If-None-Match is set"),
         ("a:\n  X: \"secret\\r\\nY: 1\"", "2: https://a: X: a value must not contain line breaks"),
         ("a:\n  X: \"secret\\0\"", "2: https://a: X: a value must not contain line breaks"),
-        ("a:\n  X: |\n    secret\n    secret", "2: https://a: X: a value must not contain line breaks"),
+        (
+            "a:\n  X: |\n    secret\n    secret",
+            "2: https://a: X: a value must not contain line breaks"
+        ),
         ("a: {X: ''}", "1: https://a: X: the value is empty"),
         ("a: {X: ' '}", "1: https://a: X: the value is empty"),
         ("a:\n  X: secret\n  x: secret", "3: https://a: x occurs twice"),
