@@ -18,10 +18,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . etc/release.sh
 
 readonly LOGS=.build/test-logs
-# The suites whose subject is several threads at once, and whole daemons at work: under the sanitizer
-# these are instrumented too.
-readonly CONCURRENT='^DarkroomTests\.(Fetch|Publisher|InboxWatch|Claim|Recovery|PicturePipeline|StripEncoder|ReadAhead)'\
-'|^EndToEndTests\.(CancelTests|SteerTests/holdsInMidBatch|PauseTests|RestartTests|ServiceTests/reloads|VolumeTests/twoThousand)'
 # What a race's report names are lines: more for a debugger would take longer to write.
 readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread -Xswiftc -gline-tables-only)
 readonly PACKAGES=.build/packages
@@ -317,7 +313,9 @@ run_under_sanitizer() {
     # Swift's own report of a crash would wait for ever for a process that the sanitizer has stopped.
     local -x SWIFT_BACKTRACE=enable=no
     local -x TSAN_OPTIONS="halt_on_error=0 exitcode=66 log_path=$PWD/$reports/process"
-    run_suites tsan "$CONCURRENT" "$scratch" "${TSAN_BUILD[@]}" --no-parallel
+    local tests
+    tests=$(bash Tests/tagged.sh concurrency) || { check tsan-tests "the tests to run are known" false; return; }
+    run_suites tsan "$tests" "$scratch" "${TSAN_BUILD[@]}" --no-parallel
 }
 
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }

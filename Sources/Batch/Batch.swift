@@ -97,6 +97,8 @@ package final class Batch {
     /// Whether none of its images is given a place.
     private(set) var isHeld = false
 
+    /// What control files have made of it.
+    var control: ControlState { cancellation.isSet ? .cancelled : isHeld ? .held : .free }
     var level: Level { Level(manifest.priority, manifest.qualityOfService) }
     /// Who submitted the manifest.
     var owner: FairOrder.Owner { status.manifest.uid }
@@ -112,8 +114,8 @@ package final class Batch {
         indexHandOvers()
         indexSources()
         indexDependencies()
-        if prepared.isCancelled { cancellation.set() }
-        setHeld(prepared.isHeld && !prepared.isCancelled)
+        if prepared.control == .cancelled { cancellation.set() }
+        setHeld(prepared.control == .held)
     }
 
     /// Holds the batch or lets it go on, and shows it.

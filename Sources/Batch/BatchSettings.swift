@@ -36,6 +36,11 @@ package struct BatchSettings: Sendable {
 }
 
 extension BatchSettings {
+    /// Owners who have nothing at work get so many places beyond those that are counted: transfers and filters may last for
+    /// as long as they like, so a taken place cannot be waited for. Each filter at work has a thread, of which Dispatch makes
+    /// 255 at most.
+    static let placesOfIdleOwners = 64
+
     /// Pictures filtered at once, but for those in places that are kept.
     package var filterWidth: Int {
         filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
@@ -43,9 +48,13 @@ extension BatchSettings {
 
     var filterPlaces: FilterPlaces { FilterPlaces(width: filterWidth) }
 
+    /// Transfers at once, those of owners who had nothing at work included.
+    var mostDownloads: Int { downloadConcurrency + Self.placesOfIdleOwners }
+
     var saturation: Int { downloadConcurrency + filterWidth }
 
     var downloadLimits: DownloadFairQueue.Limits {
-        DownloadFairQueue.Limits(places: downloadConcurrency, perHost: perHost)
+        DownloadFairQueue.Limits(
+            places: downloadConcurrency, perHost: perHost, keptForOwners: Self.placesOfIdleOwners)
     }
 }

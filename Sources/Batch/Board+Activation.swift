@@ -75,7 +75,7 @@ extension Board {
             return
         }
         imagesPrepared -= batch.images
-        batch.steer(&prepared)
+        batch.hand(to: &prepared)
         begin(key, prepared, &effects)
     }
 

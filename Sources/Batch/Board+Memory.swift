@@ -31,7 +31,7 @@ extension Board {
     /// filtered alone among those that share the memory, so that few are blamed with it should it happen again.
     /// Nothing bounds its time, so the memory and the places that are kept for idle owners stay theirs.
     func firstNeed(_ index: Int, of batch: Batch) -> MemoryBudget.Need {
-        batch.crashes[index] == nil ? .bytes(MemoryBudget.share) : .everything
+        batch.crashes[index] == nil ? .least : .everything
     }
 
     /// Ends an image that has ended the process too often; false for any other.

@@ -22,17 +22,18 @@ package struct Board {
         let uid: UInt32?
         /// nil where there was no room to keep it, and while it is held.
         var prepared: PreparedBatch?
-        var isCancelled = false
-        /// Whether its turn does not come until someone releases it.
-        var isHeld = false
-        var steering: [Steering] = []
+        /// While it is held its turn does not come.
+        var control = ControlState.free
+        var commands: [ControlRecord] = []
         /// Whether its turn has come and its folder is being read.
         var isInPreparation = false
 
-        /// What is known of it where it had begun under a former daemon, with the controls that came since.
+        /// What is known of it where it had begun under a former daemon, with the commands that came since.
         var continued: PreparedBatch? {
-            guard !isHeld, var prepared, prepared.status.times.started != nil else { return nil }
-            steer(&prepared)
+            guard control != .held, var prepared, prepared.status.times.started != nil else {
+                return nil
+            }
+            hand(to: &prepared)
             return prepared
         }
     }
@@ -113,25 +114,24 @@ package struct Board {
         let key = nextKey
         nextKey += 1
         let images = prepared.manifest.images.count
-        let isHeld = prepared.isHeld && !prepared.isCancelled
         // One that had begun is kept, for its status has to be written anew; what was in work at once is bounded.
         let isContinued = prepared.status.times.started != nil
         let isKept =
-            !isHeld
+            prepared.control != .held
             && (isContinued || imagesPrepared + images <= preparedBudget || waitingBatches.isEmpty)
         if isKept { imagesPrepared += images }
         let batch = Waiting(
             folders: prepared.folders,
             level: Level(prepared.manifest.priority, prepared.manifest.qualityOfService),
             images: images, uid: prepared.status.manifest.uid, prepared: isKept ? prepared : nil,
-            isCancelled: prepared.isCancelled, isHeld: isHeld,
-            steering: prepared.status.steering ?? [])
+            control: prepared.control, commands: prepared.status.commands ?? [])
         waitingBatches[key] = batch
         keys[FileName(prepared.folders.id)] = key
         var effects: [Effect] = []
-        if batch.isCancelled {
-            activate(key, batch, &effects)
-        } else if !isHeld {
+        switch batch.control {
+        case .cancelled: activate(key, batch, &effects)
+        case .held: break
+        case .free:
             waiting[batch.level.index].insert(key, of: batch.uid)
             // The file shows its images as the former daemon had them.
             if isContinued { effects.append(.statusChanged(key)) }
@@ -143,7 +143,7 @@ package struct Board {
     mutating func prepared(_ key: BatchKey, _ prepared: PreparedBatch) -> [Effect] {
         var effects: [Effect] = []
         var prepared = prepared
-        waitingBatches[key]?.steer(&prepared)
+        waitingBatches[key]?.hand(to: &prepared)
         begin(key, prepared, &effects)
         return effects
     }
@@ -169,7 +169,7 @@ package struct Board {
         failOrphans(of: batch, &effects)
         finishIfEnded(batch, &effects)
         rotate(batch)
-        if prepared.status.steering != nil { effects.append(.statusChanged(key)) }
+        if prepared.status.commands != nil { effects.append(.statusChanged(key)) }
         parkIfIdle(batch, &effects)
     }
 

@@ -10,19 +10,21 @@ import DarkroomCore
 ///    among equals, whoever has waited longest for a turn (`FairOrder`).
 /// 2. With n places free, a batch that has 3·n transfers gets no further one, nor does an owner that has 7·n. What
 ///    lower levels hold counts as free here, so that a level fares as if they were not there, but for the owner's own.
+/// 3. Where all places are taken, some more (`Limits.keptForOwners`) are there for owners who have no transfer.
 ///
 /// The second part keeps places back for whoever comes next, for a transfer may last minutes and nothing ends it for
 /// another's sake: without it one manifest of dead hosts would have all places until each of its transfers is given up.
 /// It depends on what is free alone, not on what servers do: of 16 places a lone batch gets 12, the batches of one owner
 /// get 14 together, and 2 are left to other owners. The more owners have some, the less is kept (dynamic thresholds, as
-/// in the shared buffers of switches); of fewer than 4 places, none is.
+/// in the shared buffers of switches); of fewer than 4 places, none is. What is counted are all transfers, so one of the
+/// third part counts as any other once one of the others has ended.
 ///
-/// The bound, of 16 places and within one level: the first download of a batch begins at once, whatever another batch
-/// waits for, and the first of an owner at once, whatever all batches of another owner wait for. Where several owners
-/// hold all places, it is served before all who have any when the next transfer ends; of k such newcomers the last one
-/// when k have ended. How long that takes the limits of transfers say: a host that never answers holds a place for
-/// `downloads.connectTimeout`, or for `downloads.stallTime` once it is connected. Higher levels go before, but the places
-/// that the second part keeps from them are the lower levels'.
+/// The bound, of 16 places: the first download of an owner begins at once, unless as many others as the third part says
+/// have begun theirs while all places were taken. The first of a batch begins at once, whatever another batch waits for;
+/// where several owners hold all places, and its own has some, it waits for the next transfers to end. How long that
+/// takes the limits of transfers say: a host that never answers holds a place for `downloads.connectTimeout`, or for
+/// `downloads.stallTime` once it is connected. Higher levels go before, but the places that the second part keeps from
+/// them are the lower levels'.
 ///
 /// A host is not judged by how its transfers ended: each of them has its tries, as the manual promises.
 ///
@@ -37,6 +39,8 @@ package struct DownloadFairQueue: Sendable {
         var places: Int
         /// Of them, those of one host.
         var perHost: Int
+        /// Beyond `places`, for owners who have none.
+        var keptForOwners = 0
     }
 
     private struct Host: Sendable {
@@ -219,12 +223,17 @@ package struct DownloadFairQueue: Sendable {
 
     private mutating func fill() -> [WorkRequest] {
         var served: [WorkRequest] = []
-        while places.count < limits.places, openHosts > 0,
-            let batch = order.next(of: limits.places)
-        {
+        while openHosts > 0, let batch = next() {
             if let item = take(from: batch) { served.append(item) } else { park(batch) }
         }
         return served
+    }
+
+    /// The batch that has the next place; nil where there is none for any.
+    private mutating func next() -> BatchKey? {
+        if places.count < limits.places { return order.next(of: limits.places) }
+        guard places.count - limits.places < limits.keptForOwners else { return nil }
+        return order.next(for: .idleOwners)
     }
 
     /// Gives a place to the next download of a batch; nil where none of its hosts takes one more.

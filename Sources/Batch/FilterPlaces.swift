@@ -15,7 +15,7 @@ struct FilterPlaces: Sendable, Equatable {
     /// For batches that have nothing at work, those of idle owners included.
     var keptForBatches = 1
     /// For owners who have nothing at work.
-    var keptForOwners = 8
+    var keptForOwners = BatchSettings.placesOfIdleOwners
 
     /// Who may have a place where so many are taken; nil for nobody.
     func entrants(taken: Int) -> FairOrder.Entrants? {

@@ -10,9 +10,9 @@
 ///
 /// No more have memory at once than there are places (`FilterPlaces`). A part of the memory is kept as some of these are,
 /// for owners who have none at work, because nothing bounds the time for which the others need theirs. An image has
-/// all it needs of the one part or of the other, so none may need more than what is not kept. The bound: an owner
-/// who has nothing at work is given up to the kept part at once, unless others have been who had nothing either.
-/// That holds also while an image has all that is everybody's (`Need.everything`), which may take as long as any.
+/// all it needs of the one part or of the other, so none may need more than what is not kept. Of the kept part an image
+/// may have a 32nd, or `smallNeed`, so that those of many owners fit. The bound: an owner who has nothing at work is given
+/// so much at once, unless others have taken all of it who had nothing either; of 1 GiB and more these are 32. That holds also while an image has all that is everybody's (`Need.everything`), which may take as long as any.
 struct MemoryBudget {
     struct Ticket: Hashable, Sendable {
         let batch: BatchKey
@@ -22,6 +22,8 @@ struct MemoryBudget {
     enum Need: Equatable {
         /// At most so many bytes.
         case bytes(Int)
+        /// What each picture needs, or all there is.
+        static let least = bytes(0)
         /// All that is everybody's: beside it runs only who has memory of the part that is kept.
         case everything
     }
@@ -29,6 +31,9 @@ struct MemoryBudget {
     /// What each picture needs at least: file buffers, decoder, encoder. Where there is less, it may begin with
     /// all there is, to hear from its header how much it lacks.
     static let share = 4 << 20
+    /// An image may have so much of the kept part in any case, in bytes: enough for a photograph that is filtered row by
+    /// row and written as PNG on two cores.
+    static let smallNeed = 32 << 20
     static let patience = 64
 
     private struct Waiting {
@@ -71,7 +76,7 @@ struct MemoryBudget {
     var waitingCount: Int { waiting.count }
 
     /// The part that is for owners who have none at work, in bytes.
-    private var keptLimit: Int { places.keptForOwners > 0 ? min(limit / 8, 256 << 20) : 0 }
+    private var keptLimit: Int { places.keptForOwners > 0 ? min(limit / 8, 2 << 30) : 0 }
 
     /// The most that an image may need, in bytes.
     var mostOfOne: Int { limit - keptLimit }
@@ -140,7 +145,8 @@ struct MemoryBudget {
             return Grant(owner: owner, shared: amount)
         }
         let others = (grantsOfOwner[owner] ?? 0) - (granted[ticket] == nil ? 0 : 1)
-        return others == 0 && amount - has.kept <= keptLimit - keptHeld
+        let isKept = others == 0 && amount <= max(keptLimit / 32, Self.smallNeed)
+        return isKept && amount - has.kept <= keptLimit - keptHeld
             ? Grant(owner: owner, kept: amount) : nil
     }
 

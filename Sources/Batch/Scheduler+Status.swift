@@ -55,7 +55,8 @@ extension Scheduler: StatusSource {
     package var batchesToBeDone: [String] {
         board.withLock { board in
             let inWork = board.batches.filter { !$0.value.isHeld }.mapValues(\.folders.id)
-            let waiting = board.waitingBatches.filter { !$0.value.isHeld }.mapValues(\.folders.id)
+            let waiting = board.waitingBatches.filter { $0.value.control != .held }.mapValues(
+                \.folders.id)
             return [inWork, waiting].flatMap { $0.sorted { $0.key < $1.key }.map(\.value) }
         }
     }

@@ -94,8 +94,8 @@ package final class Scheduler: Sendable {
     }
 
     private func setWidths(_ settings: BatchSettings) {
-        downloads.maxConcurrentOperationCount = settings.downloadConcurrency
-        localLooks.maxConcurrentOperationCount = settings.downloadConcurrency
+        downloads.maxConcurrentOperationCount = settings.mostDownloads
+        localLooks.maxConcurrentOperationCount = settings.mostDownloads
         let keyOfSource = cacheKeys(settings)
         advance { board in
             board.saturation = settings.saturation
@@ -248,9 +248,9 @@ package final class Scheduler: Sendable {
 
     /// Moves the board on, gives out the places that are free then, and does what the board wants done.
     ///
-    /// - Parameter recorded: called for each act of a control file, when a restart would remember it.
+    /// - Parameter recorded: called with each command that takes effect, when a restart would remember it.
     func advance(
-        recorded: @escaping @Sendable (Steering) -> Void = { _ in },
+        recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in },
         _ change: (inout Board) -> [Effect]
     ) {
         settle(admits: true, recorded: recorded, change)
@@ -262,7 +262,7 @@ package final class Scheduler: Sendable {
     ///
     /// - Parameter admits: whether places that are free now are given out; what ends or comes does so, not what begins.
     func settle(
-        admits: Bool = false, recorded: @escaping @Sendable (Steering) -> Void = { _ in },
+        admits: Bool = false, recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in },
         _ change: (inout Board) -> [Effect]
     ) {
         let effects = board.withLock { board in
@@ -279,7 +279,7 @@ package final class Scheduler: Sendable {
     func statusChanged(_ key: BatchKey) { statusKeeper.changed(key, self) }
 
     private func perform(
-        _ effect: Effect, _ recorded: @escaping @Sendable (Steering) -> Void
+        _ effect: Effect, _ recorded: @escaping @Sendable (ControlRecord) -> Void
     ) {
         switch effect {
         case .begun(let beginning):
@@ -303,11 +303,11 @@ package final class Scheduler: Sendable {
             // Where this fails the file stays until the batch's end.
             try? folders.active().remove(BatchFile.pixels(image))
             FaultPoint.handOverRemoved.pass()
-        case .recordSteering(let folders, let steering):
-            log.steered(id: folders.id, steering)
-            record(steering, of: folders, recorded)
-        case .amendStatus(let folders, let isHeld, let steering, let continued):
-            preparation.async { [self] in amendStatus(folders, isHeld, steering, continued) }
+        case .recordCommand(let folders, let command):
+            log.obeyed(id: folders.id, command)
+            record(command, of: folders, recorded)
+        case .amendStatus(let folders, let control, let commands, let continued):
+            preparation.async { [self] in amendStatus(folders, control, commands, continued) }
         case .park(let key):
             // After what is still to be journaled of it, for it will be read from there.
             guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }

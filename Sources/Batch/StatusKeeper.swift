@@ -26,7 +26,7 @@ struct StatusSnapshot: Sendable {
     /// Since its first image began, or since it was taken up again, in microseconds. Over a restart only the wall
     /// clock tells.
     var microseconds: UInt64 {
-        let again = status.steering?.last { $0.action == .retry }?.time
+        let again = status.commands?.last { $0.command.form.effect == .reopens }?.time
         let start = status.times.started.map { max($0, again ?? "") }
         if isContinued, let all = Clock.microseconds(from: start, to: status.times.finished) {
             return all

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomSpool
 
 /// The batches that wait for their turn and those that are held, and how many of each there are, by owner.
 package struct WaitingBatches {
@@ -11,7 +12,7 @@ package struct WaitingBatches {
         var isEmpty: Bool { waiting == 0 && held == 0 }
 
         mutating func add(_ change: Int, _ batch: Board.Waiting) {
-            if batch.isHeld { held += change } else { waiting += change }
+            if batch.control == .held { held += change } else { waiting += change }
         }
     }
 

@@ -74,12 +74,12 @@ enum Effect: Sendable {
     case endAgain(BatchKey, index: Int, ImageStatus)
     /// Remove the pixels that an image has handed over.
     case dropHandOver(BatchFolders, image: Int)
-    /// Tell what a control file does to the batch, and write it into the batch's journal. It stands before what follows
+    /// Tell of a command that the batch was given, and write it into the batch's journal. It stands before what follows
     /// from it, so that it is told first.
-    case recordSteering(BatchFolders, Steering)
+    case recordCommand(BatchFolders, ControlRecord)
     /// Show it in the status of a batch that waits. `continued` is the whole of it where the file may show the images as a
     /// former daemon had them.
-    case amendStatus(BatchFolders, isHeld: Bool, steering: [Steering], continued: Status?)
+    case amendStatus(BatchFolders, ControlState, [ControlRecord], continued: Status?)
     /// Write the status of a held batch, and say when that is done.
     case park(BatchKey)
     /// Remove the fetched bytes of a batch that was put away.

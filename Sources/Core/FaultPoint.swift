@@ -63,7 +63,7 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case treeEntryRemoved = "tree-entry-removed"
     case activeRemoved = "active-removed"
 
-    // Control.
+    // Control files.
     /// The journal has what a control file asked for, which is still there.
     case controlRecorded = "control-recorded"
     /// The control file is out of the inbox, for its end.

@@ -133,11 +133,11 @@ package final class Daemon: @unchecked Sendable {
     // MARK: Signals
 
     private func handle(_ signal: ControlSignal) {
-        switch signal {
-        case .suspend: setPaused(true)
+        switch signal.command {
+        case .pause: setPaused(true)
         case .resume: setPaused(false)
         case .reload: reload()
-        case .stop(let name): stop(name)
+        case .stop: stop(signal.name)
         }
     }
 

@@ -1,22 +1,6 @@
+import DarkroomSpool
 import Dispatch
 import Glibc
-
-/// What a signal asks for.
-package enum ControlSignal: Sendable, Equatable {
-    /// SIGUSR1.
-    case suspend
-    /// SIGUSR2.
-    case resume
-    /// SIGHUP.
-    case reload
-    /// SIGTERM or SIGINT, by name.
-    case stop(String)
-
-    package static let all: [(number: CInt, signal: ControlSignal)] = [
-        (SIGUSR1, .suspend), (SIGUSR2, .resume), (SIGHUP, .reload), (SIGTERM, .stop("SIGTERM")),
-        (SIGINT, .stop("SIGINT")),
-    ]
-}
 
 /// Receives the control signals on a queue. Each sets a state and none toggles one, for of many quick
 /// signals only some arrive, and two different ones may arrive in either order.
@@ -29,7 +13,7 @@ package final class SignalSources {
     package static func block() {
         var set = sigset_t()
         sigemptyset(&set)
-        for (number, _) in ControlSignal.all { sigaddset(&set, number) }
+        for signal in ControlSignal.all { sigaddset(&set, signal.number) }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         // A write to a closed connection is an error to handle, not an end.
         signal(SIGPIPE, SIG_IGN)
@@ -40,8 +24,8 @@ package final class SignalSources {
     package init(
         queue: DispatchQueue, handler: @escaping @Sendable (ControlSignal) -> Void
     ) {
-        for (number, signal) in ControlSignal.all {
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        for signal in ControlSignal.all {
+            let source = DispatchSource.makeSignalSource(signal: signal.number, queue: queue)
             source.setEventHandler { @Sendable in handler(signal) }
             source.activate()
             sources.append(source)

@@ -130,7 +130,7 @@ package struct KillRun {
                 sums.killsAtPoints += 1
                 return true
             }
-            try control(&wishes)
+            try fulfil(&wishes)
             if wishes.isEmpty, try spool.isIdle() { break }
             try pass(0.002)
         }
@@ -155,7 +155,7 @@ package struct KillRun {
         for index in 0..<moments {
             let deadline = Clock.nanoseconds + UInt64.random(in: 0..<400_000_000 / UInt64(moments))
             while Clock.nanoseconds < deadline {
-                try control(&wishes)
+                try fulfil(&wishes)
                 try pass(0.002)
             }
             if index < signals.count { daemon.send(signals[index]) }
@@ -221,44 +221,42 @@ package struct KillRun {
     /// A control file that is to be put into the inbox when its batch has come so far.
     private struct Wish {
         let id: String
-        let action: String
-        /// Whether it waits for the batch's end, not only for its beginning.
-        var afterEnd = false
+        let command: ControlCommand
     }
 
     /// What brings a daemon to a point.
     private mutating func wishes(for point: FaultPoint) throws(SelfTestError) -> [Wish] {
         switch point {
         case .controlRecorded, .controlMoved, .controlConsumed:
-            [Wish(id: try drop(.cancelled), action: "cancel")]
+            [Wish(id: try drop(.cancelled), command: .cancel)]
         case .retryBuilt, .retryMoved:
-            [Wish(id: try drop(.failing), action: "retry", afterEnd: true)]
+            [Wish(id: try drop(.failing), command: .retry)]
         default: []
         }
     }
 
     private mutating func randomWishes() throws(SelfTestError) -> [Wish] {
         switch Int.random(in: 0..<5, using: &random) {
-        case 0: return [Wish(id: try drop(.cancelled), action: "cancel")]
-        case 1: return [Wish(id: try drop(.failing), action: "retry", afterEnd: true)]
+        case 0: return [Wish(id: try drop(.cancelled), command: .cancel)]
+        case 1: return [Wish(id: try drop(.failing), command: .retry)]
         case 2:
             let id = try drop(.cancelled)
             held.append(id)
-            if Bool.random(using: &random) { return [Wish(id: id, action: "hold")] }
+            if Bool.random(using: &random) { return [Wish(id: id, command: .hold)] }
             // Put beside its manifest it holds the batch from the beginning.
-            try spool.control(id, "hold")
-            return Bool.random(using: &random) ? [] : [Wish(id: id, action: "cancel")]
+            try spool.give(.hold, to: id)
+            return Bool.random(using: &random) ? [] : [Wish(id: id, command: .cancel)]
         default: return []
         }
     }
 
     /// Puts the control files whose time has come.
-    private mutating func control(_ wishes: inout [Wish]) throws(SelfTestError) {
+    private mutating func fulfil(_ wishes: inout [Wish]) throws(SelfTestError) {
         var left: [Wish] = []
         for wish in wishes {
             if try isDue(wish) {
-                if wish.action == "retry" { audit.expectRetry(of: wish.id) }
-                try spool.control(wish.id, wish.action)
+                if wish.command == .retry { audit.expectRetry(of: wish.id) }
+                try spool.give(wish.command, to: wish.id)
             } else {
                 left.append(wish)
             }
@@ -266,11 +264,12 @@ package struct KillRun {
         wishes = left
     }
 
+    /// A command for finished batches waits for the batch's end, the others only for its beginning.
     private func isDue(_ wish: Wish) throws(SelfTestError) -> Bool {
         guard let bytes = try spool.outboxFile(FileName(wish.id), BatchFile.status),
             let status = Status(decoding: bytes)
         else { return false }
-        if !wish.afterEnd { return status.state == .processing }
+        if !wish.command.form.effect.isForFinished { return status.state == .processing }
         guard status.state.isFinal else { return false }
         return try !spool.names("active").contains(FileName(wish.id))
     }
@@ -283,7 +282,7 @@ package struct KillRun {
         let daemon = try spool.start()
         defer { daemon.end() }
         daemon.send(SIGUSR2)
-        for id in held { try spool.control(id, "release") }
+        for id in held { try spool.give(.release, to: id) }
         held = []
         if try spool.waitUntilIdle(daemon) {
             daemon.send(SIGTERM)

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomSpool
 import Glibc
 import SystemPackage
 
@@ -116,9 +117,9 @@ package final class TestSpool {
     }
 
     /// Puts a control file for a batch into the inbox, unless one like it is there.
-    package func control(_ id: String, _ action: String) throws(SelfTestError) {
+    package func give(_ command: ControlCommand, to id: String) throws(SelfTestError) {
         do throws(SelfTestError) {
-            try put([], "\(id).\(action)")
+            try put([], "\(id).\(command.rawValue)")
         } catch .file(let error) where error.errno == .fileExists {
             // The daemon has not come to it yet.
         }

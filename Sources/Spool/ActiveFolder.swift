@@ -21,8 +21,8 @@ package struct ActiveFolder {
                 foreign.append((name, "it is not a folder, so it does not belong to Darkroom"))
             } else if name.bytes.starts(with: Reopening.prefix.utf8) {
                 unfinished.append(name)
-            } else if Expired.isOne(name) || name == Spool.controls {
-                // The housekeeper removes what has expired, which may be large; the intake looks after controls.
+            } else if Expired.isOne(name) || name == Spool.controlFolder {
+                // The housekeeper removes what has expired, which may be large; the intake looks after control files.
             } else if name.bytes.first == UInt8(ascii: ".") {
                 foreign.append(
                     (name, "IDs do not begin with a dot, so it does not belong to Darkroom"))

@@ -15,8 +15,8 @@ package enum JournalRecord: Sendable, Equatable {
     case ended(index: Int, ImageStatus)
     /// Someone cancelled the batch; so an older version wrote it.
     case cancelled
-    /// A control file has acted on the batch.
-    case steered(Steering)
+    /// A control file gave the batch a command.
+    case commanded(ControlRecord)
     /// The batch had finished and is done again in part; the first record of such a journal.
     case reopened(Reopened)
     /// The process died while it filtered the image with this index, the how-manieth time and why. A
@@ -166,7 +166,8 @@ package enum ItemJournal {
 
 extension JournalRecord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case image, status, cancelled, steered, reopened, crash, cause
+        case image, status, cancelled, reopened, crash, cause
+        case commanded = "steered"
     }
 
     package init(from decoder: any Decoder) throws {
@@ -178,8 +179,10 @@ extension JournalRecord: Codable {
         } else if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
             self = .ended(
                 index: index, try container.decode(ImageStatus.self, forKey: .status))
-        } else if let steering = try container.decodeIfPresent(Steering.self, forKey: .steered) {
-            self = .steered(steering)
+        } else if let command = try container.decodeIfPresent(
+            ControlRecord.self, forKey: .commanded)
+        {
+            self = .commanded(command)
         } else if let reopened = try container.decodeIfPresent(Reopened.self, forKey: .reopened) {
             self = .reopened(reopened)
         } else {
@@ -196,8 +199,8 @@ extension JournalRecord: Codable {
             try container.encode(status, forKey: .status)
         case .cancelled:
             try container.encode(true, forKey: .cancelled)
-        case .steered(let steering):
-            try container.encode(steering, forKey: .steered)
+        case .commanded(let command):
+            try container.encode(command, forKey: .commanded)
         case .reopened(let reopened):
             try container.encode(reopened, forKey: .reopened)
         case .crashed(let index, let number, let cause):

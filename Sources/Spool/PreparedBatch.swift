@@ -6,9 +6,7 @@ package struct PreparedBatch: Sendable {
     package let manifest: Manifest
     /// With the images that have ended as the journal has them, the others new.
     package var status: Status
-    package var isCancelled: Bool
-    /// Whether nothing of it begins until it is released.
-    package var isHeld: Bool
+    package var control: ControlState
     /// Of the images that a process died with.
     package let crashes: [Int: Crashes]
     /// Those of them that the last process died with, as far as that is news.
@@ -17,15 +15,13 @@ package struct PreparedBatch: Sendable {
     package let handOvers: Set<Int>
 
     package init(
-        folders: BatchFolders, manifest: Manifest, status: Status, isCancelled: Bool = false,
-        isHeld: Bool = false, crashes: [Int: Crashes] = [:], suspects: Set<Int> = [],
-        handOvers: Set<Int> = []
+        folders: BatchFolders, manifest: Manifest, status: Status, control: ControlState = .free,
+        crashes: [Int: Crashes] = [:], suspects: Set<Int> = [], handOvers: Set<Int> = []
     ) {
         self.folders = folders
         self.manifest = manifest
         self.status = status
-        self.isCancelled = isCancelled
-        self.isHeld = isHeld
+        self.control = control
         self.crashes = crashes
         self.suspects = suspects
         self.handOvers = handOvers

@@ -178,16 +178,14 @@ package struct Recovery: Sendable {
         fresh.times.started = status?.times.started
         let suspects = try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
-        let standing = try applyJournal(to: &fresh, &crashes, folders, active)
+        let control = try applyJournal(to: &fresh, &crashes, folders, active)
         let handOvers = try clearScrap(of: fresh, active)
-        let isHeld = standing == .held
-        if isHeld { fresh.state = .held }
+        if control == .held { fresh.state = .held }
         if let status { try correct(status, to: fresh, folders) }
         return .unfinished(
             PreparedBatch(
-                folders: folders, manifest: manifest, status: fresh,
-                isCancelled: standing == .cancelled, isHeld: isHeld, crashes: crashes,
-                suspects: suspects, handOvers: handOvers))
+                folders: folders, manifest: manifest, status: fresh, control: control,
+                crashes: crashes, suspects: suspects, handOvers: handOvers))
     }
 
     /// Has the status in the outbox say what is so from now on. It is written whole soon after where the batch had
@@ -293,23 +291,23 @@ package struct Recovery: Sendable {
         return Set(left.map(\.image))
     }
 
-    /// Takes over what the journal says, and finishes the renames it decided. Gives what the controls have made of
-    /// the batch.
+    /// Takes over what the journal says, and finishes the renames it decided. Gives what control files have made
+    /// of the batch.
     private func applyJournal(
         to status: inout Status, _ crashes: inout [Int: Crashes], _ folders: BatchFolders,
         _ active: Directory
-    ) throws(FileError) -> Standing {
+    ) throws(FileError) -> ControlState {
         try ItemJournal.mend(in: active)
-        var standing = Standing.free
+        var control = ControlState.free
         try ItemJournal.read(in: active) { record in
             switch record {
-            case .cancelled: standing = .cancelled
-            case .steered(let steering):
-                status.note(steering)
-                standing.change(by: steering.action)
+            case .cancelled: control = .cancelled
+            case .commanded(let record):
+                status.note(record)
+                control.follow(record.command)
             case .reopened(let record):
                 status.retries = record.retries
-                status.steering = record.steering
+                status.commands = record.commands
             case .crashed(let index, let number, let cause):
                 crashes[index, default: Crashes()].add(cause, number: number)
             case .ended(let index, let image):
@@ -324,7 +322,7 @@ package struct Recovery: Sendable {
             }
             status.counts[status.images[index].state] += 1
         }
-        return standing
+        return control
     }
 
     /// Clears away what was begun and not finished: fetched bytes, and pictures that no journal record vouches for.
@@ -344,20 +342,6 @@ package struct Recovery: Sendable {
             FaultPoint.recoveryScrapRemoved.pass()
         }
         return handOvers
-    }
-
-    /// What the controls in a journal have made of a batch.
-    private enum Standing {
-        case free, held, cancelled
-
-        mutating func change(by action: Steering.Action) {
-            switch (self, action) {
-            case (.cancelled, _), (_, .retry): break
-            case (_, .cancel): self = .cancelled
-            case (_, .hold): self = .held
-            case (_, .release): self = .free
-            }
-        }
     }
 
     /// Removes the fetched bytes of a batch that was put away; what cannot be removed now is removed when the

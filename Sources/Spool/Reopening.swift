@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomManifest
-import Glibc
 import Synchronization
 
 /// Takes a finished batch up again, to do what failed or was cancelled once more.
@@ -36,16 +35,16 @@ package struct Reopening {
         case unusable(String)
     }
 
-    /// - Parameter steering: the control that asks for it.
-    package func reopen(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
+    /// - Parameter request: the `retry` that asks for it.
+    package func reopen(_ id: String, _ request: ControlRecord) throws(FileError) -> Outcome {
         // Whoever removes finished batches asks for the same lock.
         try spool.finishedBatches.withLock { _ throws(FileError) in
-            try reopenAlone(id, steering)
+            try reopenAlone(id, request)
         }
     }
 
-    private func reopenAlone(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
-        if try spool.active.exists(FileName(id)) { return try goOn(id, steering) }
+    private func reopenAlone(_ id: String, _ request: ControlRecord) throws(FileError) -> Outcome {
+        if try spool.active.exists(FileName(id)) { return try goOn(id, request) }
         let folders = BatchFolders(spool: spool, id: id)
         let outbox = try folders.outbox()
         guard var status = try Status(in: outbox), FileName(status.id) == FileName(id)
@@ -53,11 +52,11 @@ package struct Reopening {
         guard let finished = status.times.finished, status.state.isFinal else {
             return .unusable("its status.json does not show that it has ended")
         }
-        guard spool.isPrivileged(steering.uid) || steering.isOwners(of: status.manifest.uid) else {
+        guard isPermitted(request, status) else {
             return .refused(owner: status.manifest.uid)
         }
         guard status.state != .rejected else { return .isRejected }
-        if status.steering?.has(fileOf: steering) == true {
+        if status.commands?.has(fileOf: request) == true {
             return .unusable("it has taken effect before")
         }
         guard let format = status.manifest.format else {
@@ -77,24 +76,29 @@ package struct Reopening {
             status.images[index] = status.images[index].anew
         }
         guard status.images.contains(where: { $0.state == .new }) else { return .nothingToDo }
-        status.note(steering)
+        status.note(request)
         let (retries, isTooMany) = (status.retries ?? 0).addingReportingOverflow(1)
         guard !isTooMany else { return .unusable("its status.json counts \(retries) retries") }
-        let record = Reopened(of: finished, retries: retries, steering: status.steering ?? [])
+        let record = Reopened(of: finished, retries: retries, commands: status.commands ?? [])
         try build(id, manifest: bytes, format, record, status.images)
         return try resume(id)
     }
 
     /// A batch that is in `active` is in work, but for one that the disk has let be renamed there and no
     /// further: while its status is still the final one of before, nobody has taken it up.
-    private func goOn(_ id: String, _ steering: Steering) throws(FileError) -> Outcome {
+    private func goOn(_ id: String, _ request: ControlRecord) throws(FileError) -> Outcome {
         let folders = BatchFolders(spool: spool, id: id)
         guard let status = try Status(frameIn: folders.outbox()), status.state.isFinal,
             case .reopened(let record)? = try ItemJournal.first(in: folders.active()),
             record.isOf(status),
-            spool.isPrivileged(steering.uid) || steering.isOwners(of: status.manifest.uid)
+            isPermitted(request, status)
         else { return .isInWork }
         return try resume(id)
+    }
+
+    private func isPermitted(_ request: ControlRecord, _ status: Status) -> Bool {
+        request.isPermitted(
+            forBatchOf: status.manifest.uid, isPrivileged: spool.isPrivileged(request.uid))
     }
 
     /// Whether an image's output is where it was put.
@@ -139,12 +143,5 @@ extension ImageStatus {
     /// The image to be done again; its attempts count on.
     fileprivate var anew: ImageStatus {
         ImageStatus(name: name, source: source, from: from, attempts: attempts)
-    }
-}
-
-extension Spool {
-    /// Whether a user may steer every batch: root, the spool's owner, or whoever runs the daemon.
-    package func isPrivileged(_ uid: UInt32) -> Bool {
-        uid == 0 || uid == owner || uid == geteuid()
     }
 }

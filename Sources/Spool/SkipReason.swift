@@ -30,7 +30,7 @@ package enum SkipReason: Equatable, Sendable {
 
     /// What a control file waits for.
     package enum Wait: Equatable, Sendable {
-        /// A batch of this ID that cannot be steered yet.
+        /// A batch of this ID that takes no commands yet.
         case batch(String)
         /// A batch that is just ending.
         case end
@@ -75,7 +75,7 @@ package enum SkipReason: Equatable, Sendable {
         case .notYet(let mark): "its name ends in \(mark.rawValue)"
         case .otherEnding:
             "it does not end in \(ManifestFormat.fileExtensionList("or")), nor in "
-                + Words.list(Steering.Action.allCases.map { ".\($0.rawValue)" }, "or")
+                + Words.list(ControlCommand.allCases.map { ".\($0.rawValue)" }, "or")
         case .picture:
             "it is a picture, but the inbox is for manifests; name the picture in a manifest, by its URL or, beneath "
                 + "one of sources.roots, by its path"

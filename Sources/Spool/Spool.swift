@@ -41,7 +41,7 @@ package final class Spool: Sendable {
     /// What is being filtered, for the next process to know.
     package let attempts: CrashRecords
     private let lock: Descriptor
-    /// The owner of the root, who may steer every batch.
+    /// The owner of the root, who may give commands to every batch.
     let owner: UInt32
     /// Held by whoever takes a finished batch out of the outbox, or up again.
     package let finishedBatches = Mutex(())

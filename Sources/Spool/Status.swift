@@ -21,18 +21,25 @@ package struct Status: Codable, Sendable, Equatable {
     package var waiting: Waiting?
     /// Why the manifest was rejected, every reason there is. Absent otherwise.
     package var errors: [ManifestProblem]?
-    /// What control files have done to the batch, the newest last; absent where none has.
-    package var steering: [Steering]?
+    /// The commands that control files gave to the batch, the newest last; absent where there was none.
+    package var commands: [ControlRecord]?
     /// How often the finished batch was taken up again; absent where it never was.
     package var retries: Int?
     package var images: [ImageStatus]
     /// When this was written, RFC 3339; absent where an older version wrote it.
     package var written: String?
 
+    private enum CodingKeys: String, CodingKey {
+        case schemaVersion, id, manifest, state, priority, qualityOfService, times, counts, waiting,
+            errors
+        case commands = "steering"
+        case retries, images, written
+    }
+
     package init(
         id: String, manifest: ManifestReference, state: BatchState, priority: Priority = .normal,
         qualityOfService: QualityOfServiceName = .default, times: Times, counts: Counts = Counts(),
-        errors: [ManifestProblem]? = nil, steering: [Steering]? = nil, retries: Int? = nil,
+        errors: [ManifestProblem]? = nil, commands: [ControlRecord]? = nil, retries: Int? = nil,
         images: [ImageStatus] = []
     ) {
         self.id = id
@@ -43,7 +50,7 @@ package struct Status: Codable, Sendable, Equatable {
         self.times = times
         self.counts = counts
         self.errors = errors
-        self.steering = steering
+        self.commands = commands
         self.retries = retries
         self.images = images
     }

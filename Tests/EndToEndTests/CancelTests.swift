@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Cancelling by a file in the inbox.
-@Suite(.fewAtATime) struct CancelTests {
+@Suite(.tags(.concurrency), .fewAtATime) struct CancelTests {
     @Test func endsABatchInWork() async throws {
         let bench = try Bench(pictures: Bench.many)
         let daemon = try await bench.run(["downloads.concurrency": "2"])
@@ -100,7 +100,7 @@ import Testing
     @Test func findsAManifestThatIsNotClaimed() async throws {
         let bench = try Bench()
         try bench.spool.makeFolders()
-        // The control comes first in every order: by time and by name.
+        // The control file comes first in every order: by time and by name.
         try bench.spool.drop("x.cancel", "")
         try bench.drop("x", images: [("a", bench.url("0.png"))])
         let daemon = try await bench.run()

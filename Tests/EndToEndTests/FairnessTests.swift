@@ -98,16 +98,18 @@ import Testing
         }
     }
 
-    /// No server keeps a file of this machine waiting, however many users name it.
-    @Test(.enabled(if: geteuid() == 0, "only root can submit as another user"))
-    func manyUsersOfDeadHosts() async throws {
+    /// They keep nobody waiting, be it for a file of this machine or for one of another server.
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can submit as another user"),
+        arguments: ["0.png", nil])
+    func manyUsersOfDeadHosts(source: String?) async throws {
         let bench = try Bench(pictures: 1)
         var settings = Self.settings
         settings["sources.roots"] = bench.documents.path
         let daemon = try await bench.run(settings)
         let hosts = try DeadHosts(.silent)
-        let users = uid_t(3000)..<3008
-        try await bench.withstands(daemon, source: "0.png") {
+        let users = uid_t(3000)..<3020
+        try await bench.withstands(daemon, source: source) {
             for user in users {
                 try bench.drop("attack-\(user)", ["images": hosts.manifest(60)], as: user)
             }
@@ -268,6 +270,21 @@ import Testing
                 // Who has the places is the first, at least.
                 let filtering = number > 0 ? 0 : attack.images == nil ? cores : 1
                 try await pictures.begun("attack-\(number)", filtering, of: images, daemon)
+            }
+        }
+    }
+
+    /// Each has one at work.
+    @Test(.enabled(if: geteuid() == 0, "only root can submit as another user"))
+    func manyUsersOfSlowFilters() async throws {
+        let bench = try Bench(pictures: 1)
+        let daemon = try await bench.run(["stop.timeout": "1s"])
+        let pictures = try SlowPictures(bench)
+        let users = uid_t(3000)..<3020
+        try await bench.withstands(daemon) {
+            for user in users { try pictures.drop("attack-\(user)", 2, as: user) }
+            for user in users {
+                try await pictures.begun("attack-\(user)", 1, of: 2, daemon)
             }
         }
     }

@@ -23,7 +23,7 @@ struct IntakeTurnsTests {
         }
     }
 
-    /// Controls beside a manifest that may not be complete do not have it read again and again.
+    /// Control files beside a manifest that may not be complete do not have it read again and again.
     @Test func manyControlsOfOneManifestHoldUpNobody() async throws {
         let bench = try Bench()
         let daemon = try await bench.run(["inbox.settle": "10min"])
@@ -91,7 +91,7 @@ struct IntakeTurnsTests {
         #expect(bench.spool.exists("inbox/b.json"))
     }
 
-    /// What a control would have wait besides waits in the inbox, and goes on when there is room.
+    /// What a control file would have wait besides waits in the inbox, and goes on when there is room.
     @Test func controlsTakeNoMoreThanThereIsRoomFor() async throws {
         let bench = try Bench()
         let before = try await bench.run()

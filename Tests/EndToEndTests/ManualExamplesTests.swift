@@ -98,7 +98,7 @@ import Testing
             #expect(status.state == (isRetry || id == "later" ? .completed : .completedWithErrors))
         }
         let later = try #require(try place.bench.spool.status(of: "later"))
-        #expect(later.steering?.map(\.action) == [.hold, .release])
+        #expect(later.commands?.map(\.command) == [.hold, .release])
         #expect(outputs.values.contains { $0.hasPrefix("it ended with 3\ntower: ") })
         #expect(outputs.values.contains("a daemon is running\n"))
         #expect(outputs.values.contains { $0.contains("downloads.concurrency: 32") })

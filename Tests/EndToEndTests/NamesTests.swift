@@ -132,8 +132,8 @@ import Testing
             try spool.drop(stem + Array(".json".utf8), Array(manifest.utf8))
         }
 
-        func control(_ stem: [UInt8], _ action: String) throws {
-            try spool.drop(stem + Array(".\(action)".utf8), [])
+        func give(_ command: ControlCommand, to stem: [UInt8]) throws {
+            try spool.drop(stem + Array(".\(command.rawValue)".utf8), [])
         }
 
         /// The bytes of the names in a folder of the spool.
@@ -285,13 +285,13 @@ import Testing
     // MARK: Control files
 
     /// A manifest whose name leaves room for nothing behind that of a control file of this kind.
-    @Test(arguments: ["cancel", "release", "retry"])
-    func controlsActOnTheLongestNames(action: String) async throws {
+    @Test(arguments: [ControlCommand.cancel, .release, .retry])
+    func controlFilesActOnTheLongestNames(command: ControlCommand) async throws {
         let place = try Place()
-        let stems = Self.scripts.map { $0.filled(to: 255 - ".\(action)".utf8.count) }
+        let stems = Self.scripts.map { $0.filled(to: 255 - ".\(command.rawValue)".utf8.count) }
         for (index, stem) in stems.enumerated() {
             try place.drop(stem, image: "image-\(index)")
-            try place.control(stem, "hold")
+            try place.give(.hold, to: stem)
         }
         let daemon = try await place.run()
         let ids = stems.map { FileName(Self.id(of: $0)) }
@@ -299,28 +299,24 @@ import Testing
             try ids.allSatisfy { try place.status($0)?.state == .held }
                 && place.names("inbox").isEmpty
         }
-        if action == "retry" {
+        if command == .retry {
             // By the IDs, for `.cancel` has no room.
-            for id in ids { try place.control(id.bytes, "cancel") }
+            for id in ids { try place.give(.cancel, to: id.bytes) }
             _ = try await place.answers(daemon, ids.count)
         }
-        for stem in stems { try place.control(stem, action) }
-        let expected: [Steering.Action] =
-            switch action {
-            case "cancel": [.hold, .cancel]
-            case "release": [.hold, .release]
-            default: [.hold, .cancel, .retry]
-            }
-        try await daemon.waitUntil("all to be steered") { _ in
+        for stem in stems { try place.give(command, to: stem) }
+        let expected: [ControlCommand] =
+            command == .retry ? [.hold, .cancel, .retry] : [.hold, command]
+        try await daemon.waitUntil("all to be obeyed") { _ in
             try ids.allSatisfy {
                 let status = try place.status($0)
-                return status?.state.isFinal == true && status?.steering?.map(\.action) == expected
+                return status?.state.isFinal == true && status?.commands?.map(\.command) == expected
             }
         }
         let answers = try await place.answers(daemon, ids.count)
         #expect(Set(answers.keys) == Set(ids))
         for (index, id) in ids.enumerated() {
-            #expect(answers[id]?.state == (action == "cancel" ? .cancelled : .completed))
+            #expect(answers[id]?.state == (command == .cancel ? .cancelled : .completed))
             #expect(answers[id]?.images.map(\.name) == ["image-\(index)"])
         }
         #expect(try await daemon.stop() == .exited(0))
@@ -330,15 +326,15 @@ import Testing
     @Test func controlsTellSpellingsApart() async throws {
         let place = try Place()
         for spelling in ["é", "e\u{301}"] { try place.drop(Array(spelling.utf8), image: "a") }
-        try place.control(Array("e\u{301}".utf8), "hold")
+        try place.give(.hold, to: Array("e\u{301}".utf8))
         let daemon = try await place.run()
         try await daemon.waitUntil("one of two to be done") { _ in
             try place.status("é")?.state == .completed
                 && place.status("e\u{301}")?.state == .held
         }
-        try place.control(Array("e\u{301}".utf8), "cancel")
+        try place.give(.cancel, to: Array("e\u{301}".utf8))
         let answers = try await place.answers(daemon, 2)
         #expect(answers["e\u{301}"]?.state == .cancelled)
-        #expect(answers["é"]?.steering == nil)
+        #expect(answers["é"]?.commands == nil)
     }
 }

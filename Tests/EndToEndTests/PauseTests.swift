@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// SIGUSR1 and SIGUSR2.
-@Suite(.fewAtATime) struct PauseTests {
+@Suite(.tags(.concurrency), .fewAtATime) struct PauseTests {
     @Test func nothingStartsWhilePaused() async throws {
         let bench = try Bench(pictures: Bench.many)
         let file = try ConfigurationText("downloads: {concurrency: 2}\n")

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A daemon that ends in the middle of a batch, and the next one that finishes it.
-@Suite(.fewAtATime) struct RestartTests {
+@Suite(.tags(.concurrency), .fewAtATime) struct RestartTests {
     enum End: CaseIterable, Sendable { case stopped, interrupted, killed }
 
     @Test(arguments: End.allCases) func theRestIsDoneAndNothingTwice(end: End) async throws {

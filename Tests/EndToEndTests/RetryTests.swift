@@ -286,12 +286,14 @@ import Testing
         #expect(slow.requests.count == 100)
     }
 
-    // MARK: Steering
+    // MARK: Interruptions
 
-    enum Steer: CaseIterable, Sendable { case cancel, holdAndRelease, kill, stop }
+    enum Interruption: CaseIterable, Sendable { case cancel, holdAndRelease, kill, stop }
 
     /// What waits for its next try waits for nothing else, and nothing waits for it.
-    @Test(arguments: Steer.allCases) func doesNotWaitForATry(steer: Steer) async throws {
+    @Test(arguments: Interruption.allCases) func doesNotWaitForATry(interruption: Interruption)
+        async throws
+    {
         let bench = try Bench(pictures: 1)
         let mending = Mending()
         let origin = try FlakyOrigin(picture: Bench.picture) { _, _ in
@@ -305,7 +307,7 @@ import Testing
         _ = try await bench.spool.waitForStatus(of: "x", daemon, "waiting for a try") {
             $0.images[0].download?.retryAt != nil && $0.counts.filtered == 1
         }
-        switch steer {
+        switch interruption {
         case .cancel:
             try bench.spool.drop("x.cancel", "")
             let status = try await bench.spool.finish("x", daemon)
@@ -320,7 +322,7 @@ import Testing
             mending.finish()
             try bench.spool.drop("x.release", "")
         case .kill, .stop:
-            if steer == .kill {
+            if interruption == .kill {
                 try await daemon.killAtOnce()
             } else {
                 #expect(try await daemon.stop() == .exited(0))

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func reloadsAGoodConfiguration() async throws {
+    @Test(.tags(.concurrency)) func reloadsAGoodConfiguration() async throws {
         let file = try ConfigurationText("manifests: {maxImages: 1}\n")
         let bench = try Bench()
         let daemon = try await bench.run(arguments: ["--config", file.path])
@@ -56,7 +56,7 @@ import Testing
         try bench.checkCompleted(try await bench.spool.finish("one", daemon))
     }
 
-    @Test func reloadsInTheMiddleOfABatch() async throws {
+    @Test(.tags(.concurrency)) func reloadsInTheMiddleOfABatch() async throws {
         let file = try ConfigurationText("downloads: {concurrency: 1}\n")
         let bench = try Bench(pictures: 60)
         let daemon = try await bench.run(arguments: ["--config", file.path])

@@ -5,7 +5,7 @@ import Testing
 
 /// Many images, many manifests.
 @Suite(.fewAtATime) struct VolumeTests {
-    @Test func twoThousandImages() async throws {
+    @Test(.tags(.concurrency)) func twoThousandImages() async throws {
         let bench = try Bench(pictures: 2000)
         let daemon = try await bench.run()
         try bench.drop(

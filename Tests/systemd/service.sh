@@ -184,19 +184,19 @@ knows_its_submitters() {
     submit mine.json <<<'{"images": ["moon.png"]}'
     check "the manifest waits" eventually batch_is mine pending
     check "its status has its owner" grep -q "\"uid\" *: *$(id -u submitter)\b" "$spool/outbox/mine/status.json"
-    steer other mine.cancel
+    give other mine.cancel
     check "another user's control file is refused" eventually journal_has "$refused" \
         "belongs to user $(id -u other), but the manifest belongs to user $(id -u submitter)"
     check "... and does nothing" batch_is mine pending
-    steer submitter mine.hold
+    give submitter mine.hold
     check "one of its owner acts" eventually batch_is mine held
-    steer submitter mine.release
+    give submitter mine.release
     check "... and the next one" eventually batch_is mine pending
     check "resumes" systemctl kill --signal USR2 "$unit"
     check "the manifest is done" eventually batch_is mine completed
 }
 
-steer() { # USER FILE
+give() { # USER FILE
     # shellcheck disable=SC2016  # $1 is the inner shell's.
     setpriv --reuid "$1" --regid "$1" --groups darkroom bash -c ': >"$1"' - "$spool/inbox/$2"
 }
@@ -301,7 +301,7 @@ names_what_it_does_not_see() {
     check "... with the code of before" grep -q '"code" *: *"source-missing"' "$spool/outbox/hidden/status.json"
     drop_in home "${lines%% and *}" "${lines##* and }"
     check "restarts with these lines" systemctl restart "$unit"
-    steer submitter hidden.retry
+    give submitter hidden.retry
     check "the picture is done" eventually batch_is hidden completed
     check "no other home is seen" nothing_in_root /home/submitter /home/other
     check "--check-config has nothing to warn of then" says_not warning darkroomd --check-config

@@ -41,14 +41,14 @@ extension EventLog {
     func controlRefused(_ request: ControlRequest, owner: UInt32?) {
         say(
             .controlRefused,
-            "\(request.file.name.text) is refused: it belongs to user \(request.steering.uid), but the "
+            "\(request.file.name.text) is refused: it belongs to user \(request.record.uid), but the "
                 + "manifest belongs to \(owner.map { "user \($0)" } ?? "an unknown owner")",
             fields(of: request))
     }
 
     private func fields(of request: ControlRequest) -> Fields {
         [
-            .batch: request.file.ids[0], .user: "\(request.steering.uid)",
+            .batch: request.file.ids[0], .user: "\(request.record.uid)",
             .file: request.file.name.text,
         ]
     }

@@ -8,7 +8,7 @@ import Glibc
 /// They are examined, claimed and answered on a queue of their own, one after the other; the rest of the intake
 /// sees them when they are done. Owners take turns here, too: whoever drops many keeps another's waiting for one.
 ///
-/// A name in `large` or `largeInHand` is nobody else's: no event or scan has it examined, and a control that means it
+/// A name in `large` or `largeInHand` is nobody else's: no event or scan has it examined, and a control file that means it
 /// waits.
 extension Intake {
     /// Some three thousand images. One step of the intake takes as long as the largest that is not large.

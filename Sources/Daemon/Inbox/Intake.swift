@@ -18,7 +18,7 @@ import SystemPackage
 /// | `refused`  | it is ignored or cannot be taken, and that was said | an event or a scan names it again |
 /// | `large`    | it is a very large manifest: see `LargeManifests` | its turn has come                  |
 /// | `largeInHand` | its turn has come                              | it is claimed, or has been examined |
-/// | `controls` | it is a control file: see `Controls`              | it has acted, whatever waits       |
+/// | `controlFiles` | it is a control file: see `ControlFileQueue`  | it has acted, whatever waits       |
 /// | (inbox)    | too many batches wait, or more names than fit here| there is room: a scan finds it     |
 ///
 /// All state belongs to `queue`.
@@ -45,7 +45,7 @@ package final class Intake: @unchecked Sendable {
     private(set) var watch: InboxWatch?
     var arrivals = Arrivals()
     var settling = SettlingFiles()
-    var controls = Controls()
+    var controlFiles = ControlFileQueue()
     var refused: [FileName: SkipReason] = [:]
     /// Finished batches that are just being taken up again, by who has asked for it.
     var reopening: [UInt32: Int] = [:]
@@ -124,7 +124,7 @@ package final class Intake: @unchecked Sendable {
         scheduler.onRoom { [weak self] in self?.roomAppeared() }
         scheduler.storage.add(self)
         queue.async { [self] in
-            findControls()
+            findControlFiles()
             recover(unfinished[...], recovery)
         }
     }
@@ -298,7 +298,7 @@ package final class Intake: @unchecked Sendable {
 
     private func arrived(_ name: FileName, isWhole: Bool, owner: UInt32?) {
         if let file = ControlFile(name) {
-            controls.add(file, owner: owner, isUrgent: scheduler.knows(file.ids))
+            controlFiles.add(file, owner: owner, isUrgent: scheduler.knows(file.ids))
         } else if large.contains(name) {
             _ = large.add(name, isWhole: isWhole, owner: owner)
         } else if name != largeInHand, !arrivals.add(name, isWhole: isWhole, owner: owner) {
@@ -327,12 +327,12 @@ package final class Intake: @unchecked Sendable {
         guard let inbox, !isStopped else { return }
         reportSoon()
         let examination = settings.examination.asking(stopped)
-        steer(examination, inbox)
+        takeControlFiles(examination, inbox)
         if canTake { takeGroup(examination, inbox) }
         takeNextLarge(examination, inbox)
         // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. A try
         // whether the spool takes writes again is one group.
-        if controls.hasNext || canTake && !refusals.isTrying { return drainSoon() }
+        if controlFiles.hasNext || canTake && !refusals.isTrying { return drainSoon() }
         // Where the spool refuses, the next try looks at everything.
         guard !isBlocked else { return }
         setTimer(examination.settle)

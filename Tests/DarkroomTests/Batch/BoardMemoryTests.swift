@@ -116,7 +116,7 @@ import Testing
         table.accept("y", Self.manifest(["a", "c"]))
         table.run { $0.postponements == 1 }
         let waiting = table.board.memory.waitingCount
-        table.steer(table.admitted == ["a"] ? "x" : "y", .cancel)
+        table.obey(table.admitted == ["a"] ? "x" : "y", .cancel)
         #expect(waiting == 1 && table.board.memory.waitingCount == 0)
         table.runToTheEnd()
         #expect(table.finished.count == 2 && table.endedTwice == 0)
@@ -139,11 +139,11 @@ import Testing
         table.run { $0.postponements == 1 }
         #expect(table.board.memory.waitingCount == 1)
         if isGranted { table.run { $0.board.memory.waitingCount == 0 } }
-        #expect(table.steer("x", .hold) == .acts)
+        #expect(table.obey("x", .hold) == .acts)
         #expect(table.board.memory.waitingCount == 0)
         table.runToTheEnd()
         #expect(table.board.memory.held == 0)
-        #expect(table.steer("x", .release) == .acts)
+        #expect(table.obey("x", .release) == .acts)
         table.runToTheEnd()
         #expect(table.finished["x"] == .completed && table.finished["y"] == .completed)
         #expect(table.board.memory.held == 0)
@@ -168,11 +168,11 @@ import Testing
                 crashes: [suspect: Self.crashes(.killed)])
             table.run(steps: Int.random(in: 0..<60, using: &random))
         }
-        table.steer("b1", .cancel)
+        table.obey("b1", .cancel)
         table.run(steps: 200)
         table.setMemory(limit: 40 * Self.mega, width: 3)
         table.run(steps: 200)
-        table.steer("b4", .cancel)
+        table.obey("b4", .cancel)
         table.runToTheEnd()
         #expect(table.finished.count == 6 && table.endedTwice == 0)
         for counts in table.counts.values { #expect(counts.finished == 40) }
@@ -208,6 +208,15 @@ import Testing
         table.runToTheEnd()
         #expect(Set(table.filtered) == ["suspect", "other", "a", "b"])
         #expect(table.board.memory.held == 0 && table.board.memory.waitingCount == 0)
+    }
+
+    /// A picture begins also where the whole memory is less than its share, and hears what it lacks.
+    @Test func whatHasTooLittleMemoryFails() throws {
+        var table = try table(megabytes: 1, width: 2, keptForOwners: 8)
+        table.needs = ["a": 8 * Self.mega]
+        table.accept("x", Self.manifest(["a"]))
+        table.runToTheEnd()
+        #expect(table.codes == ["a": "memory-limit"])
     }
 
     /// It has all that one may have, and does not wait for more.

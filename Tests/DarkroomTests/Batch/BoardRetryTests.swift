@@ -198,7 +198,7 @@ import Testing
         #expect(table.finished == ["a": .completed])
     }
 
-    // MARK: Steering
+    // MARK: Commands
 
     @Test func cancellingEndsItAtOnce() throws {
         var table = try table()
@@ -206,7 +206,7 @@ import Testing
         table.partial = Self.partial
         table.accept("a", images: 3)
         table.runToTheRetries()
-        table.steer("a", .cancel)
+        table.obey("a", .cancel)
         #expect(table.counts(of: "a").cancelled == 2)
         #expect(table.board.summary.retrying == 0)
         table.runToTheRetries()
@@ -224,13 +224,13 @@ import Testing
         table.accept("a", images: 2)
         table.accept("other", manifest(["t"]))
         table.runToTheRetries()
-        table.steer("a", .hold)
+        table.obey("a", .hold)
         #expect(table.counts(of: "a").new <= 1)
         table.runToTheRetries()
         #expect(table.board.summary.batchesHeld == 1 && table.board.summary.retrying == 0)
         table.comeToTheRetries()
         #expect(table.downloads == ["s0", "s1", "t"])
-        table.steer("a", .release)
+        table.obey("a", .release)
         table.runToTheRetries()
         #expect(table.downloads == ["s0", "s1", "t", "s0"])
         table.runToTheEnd()
@@ -247,7 +247,7 @@ import Testing
         table.lateSources = ["s0": 1]
         table.accept("a", images: 2)
         table.run { $0.atWork == ["i1"] }
-        table.steer("a", .hold)
+        table.obey("a", .hold)
         let image = try #require(table.image("a", 0))
         #expect(image.state == .new)
         #expect(image.download == ImageStatus.Download(attempts: 1, lastError: .late))
@@ -260,7 +260,7 @@ import Testing
         var table = try table()
         table.accept("a", images: 1)
         _ = table.board.downloadBegan(1, 0)
-        table.steer("a", .hold)
+        table.obey("a", .hold)
         let effects = table.board.downloadEnded(
             1, 0, result: .failed(.late, partial: Self.partial))
         #expect(effects.contains { if case .park = $0 { true } else { false } })
@@ -273,7 +273,7 @@ import Testing
         var table = try table()
         table.accept("a", images: 1)
         _ = table.board.downloadBegan(1, 0)
-        table.steer("a", .cancel)
+        table.obey("a", .cancel)
         let effects = table.board.downloadEnded(1, 0, result: .failed(.late))
         #expect(!effects.contains { if case .enqueueLater = $0 { true } else { false } })
     }
@@ -314,11 +314,11 @@ import Testing
             }
             table.accept(id, manifest(sources))
             table.run(steps: Int.random(in: 0..<60, using: &random))
-            if Int.random(in: 0..<3, using: &random) == 0 { table.steer(id, .hold) }
-            if Int.random(in: 0..<5, using: &random) == 0 { table.steer(id, .cancel) }
+            if Int.random(in: 0..<3, using: &random) == 0 { table.obey(id, .hold) }
+            if Int.random(in: 0..<5, using: &random) == 0 { table.obey(id, .cancel) }
         }
         table.run(steps: 100)
-        for id in ids { table.steer(id, .release) }
+        for id in ids { table.obey(id, .release) }
         table.runToTheEnd()
         #expect(table.finished.count == ids.count && table.endedTwice == 0)
         for counts in table.counts.values {
@@ -348,20 +348,20 @@ import Testing
         #expect(table.board.waitingPlaces.allSatisfy { $0 == 0 })
     }
 
-    @Test(arguments: [Steering.Action.cancel, .hold])
-    func whatWaitsForItsHostIsSteered(action: Steering.Action) throws {
+    @Test(arguments: [ControlCommand.cancel, .hold])
+    func whatWaitsForItsHostTakesCommands(command: ControlCommand) throws {
         var table = try table()
         table.accept("a", images: 2)
         table.waitForHost(1, 0)
         table.waitForHost(1, 1)
-        table.steer("a", action)
+        table.obey("a", command)
         table.runToTheEnd()
-        if action == .hold {
+        if command == .hold {
             #expect(table.board.summary.batchesHeld == 1)
-            table.steer("a", .release)
+            table.obey("a", .release)
             table.runToTheEnd()
         }
-        #expect(table.finished == ["a": action == .hold ? .completed : .cancelled])
+        #expect(table.finished == ["a": command == .hold ? .completed : .cancelled])
         // Whom the host calls now is not there any more.
         table.call(1, 0)
         table.runToTheEnd()

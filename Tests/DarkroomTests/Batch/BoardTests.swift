@@ -195,9 +195,9 @@ import Testing
         #expect(table.board.summary.batchesInWork == 8)
         table.accept("urgent", images: 1, priority: .veryHigh)
         #expect(table.board.summary.batchesInWork == 9)
-        for index in 0..<50 where index % 7 == 0 { table.steer("b\(index)", .hold) }
-        for index in 0..<50 where index % 14 == 0 { table.steer("b\(index)", .cancel) }
-        for index in 0..<50 where index % 14 == 7 { table.steer("b\(index)", .release) }
+        for index in 0..<50 where index % 7 == 0 { table.obey("b\(index)", .hold) }
+        for index in 0..<50 where index % 14 == 0 { table.obey("b\(index)", .cancel) }
+        for index in 0..<50 where index % 14 == 7 { table.obey("b\(index)", .release) }
         table.runToTheEnd()
         #expect(table.finished.count == 51)
         for index in 0..<50 { table.accept("c\(index)", images: 1) }
@@ -308,7 +308,7 @@ import Testing
         var table = try Table(window: 8)
         table.accept("a", images: 100)
         table.run(steps: 10)
-        table.steer("a", .cancel)
+        table.obey("a", .cancel)
         #expect(table.counts(of: "a").cancelled >= 84)
         table.runToTheEnd()
         #expect(table.finished == ["a": .cancelled])
@@ -321,7 +321,7 @@ import Testing
         table.accept("a", images: 9)
         table.accept("b", images: 9)
         table.accept("c", images: 9)
-        table.steer("c", .cancel)
+        table.obey("c", .cancel)
         table.runToTheEnd()
         #expect(table.finished == ["a": .completed, "b": .completed, "c": .cancelled])
     }
@@ -329,7 +329,7 @@ import Testing
     @Test(arguments: [65_536, 0])
     func remembersACancellationOverARestart(preparedBudget: Int) throws {
         var table = try Table(window: 4, preparedBudget: preparedBudget)
-        table.accept("a", images: 10, isCancelled: true)
+        table.accept("a", images: 10, control: .cancelled)
         table.runToTheEnd()
         #expect(table.finished == ["a": .cancelled])
         #expect(table.counts["a"]?.cancelled == 10)
@@ -363,10 +363,10 @@ import Testing
         for id in ids { table.accept(id, images: 9) }
         table.run(steps: 1)
         var effects: [Effect] = []
-        let cancel = Steering(.cancel, uid: 0)
-        #expect(table.board.steer(ids[0], cancel, isPrivileged: true, &effects) == .acts)
+        let cancel = ControlRecord(.cancel, uid: 0)
+        #expect(table.board.obey(ids[0], cancel, isPrivileged: true, &effects) == .acts)
         let cancelled = effects.compactMap { effect in
-            if case .recordSteering(let folders, _) = effect {
+            if case .recordCommand(let folders, _) = effect {
                 Array(folders.id.utf8)
             } else {
                 nil
@@ -407,7 +407,9 @@ import Testing
         table.accept("a", images: 1)
         table.runToTheEnd()
         for id in ["a", "z"] {
-            for action in Steering.Action.allCases { #expect(table.steer(id, action) == .unknown) }
+            for command in ControlCommand.allCases {
+                #expect(table.obey(id, command) == .unknown)
+            }
         }
     }
 
@@ -456,7 +458,7 @@ import Testing
             let priority = Priority.allCases.randomElement(using: &random) ?? .normal
             table.accept(id, Manifest(images: images, priority: priority))
             table.run(steps: Int.random(in: 0..<30, using: &random))
-            if Int.random(in: 0..<5, using: &random) == 0 { table.steer(id, .cancel) }
+            if Int.random(in: 0..<5, using: &random) == 0 { table.obey(id, .cancel) }
         }
         table.runToTheEnd()
         #expect(table.finished.keys.sorted() == ids.sorted())
@@ -496,7 +498,7 @@ import Testing
         table.fillsEvery = isGivenBack == 1 ? 1 : 2
         table.accept("a", images: 20)
         table.run(steps: 30)
-        table.steer("a", .cancel)
+        table.obey("a", .cancel)
         table.runToTheEnd()
         #expect(table.finished == ["a": .cancelled])
         #expect(table.counts["a"]?.finished == 20)

@@ -14,8 +14,9 @@ import Testing
     private final class Desk {
         private var turns: DownloadFairQueue
 
-        init(places: Int = 1000, perHost: Int = 1000) {
-            turns = DownloadFairQueue(limits: .init(places: places, perHost: perHost))
+        init(places: Int = 1000, perHost: Int = 1000, keptForOwners: Int = 0) {
+            turns = DownloadFairQueue(
+                limits: .init(places: places, perHost: perHost, keptForOwners: keptForOwners))
         }
 
         var waitingCount: Int { turns.waitingCount }
@@ -238,6 +239,31 @@ import Testing
         #expect(held.flatMap { desk.leave($0.source, batch: $0.batch) } == newcomers)
     }
 
+    /// Where all places are taken, so many owners get one more who have none.
+    @Test func servesIdleOwnersBeyondThePlaces() {
+        let desk = Desk(places: 4, perHost: 2, keptForOwners: 3)
+        for owner in 1...4 {
+            #expect(desk.enter(0, batch: owner, owner: UInt32(owner), host: "\(owner)"))
+        }
+        // Not one who has any, of whatever level.
+        #expect(!desk.enter(1, batch: 1, owner: 1, .veryHigh, host: "x"))
+        #expect(desk.enter(0, batch: 5, owner: 5, .veryLow, host: "x"))
+        #expect(!desk.enter(1, batch: 5, owner: 5, .veryLow, host: "x"))
+        #expect(!desk.enter(0, batch: 50, owner: 5, host: "x"))
+        // Not beyond what its host takes; what waits for the host keeps no other out.
+        #expect(desk.enter(0, batch: 6, owner: 6, host: "x"))
+        #expect(!desk.enter(0, batch: 7, owner: 7, host: "x"))
+        #expect(desk.enter(0, batch: 8, owner: 8, host: "y"))
+        #expect(!desk.enter(0, batch: 9, owner: 9, host: "y"))
+        // Whoever has none is next; where fewer than the places are taken, each is.
+        #expect(desk.leave(0, batch: 8) == [0])
+        #expect(desk.leave(0, batch: 5) == [0])
+        #expect(desk.leave(0, batch: 9).isEmpty)
+        #expect(desk.leave(0, batch: 6).count == 1)
+        #expect(desk.leave(0, batch: 7).isEmpty && desk.leave(0, batch: 4).isEmpty)
+        #expect(desk.leave(0, batch: 3).count == 1)
+    }
+
     @Test func aHigherLevelTakesWhatEndsUpToItsShare() {
         let desk = Desk(places: 16)
         let low = (0..<40).filter { desk.enter($0, host: "\($0)" as ByteString) }
@@ -366,7 +392,8 @@ private struct Room {
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         limits = .init(
-            places: [1, 2, 3, 4, 7, 16, 33][Int(seed % 7)], perHost: Int(seed % 4) + 1)
+            places: [1, 2, 3, 4, 7, 16, 33][Int(seed % 7)], perHost: Int(seed % 4) + 1,
+            keptForOwners: Int(seed % 3))
         turns = DownloadFairQueue(limits: limits)
     }
 
@@ -433,17 +460,20 @@ private struct Room {
             || own.count >= 7 * (free - ownBelow)
     }
 
+    private func hasAny(_ owner: UInt32) -> Bool { held.values.contains { $0.owner == owner } }
+
     private func check() {
-        #expect(held.count <= limits.places)
+        #expect(held.count <= limits.places + limits.keptForOwners)
         #expect(turns.waitingCount == waiting.count)
         #expect(turns.waitingForHostCount == waiting.values.count { !isOpen($0.host) })
         for host in Set(held.values.map(\.host)) {
             #expect(held.values.count { $0.host == host } <= limits.perHost)
         }
         // No place is free that somebody might have.
-        guard held.count < limits.places else { return }
+        guard held.count < limits.places + limits.keptForOwners else { return }
+        let isFull = held.count >= limits.places
         for download in waiting.values where isOpen(download.host) {
-            #expect(isOverItsShare(download))
+            #expect(isFull ? hasAny(download.owner) : isOverItsShare(download))
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomBatch
 @testable import DarkroomCore
 
-@Suite struct FilterLanesTests {
+@Suite(.tags(.concurrency)) struct FilterLanesTests {
     /// Each operation waits in its thread for the others: none of the threads is shared.
     @Test func moreThanThereAreCoresRunAtOnce() async throws {
         let count = ProcessInfo.processInfo.activeProcessorCount * 2 + 3

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomSpool
 
-@Suite struct GroupSyncTests {
+@Suite(.tags(.concurrency)) struct GroupSyncTests {
     @Test(arguments: [
         ("5.8.0", true), ("5.10.0-30-amd64", true), ("6.1.0", true), ("10.0", true),
         ("5.7.19-rc1", false), ("4.19.0", false), ("", false), ("6", false),

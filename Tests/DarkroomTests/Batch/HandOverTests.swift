@@ -201,7 +201,7 @@ import Testing
         let ended: [Int: ImageState] = [0: .filtered, 1: .filtered, 2: .filtered, 4: .filtered]
         table.accept("x", Self.manifest, ended: ended)
         table.run(steps: steps)
-        table.steer("x", .cancel)
+        table.obey("x", .cancel)
         table.runToTheEnd()
         let counts = try #require(table.counts["x"])
         #expect(counts.filtered >= 4 && counts.finished == 5)
@@ -216,9 +216,9 @@ import Testing
         table.fillsEvery = 4
         table.accept("x", Self.manifest, ended: [0: .filtered, 1: .filtered])
         table.run(steps: Int(seed % 7))
-        table.steer("x", .hold)
+        table.obey("x", .hold)
         table.runToTheEnd()
-        table.steer("x", .release)
+        table.obey("x", .release)
         table.runToTheEnd()
         #expect(table.finished == ["x": .completed])
         #expect(table.filtered.sorted() == ["b", "c", "other"])

@@ -11,7 +11,9 @@ import Testing
 @testable import DarkroomSpool
 
 /// The publisher on a disk that is really full.
-@Suite(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
+@Suite(
+    .tags(.concurrency),
+    .enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
 struct PublisherFaultTests {
     let disk: SmallDisk
     let spool: Spool

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
-@Suite struct PublisherTests {
+@Suite(.tags(.concurrency)) struct PublisherTests {
     let scratch: ScratchDirectory
     let spool: Spool
     let folders: BatchFolders

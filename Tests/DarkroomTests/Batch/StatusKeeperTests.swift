@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// What a stop does with the statuses of the batches in work.
-@Suite struct StatusKeeperTests {
+@Suite(.tags(.concurrency)) struct StatusKeeperTests {
     /// Batches of these keys, and how often their status was asked for.
     private final class Source: StatusSource {
         let asked = Mutex<[BatchKey]>([])

@@ -62,8 +62,8 @@ struct Table {
     var sums: [String: String] = [:]
     private(set) var mostLive = 0
     private(set) var endedTwice = 0
-    /// What was to be journaled of controls.
-    private(set) var steered: [Steering] = []
+    /// The commands that were to be journaled.
+    private(set) var commands: [ControlRecord] = []
     /// In the order in which they got what they needed.
     private(set) var admitted: [String] = []
     private(set) var postponements = 0
@@ -96,25 +96,24 @@ struct Table {
 
     mutating func accept(
         _ id: String, images: Int, priority: Priority = .normal,
-        quality: QualityOfServiceName = .default, isCancelled: Bool = false, isHeld: Bool = false
+        quality: QualityOfServiceName = .default, control: ControlState = .free
     ) {
         let images = (0..<images).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
         accept(
             id, Manifest(images: images, priority: priority, qualityOfService: quality),
-            isCancelled: isCancelled, isHeld: isHeld)
+            control: control)
     }
 
     /// - Parameter ended: the images that a journal says have ended, and how.
     mutating func accept(
-        _ id: String, _ manifest: Manifest, isCancelled: Bool = false,
-        isHeld: Bool = false, ended: [Int: ImageState] = [:], crashes: [Int: Crashes] = [:],
+        _ id: String, _ manifest: Manifest, control: ControlState = .free,
+        ended: [Int: ImageState] = [:], crashes: [Int: Crashes] = [:],
         handOvers: Set<Int> = []
     ) {
         manifests[id] = manifest
         journal[id] = ended
         var prepared = prepare(id, manifest, ended, crashes, handOvers)
-        prepared.isCancelled = isCancelled
-        prepared.isHeld = isHeld
+        prepared.control = control
         take(board.accept(prepared))
         admit()
     }
@@ -152,13 +151,13 @@ struct Table {
         take(board.setMemory(limit: limit, places: places))
     }
 
-    /// Has a control act, as the spool's owner's.
+    /// Gives a command, as the spool's owner.
     @discardableResult
-    mutating func steer(_ id: String, _ action: Steering.Action) -> SteeringOutcome {
+    mutating func obey(_ id: String, _ command: ControlCommand) -> ControlOutcome {
         var effects: [Effect] = []
-        let steering = Steering(action, time: "\(steered.count)", uid: 0)
-        let outcome = board.steer(id, steering, isPrivileged: true, &effects)
-        for case .recordSteering(_, let steering) in effects { steered.append(steering) }
+        let record = ControlRecord(command, time: "\(commands.count)", uid: 0)
+        let outcome = board.obey(id, record, isPrivileged: true, &effects)
+        for case .recordCommand(_, let record) in effects { commands.append(record) }
         take(effects)
         admit()
         return outcome
@@ -282,7 +281,7 @@ struct Table {
             board.batchFinished(key)
         case .park(let key): take(board.parked(key))
         case .begun(let beginning): begun.append(beginning)
-        case .cancel, .recordSteering, .amendStatus, .dropScratch, .statusChanged: break
+        case .cancel, .recordCommand, .amendStatus, .dropScratch, .statusChanged: break
         case .start, .stop, .storageUndecided: break
         }
     }

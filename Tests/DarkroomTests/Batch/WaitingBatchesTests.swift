@@ -35,13 +35,13 @@ import Testing
         var batches = WaitingBatches()
         var key = 0
         for (owner, counts) in [(UInt32(1), one), (2, other)] {
-            for (count, isHeld) in [(counts.0, false), (counts.1, true)] {
+            for (count, control) in [(counts.0, ControlState.free), (counts.1, .held)] {
                 for _ in 0..<count {
                     key += 1
                     batches[key] = Board.Waiting(
                         folders: BatchFolders(spool: spool, id: "\(key)"),
                         level: Level(.normal, .default), images: 1, uid: owner,
-                        isHeld: isHeld)
+                        control: control)
                 }
             }
         }
@@ -50,7 +50,8 @@ import Testing
         #expect(batches.crowd(of: 1, limit: Self.limit, coming: coming) == crowd)
         // What is held or released counts as what it is then, and what is gone not at all.
         for key in stride(from: 1, through: key, by: 1) {
-            batches[key]?.isHeld.toggle()
+            let isHeld = batches[key]?.control == .held
+            batches[key]?.control = isHeld ? .free : .held
         }
         #expect(batches.waitingCount == one.1 + other.1)
         #expect(batches.heldCount == one.0 + other.0)

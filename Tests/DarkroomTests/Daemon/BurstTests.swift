@@ -122,7 +122,7 @@ import Testing
     @Test func aSummaryHasTheLevelOfItsKind() throws {
         let journal = RecordedJournal()
         let log = journal.log(from: .notice)
-        for index in 0..<300 { log.steered(id: "m\(index)", Steering(.hold, uid: 1)) }
+        for index in 0..<300 { log.obeyed(id: "m\(index)", ControlRecord(.hold, uid: 1)) }
         log.flush()
         let summary = try #require(journal.all(.summedUp).first)
         #expect(summary.level == .notice && summary[.event] == "batchHeld")

@@ -89,10 +89,10 @@ import Testing
         (.batchFinished, { $0.finished(StatusTests.full, microseconds: 1) }),
         (.batchRemoved, { $0.batchRemoved(StatusTests.full) }),
         (.manifestGivenBack, { $0.givenBack(id: "h", "n") }),
-        (.batchCancelled, { $0.steered(id: "h", Steering(.cancel, uid: 1)) }),
-        (.batchHeld, { $0.steered(id: "h", Steering(.hold, uid: 1)) }),
-        (.batchReleased, { $0.steered(id: "h", Steering(.release, uid: 1)) }),
-        (.batchReopened, { $0.steered(id: "h", Steering(.retry, uid: 1)) }),
+        (.batchCancelled, { $0.obeyed(id: "h", ControlRecord(.cancel, uid: 1)) }),
+        (.batchHeld, { $0.obeyed(id: "h", ControlRecord(.hold, uid: 1)) }),
+        (.batchReleased, { $0.obeyed(id: "h", ControlRecord(.release, uid: 1)) }),
+        (.batchReopened, { $0.obeyed(id: "h", ControlRecord(.retry, uid: 1)) }),
         (.batchReopened, { $0.reopened(StatusTests.full, uid: 1) }),
         (.controlIdle, { $0.controlIdle(try control(), because: "r") }),
         (.controlRefused, { $0.controlRefused(try control(), owner: 2) }),
@@ -236,7 +236,7 @@ import Testing
         status.times = .init(
             received: "2026-11-21T07:59:00.000Z", started: "2026-11-21T08:00:00.000Z",
             finished: "2026-11-21T08:01:30.500Z")
-        status.steering = again.map { [Steering(.retry, time: $0, uid: 1)] }
+        status.commands = again.map { [ControlRecord(.retry, time: $0, uid: 1)] }
         let snapshot = StatusSnapshot(
             folders: BatchFolders(spool: try Spool(path: scratch.path), id: "holiday"),
             status: status, startedAt: Clock.nanoseconds - 9_000_000_000, isContinued: isContinued)

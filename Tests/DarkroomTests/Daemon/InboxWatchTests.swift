@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
-@Suite struct InboxWatchTests {
+@Suite(.tags(.concurrency)) struct InboxWatchTests {
     /// A record as the kernel writes it.
     private static func record(_ mask: Int, _ name: String = "", padding: Int = 1) -> [UInt8] {
         let text = Array(name.utf8)

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
-@Suite struct FetchHTTPStatusTests {
+@Suite struct HTTPStatusTests {
     /// Exactly these may be answered otherwise on another try, and exactly these are a whole body.
     @Test func sortsEveryCode() {
         let transient: Set = [408, 425, 429, 500, 502, 503, 504]

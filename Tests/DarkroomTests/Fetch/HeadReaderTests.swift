@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// Heads read line by line, and what becomes of the bodies behind them.
-@Suite struct FetchHeadReaderTests {
+@Suite struct HeadReaderTests {
     /// Reads the lines of a head, the empty one included, and returns what each led to.
     static func read(
         _ lines: [String], limit: Int = 1 << 16
@@ -78,14 +78,14 @@ import Testing
     }
 }
 
-@Suite struct FetchBodyPlanTests {
+@Suite struct BodyPlanTests {
     static let resume = PartialBody(bytes: 100, validator: "\"v1\"", crc32: 1, total: 1000)
 
     static func plan(
         _ lines: [String], resume: PartialBody? = nil, isConditional: Bool = false,
         limit: Int64 = 1 << 20
     ) -> BodyPlan? {
-        let reader = FetchHeadReaderTests.read(lines + [""]).reader
+        let reader = HeadReaderTests.read(lines + [""]).reader
         return reader.head.map {
             BodyPlan(
                 for: $0, length: reader.length, location: reader.location, resume: resume,
@@ -196,7 +196,7 @@ import Testing
         ] as [([String], ByteString?)])
     func findsAStrongValidator(lines: [String], validator: ByteString?) throws {
         let head = try #require(
-            FetchHeadReaderTests.read(["HTTP/1.1 200 X"] + lines + [""]).reader.head)
+            HeadReaderTests.read(["HTTP/1.1 200 X"] + lines + [""]).reader.head)
         #expect(PartialBody.strongValidator(of: head) == validator)
         let enough = PartialBody(
             bytes: PartialBody.least, crc32: 0, of: head, total: nil, target: nil)

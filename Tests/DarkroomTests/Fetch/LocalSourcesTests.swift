@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomFetch
 @testable import DarkroomPicture
 
-@Suite struct FetchLocalSourcesTests {
+@Suite(.tags(.concurrency)) struct LocalSourcesTests {
     /// Two roots, something forbidden beside them, and what may lie in a folder.
     let scratch: ScratchDirectory
 

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Answers that are wrong, too large or unusual, each told by its own code.
-@Suite struct FetchTransferAnswerTests {
+@Suite(.tags(.concurrency)) struct TransferAnswerTests {
     static let limits = TransferLimits(bytes: 1 << 20, maxHeaderBytes: 10_000)
 
     static func error(_ reply: ScriptedOrigin.Reply) async throws -> FetchError? {

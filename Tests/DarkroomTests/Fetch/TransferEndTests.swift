@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Cancelling transfers, stopping the engine, and the operation that stands for a transfer.
-@Suite struct FetchTransferEndTests {
+@Suite(.tags(.concurrency)) struct TransferEndTests {
     typealias Outcome = TransferOperation.Outcome
 
     static func kind(_ outcome: Outcome) -> String {

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Downloads from a real nginx.
-@Suite struct FetchTransferEngineTests {
+@Suite(.tags(.concurrency)) struct TransferEngineTests {
     @Test func fetchesABody() async throws {
         let root = try DocumentRoot(count: 1)
         let origin = try NginxOrigin(documentRoot: root.scratch.path)

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Downloads that go wrong, each with its own code.
-@Suite struct FetchTransferFailureTests {
+@Suite(.tags(.concurrency)) struct TransferFailureTests {
     /// Limits that would let each of these run for longer than a test may, but for the one that ends
     /// it.
     @Test(arguments: [

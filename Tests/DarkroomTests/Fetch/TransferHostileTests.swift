@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomManifest
 
 /// The table of hostile URLs by the way that downloads go. The origins of this machine see no request.
-@Suite struct FetchTransferHostileTests {
+@Suite(.tags(.concurrency)) struct TransferHostileTests {
     private func resolve(_ port: UInt16) -> [String] {
         HostileURLs.names.map { "\($0.name):\(port):\($0.addresses)" }
     }
@@ -50,7 +50,7 @@ import Testing
         #expect(rows.count >= 60)
         let locations = rows.map { source($0, origin.port).string }
         let gate = try ScriptedOrigin(address: "127.0.0.9") { request in
-            FetchTransferRedirectTests.found(locations[Int(request.path.dropFirst()) ?? 0])
+            TransferRedirectTests.found(locations[Int(request.path.dropFirst()) ?? 0])
         }
         defer { gate.stop() }
         let rules = FetchRules(

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Redirects, hop by hop: who is told what, and where they may not lead.
-@Suite struct FetchTransferRedirectTests {
+@Suite(.tags(.concurrency)) struct TransferRedirectTests {
     static func found(_ location: String, status: Int = 302) -> ScriptedOrigin.Reply {
         ScriptedOrigin.Reply([
             "HTTP/1.1 \(status) Found", "Location: \(location)", "Content-Length: 0",

@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Downloads that go on where another has ended, and requests about what is already here.
-@Suite struct FetchTransferResumeTests {
+@Suite(.tags(.concurrency)) struct TransferResumeTests {
     static let body = DocumentRoot.content(600)
 
     static func checksum(_ bytes: some DataProtocol) -> UInt32 {
@@ -173,7 +173,7 @@ import Testing
 
     /// A scratch file that was emptied meanwhile is no reason to fail.
     @Test func resumesNothingThatIsGone() async throws {
-        let origin = try ScriptedOrigin { _ in FetchTransferRedirectTests.picture() }
+        let origin = try ScriptedOrigin { _ in TransferRedirectTests.picture() }
         defer { origin.stop() }
         let fixture = try EngineFixture()
         var request = try fixture.request(origin.baseURL, holding: Data([1, 2, 3]))

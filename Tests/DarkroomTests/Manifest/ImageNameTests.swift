@@ -92,7 +92,7 @@ import Testing
     }
 
     /// Whatever hides a secret from those who read the journal hides it from those who read names.
-    @Test(arguments: FetchRedactedURLTests.sources.map(\.0))
+    @Test(arguments: RedactedURLTests.sources.map(\.0))
     func derivesNoSecrets(source: String) {
         let name = ImageName.derived(from: ByteString(source))
         #expect(!name.contains("sec") && !name.contains("ret"))

@@ -122,7 +122,8 @@ import Testing
     private static let changes = [
         "a filter", "a parameter of a filter", "a picture format to read",
         "a picture format to write", "a manifest format", "a manifest key", "a setting",
-        "a control verb", "an error code", "a journal record", "a metric", "a command-line option",
+        "a control command", "an error code", "a journal record", "a metric",
+        "a command-line option",
     ]
 
     /// Each change names the file that decides, and one that people read. That all are there is seen by

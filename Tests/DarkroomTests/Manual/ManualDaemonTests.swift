@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -9,32 +8,16 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
-/// Holds darkroomd(8) against the daemon. Its options and examples are run by `ManualExamplesTests`.
+/// Holds darkroomd(8) against the daemon. Its options and examples are run by `ManualExamplesTests`,
+/// its signals and control files are in `ControlCommandTests`.
 @Suite struct ManualDaemonTests {
     static let page = Result { try ManualPage("darkroomd.8") }
-
-    @Test func hasEverySignal() throws {
-        let numbers = [
-            "SIGUSR1": SIGUSR1, "SIGUSR2": SIGUSR2, "SIGHUP": SIGHUP, "SIGTERM": SIGTERM,
-            "SIGINT": SIGINT,
-        ]
-        let items = try Self.page.get().items("SIGNALS")
-        #expect(items.allSatisfy { $0.macro == "Dv" })
-        #expect(
-            items.flatMap(\.names).map { numbers[$0] ?? 0 }.sorted()
-                == ControlSignal.all.map(\.number).sorted())
-    }
 
     @Test func hasEveryExitCode() throws {
         // EX_SOFTWARE (70) has a name, but nothing ends with it.
         let known = (0...255).filter { $0 != 70 && ExitCode(rawValue: $0) != nil }
         let items = try Self.page.get().items("EXIT STATUS")
         #expect(items.flatMap(\.names) == known.map(String.init))
-    }
-
-    @Test func hasEveryControlFile() throws {
-        let names = try Self.page.get().items("THE SPOOL", "Control files").flatMap(\.names)
-        #expect(names == Steering.Action.allCases.map { "ID.\($0.rawValue)" })
     }
 
     /// The files of the spool that the sources name, by the words of a spool that a daemon has worked on.

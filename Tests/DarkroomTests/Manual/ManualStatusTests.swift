@@ -54,9 +54,6 @@ import Testing
         #expect(
             page.items("DESCRIPTION", "States of an image").flatMap(\.names)
                 == ImageState.allCases.map(\.rawValue))
-        let action = try #require(
-            page.items("STATUS").first { $0.names == ["steering.action"] })
-        for known in Steering.Action.allCases { #expect(action.text.contains(known.rawValue)) }
     }
 
     // MARK: Codes

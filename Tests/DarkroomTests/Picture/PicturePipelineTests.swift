@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomPicture
 @testable import DarkroomSelfTest
 
-@Suite struct PicturePipelineTests {
+@Suite(.tags(.concurrency)) struct PicturePipelineTests {
     /// Runs the pipeline; `stage` stands for the filters where a test has any.
     static func run(
         _ file: [UInt8], autoOrient: Bool = true, filters: [Filter] = [],

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSelfTest
 
 /// Reading ahead changes neither what is read nor how it ends.
-@Suite struct ReadAheadTests {
+@Suite(.tags(.concurrency)) struct ReadAheadTests {
     static let picture: ReferencePicture = {
         let layout = PixelLayout(width: 97, height: 211, channels: 3, depth: 8)
         var random = SplitMix64(seed: 5)

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomSelfTest
 
 /// Strips on several cores: always the same bytes, and an end however it comes.
-@Suite struct StripEncoderTests {
+@Suite(.tags(.concurrency)) struct StripEncoderTests {
     /// Of some ten strips, of which some look like a photograph, some toned, some like a drawing.
     static let picture: ReferencePicture = {
         let layout = PixelLayout(width: 320, height: 1200, channels: 3, depth: 8)

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
-@Suite struct ClaimTests {
+@Suite(.tags(.concurrency)) struct ClaimTests {
     let scratch: ScratchDirectory
     let spool: Spool
     let inbox: Directory

@@ -2,27 +2,24 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
 @Suite struct ControlFileTests {
     static let long = String(repeating: "n", count: 230)
-    static let names: [(String, Steering.Action, [String])] = [
+    static let names: [(String, ControlCommand, [String])] = [
         ("a.cancel", .cancel, ["a"]), ("a.b.hold", .hold, ["a.b"]), ("a.Release", .release, ["a"]),
         ("a.json.retry", .retry, ["a.json"]), ("trip-2.hold", .hold, ["trip-2"]),
         ("\(long).hold", .hold, [long, String(long.prefix(200))]),
     ]
 
     @Test(arguments: names)
-    func saysWhatItMeans(name: String, action: Steering.Action, ids: [String]) throws {
+    func saysWhatItMeans(name: String, command: ControlCommand, ids: [String]) throws {
         let file = try #require(ControlFile(FileName(name)))
-        #expect(file.action == action)
+        #expect(file.command == command)
         #expect(file.ids == ids)
-        let stem = name.dropLast(action.rawValue.count)
+        let stem = name.dropLast(command.rawValue.count)
         #expect(file.manifestNames.contains(FileName("\(stem)json")))
     }
 
@@ -46,95 +43,6 @@ import Testing
         #expect(ControlFile(FileName(name)) == nil)
     }
 
-    @Test func actsOnceAndIsForgotten() throws {
-        let files = try ["a.hold", "b.cancel", "a.cancel"].map {
-            try #require(ControlFile(FileName($0)))
-        }
-        var controls = Controls()
-        for file in files + files { controls.add(file, owner: nil) }
-        #expect(controls.naming(["a"]) == ["a.cancel", "a.hold"])
-        #expect(controls.next() == "a.hold")
-        controls.take(files[0])
-        // One that is taken out of its turn is not given again; one in hand is not added again.
-        controls.take(files[2])
-        controls.add(files[0], owner: nil)
-        #expect(controls.next() == "b.cancel")
-        let since = controls.wait(files[1])
-        #expect(controls.next() == nil)
-        #expect(controls.needTime)
-        let isOverfull = controls.wake()
-        #expect(!isOverfull)
-        #expect(controls.next() == "b.cancel")
-        controls.take(files[1])
-        // What has to wait again has waited since the first time.
-        #expect(controls.wait(files[1]) == since)
-        for file in files { controls.forget(file) }
-        #expect(!controls.needTime)
-        #expect(controls.naming(["a", "b"]).isEmpty)
-        controls.add(files[0], owner: nil)
-        #expect(controls.next() == "a.hold")
-    }
-
-    @Test func remembersOnlySoMany() throws {
-        var controls = Controls()
-        for index in 0..<20_000 {
-            controls.add(try #require(ControlFile("\(index).hold")), owner: nil)
-        }
-        var given = 0
-        while let name = controls.next() {
-            given += 1
-            controls.forget(try #require(ControlFile(name)))
-        }
-        #expect(given == 16_384)
-        // The others are found by another look, after a while.
-        #expect(controls.needTime)
-        let isOverfull = controls.wake()
-        #expect(isOverfull)
-        #expect(!controls.needTime)
-    }
-
-    /// One that has something to act on goes before all others, and finds room.
-    @Test func givesTheUrgentFirst() throws {
-        var controls = Controls()
-        for index in 0..<20_000 {
-            controls.add(try #require(ControlFile("\(index).hold")), owner: nil)
-        }
-        for name: FileName in ["a.hold", "a.release", "a.hold"] {
-            controls.add(try #require(ControlFile(name)), owner: nil, isUrgent: true)
-        }
-        #expect(controls.hasNext)
-        for name: FileName in ["a.hold", "a.release", "0.hold", "1.hold"] {
-            #expect(controls.next() == name)
-            controls.forget(try #require(ControlFile(name)))
-        }
-        while let name = controls.next() { controls.forget(try #require(ControlFile(name))) }
-        #expect(!controls.hasNext)
-    }
-
-    /// Whoever drops thousands keeps nobody else's waiting, be they urgent or not, nor takes all the room.
-    @Test(arguments: [false, true]) func ownersTakeTurns(isUrgent: Bool) throws {
-        var controls = Controls()
-        for index in 0..<20_000 {
-            let file = try #require(ControlFile("\(index).hold"))
-            controls.add(file, owner: 2001, isUrgent: isUrgent)
-        }
-        for name: FileName in ["a.hold", "b.hold"] {
-            controls.add(try #require(ControlFile(name)), owner: 2000, isUrgent: isUrgent)
-        }
-        var given: [FileName] = []
-        while given.count < 5, let name = controls.next() {
-            given.append(name)
-            let file = try #require(ControlFile(name))
-            controls.take(file)
-            if name == "a.hold" { _ = controls.wait(file) } else { controls.forget(file) }
-        }
-        #expect(given == ["0.hold", "a.hold", "1.hold", "b.hold", "2.hold"])
-        // What has to wait is in its owner's turn again, and urgent no more.
-        _ = controls.wake()
-        let more = [controls.next(), controls.next(), controls.next()]
-        #expect(more.contains("a.hold") != isUrgent)
-    }
-
     private func identity(_ name: FileName, in folder: Directory) throws -> FileIdentity {
         FileIdentity(try #require(try folder.information(of: name)))
     }
@@ -147,12 +55,12 @@ import Testing
         let first = try identity("a.hold", in: inbox)
         try inbox.write([2, 2], to: "new", durably: false)
         try inbox.rename("new", to: inbox, as: "a.hold", replacing: true)
-        try spool.removeControl("a.hold", first, from: inbox)
+        try spool.removeControlFile("a.hold", first, from: inbox)
         #expect(try inbox.read("a.hold") == [2, 2])
-        try spool.removeControl("a.hold", identity("a.hold", in: inbox), from: inbox)
+        try spool.removeControlFile("a.hold", identity("a.hold", in: inbox), from: inbox)
         #expect(try inbox.names().isEmpty)
         #expect(throws: FileError.self) {
-            try spool.removeControl("a.hold", first, from: inbox)
+            try spool.removeControlFile("a.hold", first, from: inbox)
         }
         #expect(try spool.active.names().isEmpty)
     }
@@ -161,20 +69,20 @@ import Testing
         let scratch = try ScratchDirectory()
         let spool = try Spool(path: scratch.path)
         let inbox = try spool.openInbox()
-        try spool.putBackControls(to: inbox)
+        try spool.putBackControlFiles(to: inbox)
         try spool.active.makeDirectory(".controls")
         let folder = try Directory(".controls", in: spool.active)
         for name: FileName in ["a.hold", "b.cancel"] {
             try folder.write([1], to: name, durably: false)
         }
         try inbox.write([2], to: "b.cancel", durably: false)
-        try spool.putBackControls(to: inbox)
+        try spool.putBackControlFiles(to: inbox)
         #expect(try inbox.read("a.hold") == [1])
         #expect(try inbox.read("b.cancel") == [2])
         #expect(try spool.active.names().isEmpty)
     }
 
-    /// Whose control it is, is asked of the file itself; what is no file asks for nothing.
+    /// Whose control file it is, is asked of the file itself; what is no file asks for nothing.
     @Test func isExaminedWithItsOwner() throws {
         let scratch = try ScratchDirectory()
         let inbox = try Directory(path: scratch.path)
@@ -182,9 +90,9 @@ import Testing
         try inbox.write([], to: "a.hold", durably: false)
         if geteuid() == 0 { #expect(chown(inbox.path + "/a.hold", 1234, 1) == 0) }
         guard case .control(let request) = examination.examine("a.hold", in: inbox, isWhole: false)
-        else { return #expect(Bool(false), "no control") }
-        #expect(request.steering.action == .hold)
-        #expect(request.steering.uid == (geteuid() == 0 ? 1234 : geteuid()))
+        else { return #expect(Bool(false), "no control file") }
+        #expect(request.record.command == .hold)
+        #expect(request.record.uid == (geteuid() == 0 ? 1234 : geteuid()))
         #expect(link(inbox.path + "/a.hold", inbox.path + "/a.release") == 0)
         for name: FileName in ["a.hold", "a.release"] {
             guard case .unreadable(let error) = examination.examine(name, in: inbox, isWhole: true)
@@ -202,8 +110,8 @@ import Testing
         }
     }
 
-    /// Whoever exchanges a control for a folder in the moment of its removal, and takes the name again.
-    @Test func aFolderInPlaceOfAControlKeepsItsNameFromNobody() throws {
+    /// Whoever exchanges a control file for a folder in the moment of its removal, and takes the name again.
+    @Test func aFolderInPlaceOfAControlFileKeepsItsNameFromNobody() throws {
         let scratch = try ScratchDirectory()
         let spool = try Spool(path: scratch.path)
         let inbox = try spool.openInbox()
@@ -212,24 +120,24 @@ import Testing
         try folder.makeDirectory("a.hold")
         try Directory("a.hold", in: folder).write([1], to: "full", durably: false)
         try inbox.write([2], to: "a.hold", durably: false)
-        try spool.putBackControls(to: inbox)
+        try spool.putBackControlFiles(to: inbox)
         #expect(try spool.active.names().isEmpty)
         let other = try #require(try inbox.names().first { $0 != "a.hold" })
         #expect(other.hasSuffix("~") && Examination.reasonToIgnore(other) != nil)
         #expect(try Directory(other, in: inbox).read("full") == [1])
-        try spool.removeControl("a.hold", identity("a.hold", in: inbox), from: inbox)
+        try spool.removeControlFile("a.hold", identity("a.hold", in: inbox), from: inbox)
         #expect(try inbox.names() == [other])
     }
 
     /// What a removal cannot put back stands in no later one's way.
-    @Test func controlsAreRemovedBesideWhatIsLeftThere() throws {
+    @Test func controlFilesAreRemovedBesideWhatIsLeftThere() throws {
         let scratch = try ScratchDirectory()
         let spool = try Spool(path: scratch.path)
         let inbox = try spool.openInbox()
         try spool.active.makeDirectory(".controls")
         try Directory(".controls", in: spool.active).makeDirectory("a.hold.01234567~")
         try inbox.write([1], to: "a.hold", durably: false)
-        try spool.removeControl("a.hold", identity("a.hold", in: inbox), from: inbox)
+        try spool.removeControlFile("a.hold", identity("a.hold", in: inbox), from: inbox)
         #expect(try inbox.names().isEmpty)
     }
 }

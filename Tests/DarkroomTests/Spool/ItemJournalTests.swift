@@ -32,10 +32,10 @@ import Testing
     @Test(arguments: [true, false])
     func givesBackWhatWasAppendedInItsOrder(durably: Bool) throws {
         let first = [record(3), record(1, .failed)]
-        let steering = Steering(.hold, time: "now", uid: 4_294_967_294)
+        let command = ControlRecord(.hold, time: "now", uid: 4_294_967_294)
         let second: [JournalRecord] = [
-            .cancelled, .steered(steering), record(2),
-            .reopened(Reopened(of: "then", retries: 2, steering: [steering])),
+            .cancelled, .commanded(command), record(2),
+            .reopened(Reopened(of: "then", retries: 2, commands: [command])),
             .crashed(index: 4, number: 2, .signal("SIGSEGV")),
             .crashed(index: 5, number: 1, .outOfMemory),
         ]

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The table of states in `Spool`, row by row: what a start finds, and what it does about it.
-@Suite struct RecoveryTests {
+@Suite(.tags(.concurrency)) struct RecoveryTests {
     static let text = #"{"images": [{"name": "a", "source": "a"}, {"name": "b", "source": "b"}]}"#
 
     let scratch: ScratchDirectory
@@ -291,44 +291,46 @@ import Testing
         try claim()
         _ = try resume()
         try ItemJournal.append([.cancelled], in: folders.active(), durably: true)
-        #expect(try resume().isCancelled)
+        #expect(try resume().control == .cancelled)
     }
 
-    typealias Acts = (acts: [Steering.Action], isCancelled: Bool, isHeld: Bool)
+    typealias Commands = (given: [ControlCommand], control: ControlState)
 
-    static let acts: [Acts] = [
-        ([.hold], false, true), ([.hold, .release], false, false), ([.cancel], true, false),
-        ([.hold, .cancel], true, false), ([.cancel, .hold], true, false),
-        ([.cancel, .release], true, false), ([.hold, .release, .hold], false, true),
+    static let commands: [Commands] = [
+        ([.hold], .held), ([.hold, .release], .free), ([.cancel], .cancelled),
+        ([.hold, .cancel], .cancelled), ([.cancel, .hold], .cancelled),
+        ([.cancel, .release], .cancelled), ([.hold, .release, .hold], .held),
+        ([.retry], .free), ([.hold, .retry], .held),
     ]
 
-    @Test(arguments: acts) func remembersWhatControlsHaveDone(acts: Acts) throws {
+    @Test(arguments: commands) func remembersCommands(commands: Commands) throws {
         try claim()
         _ = try resume()
-        let steering = acts.acts.map { Steering($0, time: "t", uid: 7) }
+        let records = commands.given.map { ControlRecord($0, time: "t", uid: 7) }
         try ItemJournal.append(
-            steering.map { .steered($0) }, in: folders.active(), durably: true)
+            records.map { .commanded($0) }, in: folders.active(), durably: true)
         for _ in 0..<2 {
             let prepared = try resume()
-            #expect(prepared.isCancelled == acts.isCancelled)
-            #expect(prepared.isHeld == acts.isHeld)
-            #expect(prepared.status.steering == steering)
+            #expect(prepared.control == commands.control)
+            #expect(prepared.status.commands == records)
             // A hold is shown, and its end too, however long it takes until the batch goes on.
-            #expect(try status()?.state == (acts.isHeld ? .held : .pending))
+            #expect(try status()?.state == (commands.control == .held ? .held : .pending))
         }
         try ItemJournal.append(
-            [.steered(Steering(.release, time: "t", uid: 7))], in: folders.active(), durably: true)
-        #expect(try resume().isHeld == false)
+            [.commanded(ControlRecord(.release, time: "t", uid: 7))], in: folders.active(),
+            durably: true)
+        #expect(
+            try resume().control == (commands.control == .cancelled ? .cancelled : .free))
         #expect(try status()?.state == .pending)
     }
 
-    @Test func keepsTheLastSixteenActs() throws {
+    @Test func keepsTheLastSixteenCommands() throws {
         var status = Receipt.status(
             of: ClaimedManifest(
                 folders: folders, name: "x.json", format: .json, received: "r",
                 reading: recovery.examination.reading(of: Self.text)))
-        for index in 0..<20 { status.note(Steering(.hold, time: "\(index)", uid: 0)) }
-        #expect(status.steering?.map(\.time) == (4..<20).map { "\($0)" })
+        for index in 0..<20 { status.note(ControlRecord(.hold, time: "\(index)", uid: 0)) }
+        #expect(status.commands?.map(\.time) == (4..<20).map { "\($0)" })
     }
 
     @Test func knowsWhoseManifestItIs() throws {

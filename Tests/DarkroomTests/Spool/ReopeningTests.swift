@@ -20,7 +20,7 @@ import Testing
     let scratch: ScratchDirectory
     let spool: Spool
     let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
-    let retry = Steering(.retry, time: "later", uid: 1000)
+    let retry = ControlRecord(.retry, time: "later", uid: 1000)
 
     init() throws {
         scratch = try ScratchDirectory()
@@ -45,12 +45,12 @@ import Testing
                 depth: 8, channels: 3), attempts: 1)
     }
 
-    /// In a sticky inbox the control is still there after a restart.
+    /// In a sticky inbox the control file is still there after a restart.
     @Test(arguments: ["7-1.2", nil]) func theSameControlActsOnce(file: String?) throws {
         var status = try finished()
-        status.steering = [Steering(.retry, time: "r", uid: 1000, file: file)]
+        status.commands = [ControlRecord(.retry, time: "r", uid: 1000, file: file)]
         try put(status)
-        let outcome = try reopening.reopen("x", Steering(.retry, uid: 1000, file: file))
+        let outcome = try reopening.reopen("x", ControlRecord(.retry, uid: 1000, file: file))
         if case .unusable("it has taken effect before") = outcome {
             #expect(file != nil)
         } else {
@@ -75,7 +75,7 @@ import Testing
                 name: "x.json", file: "manifest.json", sha256: SHA256Digest.hex(of: bytes),
                 bytes: bytes.count, uid: 1000),
             state: .cancelled, times: .init(received: "r", started: "s", finished: "f"),
-            steering: [Steering(.cancel, time: "c", uid: 1000)],
+            commands: [ControlRecord(.cancel, time: "c", uid: 1000)],
             images: [
                 filtered("a"), failed(ImageStatus(name: "b", source: "b")),
                 failed(ImageStatus(name: "c", from: "b")),
@@ -98,8 +98,8 @@ import Testing
         Status(decoding: try outbox.read(BatchFile.status))
     }
 
-    private func reopen(by steering: Steering? = nil) throws -> PreparedBatch {
-        guard case .reopened(let prepared) = try reopening.reopen("x", steering ?? retry) else {
+    private func reopen(by request: ControlRecord? = nil) throws -> PreparedBatch {
+        guard case .reopened(let prepared) = try reopening.reopen("x", request ?? retry) else {
             throw Unexpected()
         }
         return prepared
@@ -109,8 +109,7 @@ import Testing
 
     private func check(_ prepared: PreparedBatch) throws {
         let before = try finished()
-        #expect(!prepared.isCancelled)
-        #expect(!prepared.isHeld)
+        #expect(prepared.control == .free)
         let status = prepared.status
         #expect(status.images[0] == before.images[0])
         #expect(status.images.dropFirst().map(\.state) == [.new, .new, .new])
@@ -120,7 +119,7 @@ import Testing
         #expect(status.state == .pending)
         #expect(status.times == .init(received: "r", started: "s"))
         #expect(status.retries == 1)
-        #expect(status.steering?.map(\.action) == [.cancel, .retry])
+        #expect(status.commands?.map(\.command) == [.cancel, .retry])
         #expect(status.manifest == before.manifest)
         #expect(try shown()?.undated == status)
     }
@@ -166,14 +165,14 @@ import Testing
         var done = filtered("b")
         done.attempts = 3
         try ItemJournal.append(
-            [.ended(index: 1, done), .steered(Steering(.hold, time: "h", uid: 1000))],
+            [.ended(index: 1, done), .commanded(ControlRecord(.hold, time: "h", uid: 1000))],
             in: Directory("x", in: spool.active), durably: true)
         guard case .unfinished(let prepared) = try recovery.recover("x") else { throw Unexpected() }
-        #expect(prepared.isHeld)
+        #expect(prepared.control == .held)
         #expect(prepared.status.images.map(\.state) == [.filtered, .filtered, .new, .new])
         #expect(prepared.status.images.map(\.attempts) == [1, 3, 2, 0])
         #expect(prepared.status.retries == 1)
-        #expect(prepared.status.steering?.map(\.action) == [.cancel, .retry, .hold])
+        #expect(prepared.status.commands?.map(\.command) == [.cancel, .retry, .hold])
     }
 
     /// Whatever the clock says of the new end, be it the very time of the old one.
@@ -200,7 +199,7 @@ import Testing
 
     @Test(arguments: [1000, 0] as [UInt32]) func obeysTheOwnerAndRoot(uid: UInt32) throws {
         try put(finished())
-        #expect(try reopen(by: Steering(.retry, uid: uid)).status.retries == 1)
+        #expect(try reopen(by: ControlRecord(.retry, uid: uid)).status.retries == 1)
     }
 
     @Test func obeysTheSpoolsOwnerAndWhoRunsTheDaemon() {
@@ -212,12 +211,14 @@ import Testing
 
     @Test func refusesEverybodyElse() throws {
         try put(finished())
-        guard case .refused(owner: 1000) = try reopening.reopen("x", Steering(.retry, uid: 4242))
+        guard
+            case .refused(owner: 1000) = try reopening.reopen("x", ControlRecord(.retry, uid: 4242))
         else { throw Unexpected() }
         var status = try finished()
         status.manifest.uid = nil
         try outbox.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
-        guard case .refused(owner: nil) = try reopening.reopen("x", Steering(.retry, uid: 4242))
+        guard
+            case .refused(owner: nil) = try reopening.reopen("x", ControlRecord(.retry, uid: 4242))
         else { throw Unexpected() }
         #expect(try spool.active.names().isEmpty)
     }

@@ -27,7 +27,7 @@ import Testing
             state: .completedWithErrors, priority: .high, qualityOfService: .utility,
             times: .init(received: "a", started: "b", finished: "c"), counts: counts,
             errors: [ManifestProblem(code: "syntax", message: "m", path: "p", line: 1, column: 2)],
-            steering: [Steering(.hold, time: "d", uid: 1000, file: "12-3.4")], retries: 1,
+            commands: [ControlRecord(.hold, time: "d", uid: 1000, file: "12-3.4")], retries: 1,
             images: [
                 ImageStatus(
                     name: "a", source: "https://h/a", state: .filtered, output: output, attempts: 1,
@@ -145,7 +145,7 @@ import Testing
         func change(_ status: inout Status) -> Bool {
             status.state = .held
             status.waiting = nil
-            status.steering?.append(Steering(.release, time: "e", uid: 0))
+            status.commands?.append(ControlRecord(.release, time: "e", uid: 0))
             return true
         }
         _ = change(&status)

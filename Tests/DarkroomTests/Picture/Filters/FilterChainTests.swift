@@ -7,8 +7,8 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 
-/// Any filters on any picture end with the rows that they promise, or with an error; also those that no
-/// one would ask for.
+/// Any filters of the catalogue, on any picture, end with the rows that they promise or with an error; also those that
+/// no one would ask for.
 @Suite struct FilterChainTests {
     private struct Chooser {
         var random: SplitMix64
@@ -31,84 +31,46 @@ import Testing
             choices[choices.index(choices.startIndex, offsetBy: whole(0...choices.count - 1))]
         }
 
-        /// A side of a result, mostly small.
-        mutating func side() -> Int { one(of: [1, 2, whole(1...40), whole(1...400)]) }
-
-        mutating func colour() -> Colour {
-            Colour(red: 9, green: one(of: [9, 200]), blue: 9, alpha: one(of: [0, 7, 255]))
-        }
-
-        mutating func filter() -> Filter {
-            switch whole(0...22) {
-            case 0: .sepia(intensity: number(0...1))
-            case 1: .mono
-            case 2: .grayscale(amount: number(0...1))
-            case 3: .invert(amount: number(0...1))
-            case 4: .contrast(amount: number(0...10))
-            case 5: .saturate(amount: number(0...10))
-            case 6: .hueRotate(angle: number(-360...360))
-            case 7: .opacity(amount: number(0...1))
-            case 8: .gamma(number(0.01...10))
-            case 9: .threshold(level: number(0...1))
-            case 10: .posterize(levels: whole(2...256))
-            case 11:
-                .vignette(
-                    Filter.Vignette(
-                        amount: number(0...1), radius: number(0...1), softness: number(0.01...1)))
-            case 12: .flatten(background: Colour(red: 1, green: one(of: [1, 2]), blue: 1))
-            case 13, 14: overlay()
-            case 15: resize()
-            case 16: crop()
-            case 17: .trim(tolerance: number(0...1))
-            case 18: pad()
-            case 19: .rotate(one(of: Filter.Rotation.allCases))
-            case 20: one(of: [.flip, .flop])
-            case 21: .blur(sigma: one(of: [number(0.1...3), number(0.1...40)]))
-            default:
-                .sharpen(
-                    sigma: number(0.1...20), amount: number(0...10), threshold: number(0...1))
+        /// Arguments that each parameter allows. Those that do not go together are drawn anew.
+        mutating func filter(_ specification: FilterSpecification) -> Filter {
+            while true {
+                var given: [String: FilterArgument] = [:]
+                for parameter in specification.parameters
+                where parameter.isRequired || whole(0...1) == 0 {
+                    given[parameter.name] = argument(parameter.kind)
+                }
+                if let filter = try? specification.make(FilterArguments(given, for: specification))
+                {
+                    return filter
+                }
             }
         }
 
-        private mutating func overlay() -> Filter {
-            .overlay(
-                Filter.Overlay(
-                    from: one(of: ["gray 1 1x1", "grayAlpha 16 9x1", "rgb 8 30x7", "rgba 8 5x40"]),
-                    gravity: one(of: Filter.Gravity.allCases), x: whole(-60...60),
-                    y: whole(-60...60), opacity: number(0...1)))
+        private mutating func argument(_ kind: FilterParameter.Kind) -> FilterArgument {
+            switch kind {
+            case .number(let range): .number(number(range))
+            case .integer(let range): .integer(integer(range))
+            case .oneOf(let numbers): .integer(one(of: numbers))
+            case .choice(let names): .text(ByteString(one(of: names)))
+            case .boolean: .boolean(one(of: [false, true]))
+            case .colour: .text(one(of: ["#0909097f", "#09c80900", "#fff", "transparent"]))
+            case .image:
+                .text(one(of: ["gray 1 1x1", "grayAlpha 16 9x1", "rgb 8 30x7", "rgba 8 5x40"]))
+            }
         }
 
-        private mutating func resize() -> Filter {
-            let sides = whole(0...2)
-            return .resize(
-                Filter.Resize(
-                    width: sides == 1 ? nil : side(), height: sides == 2 ? nil : side(),
-                    fit: one(of: Filter.Fit.allCases), kernel: one(of: Filter.Kernel.allCases),
-                    withoutEnlargement: one(of: [false, true]), linear: one(of: [false, true]),
-                    background: colour()))
-        }
-
-        private mutating func crop() -> Filter {
-            let (width, height) = (whole(1...9), whole(1...9))
-            return .crop(
-                whole(0...1) == 0
-                    ? .rectangle(x: whole(0...3), y: whole(0...3), width: width, height: height)
-                    : .gravity(one(of: Filter.Gravity.allCases), width: width, height: height))
-        }
-
-        private mutating func pad() -> Filter {
-            .pad(
-                Filter.Pad(
-                    whole(0...1) == 0
-                        ? .margins(
-                            top: whole(0...9), right: whole(0...9), bottom: whole(0...9),
-                            left: whole(0...9))
-                        : .atLeast(
-                            width: one(of: [nil, side()]), height: side(),
-                            one(of: Filter.Gravity.allCases)), background: colour()))
+        /// Mostly small; the pictures are, too. The ends now and then.
+        private mutating func integer(_ range: ClosedRange<Int>) -> Int {
+            let small = max(range.lowerBound, -60)...min(range.upperBound, 60)
+            return one(of: [
+                whole(small), whole(small), whole(small),
+                max(small.lowerBound, min(1, small.upperBound)),
+                whole(max(range.lowerBound, -400)...min(range.upperBound, 400)), range.upperBound,
+            ])
         }
     }
 
+    /// Each chain has the next filter of the catalogue, and others.
     @Test(arguments: 0..<8)
     func endsWithAllRowsOrAnError(seed: Int) throws {
         var chooser = Chooser(random: SplitMix64(seed: UInt64(seed)))
@@ -116,11 +78,13 @@ import Testing
         limits.pixels = 20_000
         limits.side = 2_000
         var ended = 0
-        for _ in 0..<60 {
+        for turn in 0..<200 {
             let grid = PixelGrid.noise(
                 chooser.whole(1...33), chooser.whole(1...33), channels: chooser.whole(1...4),
                 depth: chooser.one(of: [8, 16]), seed: chooser.random.next())
-            let filters = (0..<chooser.whole(1...4)).map { _ in chooser.filter() }
+            let next = FilterCatalog.all[(seed * 200 + turn) % FilterCatalog.all.count]
+            let others = (0..<chooser.whole(0...3)).map { _ in chooser.one(of: FilterCatalog.all) }
+            let filters = ([next] + others).map { chooser.filter($0) }
             do throws(PictureError) {
                 _ = try Self.develop(grid, filters, limits)
                 ended += 1
@@ -130,7 +94,7 @@ import Testing
                     "\(filters): \(error)")
             }
         }
-        #expect(ended > 20)
+        #expect(ended > 60)
     }
 
     private static func develop(

@@ -9,7 +9,7 @@ import DarkroomSpool
 /// | `waiting` | what it means is not there, or not ready           | it is looked at again, or acts    |
 /// | `inHand`  | it acts, and that is being written down            | it is removed from the inbox      |
 /// | `done`    | it has acted and cannot be removed                 | another file takes its name       |
-struct Controls {
+struct ControlFileQueue {
     private var arrived = Arrivals()
     /// The same of those that go first.
     private var urgent = Arrivals()

@@ -8,27 +8,28 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
-/// The table of `BoardSteering`, cell by cell, and what holding does to a batch's images.
-@Suite struct SteeringTests {
-    /// How a batch may stand when a control comes.
-    enum Standing: CaseIterable, Sendable {
+/// The table of `Board.obey`, cell by cell, and what holding does to a batch's images.
+@Suite struct BoardControlTests {
+    /// Where a batch may be when a command comes.
+    enum Situation: CaseIterable, Sendable {
         case waits, waitsHeld, inPreparation, inWork, inWorkHeld, cancelled, ending, notHere
     }
 
-    typealias Cell = (Standing, Steering.Action, SteeringOutcome)
+    typealias Cell = (Situation, ControlCommand, ControlOutcome)
 
     static let cells: [Cell] = [
-        (.waits, .cancel, .acts), (.waits, .hold, .acts), (.waits, .release, .already),
+        (.waits, .cancel, .acts), (.waits, .hold, .acts), (.waits, .release, .already(.free)),
         (.waits, .retry, .isInWork),
-        (.waitsHeld, .cancel, .acts), (.waitsHeld, .hold, .already), (.waitsHeld, .release, .acts),
+        (.waitsHeld, .cancel, .acts), (.waitsHeld, .hold, .already(.held)),
+        (.waitsHeld, .release, .acts),
         (.waitsHeld, .retry, .isInWork),
         (.inPreparation, .cancel, .acts), (.inPreparation, .hold, .acts),
-        (.inPreparation, .release, .already), (.inPreparation, .retry, .isInWork),
-        (.inWork, .cancel, .acts), (.inWork, .hold, .acts), (.inWork, .release, .already),
+        (.inPreparation, .release, .already(.free)), (.inPreparation, .retry, .isInWork),
+        (.inWork, .cancel, .acts), (.inWork, .hold, .acts), (.inWork, .release, .already(.free)),
         (.inWork, .retry, .isInWork),
-        (.inWorkHeld, .cancel, .acts), (.inWorkHeld, .hold, .already),
+        (.inWorkHeld, .cancel, .acts), (.inWorkHeld, .hold, .already(.held)),
         (.inWorkHeld, .release, .acts), (.inWorkHeld, .retry, .isInWork),
-        (.cancelled, .cancel, .already), (.cancelled, .hold, .isCancelled),
+        (.cancelled, .cancel, .already(.cancelled)), (.cancelled, .hold, .isCancelled),
         (.cancelled, .release, .isCancelled), (.cancelled, .retry, .isInWork),
         (.ending, .cancel, .isEnding), (.ending, .hold, .isEnding), (.ending, .release, .isEnding),
         (.ending, .retry, .isEnding),
@@ -36,31 +37,31 @@ import Testing
         (.notHere, .retry, .unknown),
     ]
 
-    /// A table on which batch `a` stands as asked for.
-    private func table(_ standing: Standing) throws -> Table {
-        let budget = standing == .inPreparation ? 0 : 65_536
+    /// A table on which batch `a` is where it is asked for.
+    private func table(_ situation: Situation) throws -> Table {
+        let budget = situation == .inPreparation ? 0 : 65_536
         var table = try Table(window: 4, imageBudget: 10, preparedBudget: budget)
-        switch standing {
+        switch situation {
         case .waits, .waitsHeld:
             table.accept("busy", images: 9)
             table.accept("a", images: 9)
-            if standing == .waitsHeld { table.steer("a", .hold) }
+            if situation == .waitsHeld { table.obey("a", .hold) }
         case .inPreparation:
             // Beside another that waits it is not kept, and has to be read from its folder.
-            table.accept("other", images: 2, isHeld: true)
+            table.accept("other", images: 2, control: .held)
             table.accept("a", images: 2)
             #expect(table.board.waitingBatches[2]?.isInPreparation == true)
-            table.steer("other", .release)
+            table.obey("other", .release)
         case .inWork: table.accept("a", images: 9)
         case .inWorkHeld:
             table.accept("a", images: 9)
             table.run(steps: 3)
-            table.steer("a", .hold)
+            table.obey("a", .hold)
         case .cancelled:
             table.accept("a", images: 9)
             // A transfer that has begun keeps the batch from ending at once.
             _ = table.board.downloadBegan(1, 0)
-            table.steer("a", .cancel)
+            table.obey("a", .cancel)
         case .ending:
             table.accept("a", images: 1)
             // Its end is asked for, and not done.
@@ -71,58 +72,61 @@ import Testing
     }
 
     @Test(arguments: cells) func actsAsTheTableSays(cell: Cell) throws {
-        let (standing, action, expected) = cell
-        var table = try table(standing)
-        let before = table.steered.count
-        #expect(table.steer("a", action) == expected)
+        let (situation, command, expected) = cell
+        var table = try table(situation)
+        let before = table.commands.count
+        #expect(table.obey("a", command) == expected)
         // What acts is journaled, once, and nothing else is.
         #expect(
-            table.steered.dropFirst(before).map(\.action) == (expected == .acts ? [action] : []))
-        if standing == .cancelled { table.endDownload(1, 0) }
+            table.commands.dropFirst(before).map(\.command) == (expected == .acts ? [command] : []))
+        if situation == .cancelled { table.endDownload(1, 0) }
         let isHeld =
-            action == .hold && (expected == .acts || expected == .already)
-            || action == .retry && [.waitsHeld, .inWorkHeld].contains(standing)
+            command == .hold && (expected == .acts || expected == .already(.held))
+            || command == .retry && [.waitsHeld, .inWorkHeld].contains(situation)
         table.runToTheEnd()
         #expect(table.endedTwice == 0)
-        guard standing != .notHere else { return }
+        guard situation != .notHere else { return }
         if isHeld {
             #expect(table.finished["a"] == nil)
             #expect(table.board.summary.batchesHeld == 1)
-            table.steer("a", .release)
+            table.obey("a", .release)
             table.runToTheEnd()
         }
-        let isCancelled = standing == .cancelled || action == .cancel && expected == .acts
+        let isCancelled = situation == .cancelled || command == .cancel && expected == .acts
         #expect(table.finished["a"] == (isCancelled ? .cancelled : .completed))
         #expect(table.endedTwice == 0)
         #expect(table.board.summary.unfinished == 0)
     }
 
-    /// What a control does is told, and written down, before what follows from it.
+    /// What a command does is told, and written down, before what follows from it.
     @Test(arguments: cells.filter { $0.2 == .acts }) func isToldFirst(cell: Cell) throws {
         var board = try table(cell.0).board
         var effects: [Effect] = []
-        #expect(board.steer("a", Steering(cell.1, uid: 0), isPrivileged: true, &effects) == .acts)
-        guard case .recordSteering(_, let steering) = try #require(effects.first) else {
+        #expect(
+            board.obey("a", ControlRecord(cell.1, uid: 0), isPrivileged: true, &effects) == .acts)
+        guard case .recordCommand(_, let record) = try #require(effects.first) else {
             Issue.record("\(effects)")
             return
         }
-        #expect(steering.action == cell.1)
+        #expect(record.command == cell.1)
     }
 
     @Test func coversTheWholeTable() {
-        #expect(Self.cells.count == Standing.allCases.count * Steering.Action.allCases.count)
+        #expect(Self.cells.count == Situation.allCases.count * ControlCommand.allCases.count)
     }
 
-    @Test(arguments: [Standing.waits, .inWork]) func obeysOnlyTheOwners(standing: Standing) throws {
-        for action in Steering.Action.allCases where action != .retry && action != .release {
-            var board = try table(standing).board
+    @Test(arguments: [Situation.waits, .inWork]) func obeysOnlyTheOwners(situation: Situation)
+        throws
+    {
+        for command in ControlCommand.allCases where command != .retry && command != .release {
+            var board = try table(situation).board
             var effects: [Effect] = []
-            let stranger = Steering(action, uid: 1001)
+            let stranger = ControlRecord(command, uid: 1001)
             #expect(
-                board.steer("a", stranger, isPrivileged: false, &effects) == .refused(owner: 1000))
+                board.obey("a", stranger, isPrivileged: false, &effects) == .refused(owner: 1000))
             #expect(effects.isEmpty)
-            let owner = Steering(action, uid: 1000)
-            #expect(board.steer("a", owner, isPrivileged: false, &effects) == .acts)
+            let owner = ControlRecord(command, uid: 1000)
+            #expect(board.obey("a", owner, isPrivileged: false, &effects) == .acts)
         }
     }
 
@@ -132,7 +136,9 @@ import Testing
         (65534, 65534, false), (0, 0, true),
     ])
     func knowsWhoIsTheOwner(uid: UInt32, manifest: UInt32?, isOwner: Bool) {
-        #expect(Steering(.cancel, uid: uid).isOwners(of: manifest) == isOwner)
+        #expect(
+            ControlRecord(.cancel, uid: uid).isPermitted(
+                forBatchOf: manifest, isPrivileged: false) == isOwner)
     }
 
     @Test func beginsNothingMoreWhileHeld() throws {
@@ -143,7 +149,7 @@ import Testing
         let begun = table.downloads.count
         let filtered = table.filtered.count
         #expect(filtered < begun, "some images wait for their filters")
-        table.steer("a", .hold)
+        table.obey("a", .hold)
         #expect(table.state(of: "a") == .held)
         table.runToTheEnd()
         #expect(table.downloads.count == begun)
@@ -153,30 +159,30 @@ import Testing
         #expect(table.board.summary.batchesHeld == 1)
         #expect(table.board.waitingBatches.waitingCount == 0)
 
-        table.steer("a", .release)
+        table.obey("a", .release)
         table.runToTheEnd()
         #expect(table.finished == ["a": .completed])
         #expect(table.filtered.count == 100)
         // What was fetched and not filtered is fetched again, for its bytes were given back.
         #expect(table.downloads.count == 100 + begun - filtered)
-        #expect(table.steered.map(\.action) == [.hold, .release])
+        #expect(table.commands.map(\.command) == [.hold, .release])
     }
 
-    /// In a sticky inbox a control may stay, and is there after a restart.
-    @Test(arguments: [Standing.waits, .inWork])
-    func aControlThatCouldNotBeRemovedActsOnce(standing: Standing) throws {
+    /// In a sticky inbox a control file may stay, and is there after a restart.
+    @Test(arguments: [Situation.waits, .inWork])
+    func aControlFileThatCouldNotBeRemovedActsOnce(situation: Situation) throws {
         var table = try Table(window: 1, imageBudget: 10)
-        table.accept("busy", images: standing == .waits ? 10 : 1)
+        table.accept("busy", images: situation == .waits ? 10 : 1)
         table.accept("a", images: 10)
-        if standing == .inWork { table.run(steps: 3) }
-        for (file, action, outcome) in [
-            ("1", Steering.Action.hold, SteeringOutcome.acts), ("2", .release, .acts),
+        if situation == .inWork { table.run(steps: 3) }
+        for (file, command, outcome) in [
+            ("1", ControlCommand.hold, ControlOutcome.acts), ("2", .release, .acts),
             ("1", .hold, .hasActed),
             ("3", .hold, .acts),
         ] {
             var effects: [Effect] = []
-            let act = Steering(action, uid: 0, file: file)
-            #expect(table.board.steer("a", act, isPrivileged: true, &effects) == outcome)
+            let act = ControlRecord(command, uid: 0, file: file)
+            #expect(table.board.obey("a", act, isPrivileged: true, &effects) == outcome)
             #expect(effects.isEmpty == (outcome != .acts))
         }
     }
@@ -186,10 +192,10 @@ import Testing
         table.accept("large", images: 100)
         table.accept("other", images: 100)
         table.run(steps: 5)
-        table.steer("large", .hold)
+        table.obey("large", .hold)
         table.runToTheEnd()
         #expect(table.finished == ["other": .completed])
-        table.steer("large", .release)
+        table.obey("large", .release)
         table.runToTheEnd()
         #expect(table.finished["large"] == .completed)
     }
@@ -197,8 +203,8 @@ import Testing
     @Test func takesItsOldPlaceWhenReleased() throws {
         var table = try Table(window: 4, imageBudget: 10)
         for id in ["busy", "a", "b"] { table.accept(id, images: 9) }
-        table.steer("a", .hold)
-        table.steer("a", .release)
+        table.obey("a", .hold)
+        table.obey("a", .release)
         table.runToTheEnd()
         #expect(table.finishedOrder == ["busy", "a", "b"])
     }
@@ -207,24 +213,24 @@ import Testing
         var table = try Table(window: 4)
         table.accept("a", images: 20)
         table.run(steps: 6)
-        table.steer("a", .hold)
+        table.obey("a", .hold)
         table.run(steps: 1)
-        table.steer("a", .release)
+        table.obey("a", .release)
         #expect(table.state(of: "a") == .processing)
         table.runToTheEnd()
         #expect(table.finished == ["a": .completed])
         #expect(table.downloads.count == 20)
     }
 
-    /// A control that came with the manifest acts before any image begins.
+    /// A control file that came with the manifest acts before any image begins.
     @Test func beginsNothingOfABatchHeldFromTheFirst() throws {
         var table = try Table(window: 4)
-        table.accept("a", images: 3, isHeld: true)
+        table.accept("a", images: 3, control: .held)
         table.runToTheEnd()
         #expect(table.downloads.isEmpty)
         #expect(table.finished.isEmpty)
         #expect(table.board.summary.batchesHeld == 1)
-        table.steer("a", .release)
+        table.obey("a", .release)
         table.runToTheEnd()
         #expect(table.finished == ["a": .completed])
     }
@@ -234,16 +240,16 @@ import Testing
         table.defersEvery = 2
         table.accept("a", images: 30)
         table.run(steps: 9)
-        table.steer("a", .hold)
+        table.obey("a", .hold)
         table.runToTheEnd()
         #expect(table.board.summary.batchesHeld == 1)
-        table.steer("a", .release)
+        table.obey("a", .release)
         table.runToTheEnd()
         #expect(table.finished == ["a": .completed])
     }
 
     @Test(arguments: 0..<40)
-    func endsEverythingHoweverItIsSteered(seed: UInt64) throws {
+    func endsEverythingWhateverTheCommands(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var table = try Table(
             window: 1 + Int.random(in: 0..<5, using: &random), imageBudget: 60, preparedBudget: 40)
@@ -256,14 +262,14 @@ import Testing
             for _ in 0..<6 {
                 table.run(steps: Int.random(in: 0..<12, using: &random))
                 guard let other = ids.randomElement(using: &random),
-                    let action = Steering.Action.allCases.randomElement(using: &random),
-                    action != .cancel || Int.random(in: 0..<4, using: &random) == 0
+                    let command = ControlCommand.allCases.randomElement(using: &random),
+                    command != .cancel || Int.random(in: 0..<4, using: &random) == 0
                 else { continue }
-                table.steer(other, action)
+                table.obey(other, command)
             }
         }
         table.runToTheEnd()
-        for id in ids { table.steer(id, .release) }
+        for id in ids { table.obey(id, .release) }
         table.runToTheEnd()
         #expect(table.finished.keys.sorted() == ids)
         for id in ids {

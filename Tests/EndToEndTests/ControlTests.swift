@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Holding, releasing and doing again by files in the inbox; cancelling is in `CancelTests`.
-@Suite(.fewAtATime) struct SteerTests {
+@Suite(.fewAtATime) struct ControlTests {
     private func waitUntilConsumed(
         _ bench: Bench, _ daemon: DaemonProcess, _ control: String
     ) async throws {
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// A control waits so long for its manifest. Those that are dropped here are whole at once.
+    /// A control file waits so long for its manifest. Those that are dropped here are whole at once.
     private static let longSettling = ["inbox.settle": "60s"]
 
     enum Order: CaseIterable, Sendable { case before, after, atTheStart }
@@ -49,8 +49,8 @@ import Testing
         }
         #expect(held.counts.new == 1)
         #expect(held.times.started == nil)
-        #expect(held.steering?.map(\.action) == [.hold])
-        #expect(held.steering?.first?.uid == geteuid())
+        #expect(held.commands?.map(\.command) == [.hold])
+        #expect(held.commands?.first?.uid == geteuid())
         #expect(held.manifest.uid == geteuid())
         try await waitUntilConsumed(bench, daemon, "x.hold")
         daemon.send(SIGUSR2)
@@ -70,7 +70,7 @@ import Testing
         try bench.spool.drop("x.release", "")
         let status = try await bench.spool.finish("x", daemon)
         try bench.checkCompleted(status)
-        #expect(status.steering?.map(\.action) == [.hold, .release])
+        #expect(status.commands?.map(\.command) == [.hold, .release])
         try await waitUntilConsumed(bench, daemon, "x.release")
         #expect(bench.spool.list("inbox") == [])
         #expect(try await daemon.stop() == .exited(0))
@@ -78,7 +78,9 @@ import Testing
 
     enum Between: CaseIterable, Sendable { case nothing, stop, kill }
 
-    @Test(arguments: Between.allCases) func holdsInMidBatch(between: Between) async throws {
+    @Test(.tags(.concurrency), arguments: Between.allCases) func holdsInMidBatch(between: Between)
+        async throws
+    {
         let bench = try Bench(pictures: Bench.many)
         let file = try ConfigurationText("downloads: {concurrency: 2}\nbatches: {window: 4}\n")
         var daemon = try await bench.run(arguments: ["--config", file.path])
@@ -120,7 +122,7 @@ import Testing
         try bench.spool.drop("x.release", "")
         let status = try await bench.spool.finish("x", daemon)
         try bench.checkCompleted(status)
-        #expect(status.steering?.map(\.action) == [.hold, .release])
+        #expect(status.commands?.map(\.command) == [.hold, .release])
         // Only what was put back is fetched again.
         let total = Bench.many + requests - held.counts.filtered
         #expect(try await bench.logged(total + 1).count == total + 1)
@@ -137,12 +139,12 @@ import Testing
         let status = try await bench.spool.finish("x", daemon)
         #expect(status.state == .cancelled)
         #expect(status.counts.cancelled == 2)
-        #expect(status.steering?.map(\.action) == [.hold, .cancel])
+        #expect(status.commands?.map(\.command) == [.hold, .cancel])
         #expect(try bench.origin.requests().isEmpty)
         try bench.checkOutcome(status)
     }
 
-    /// A control finds a manifest that is not claimed for want of room, and a paused daemon hears it.
+    /// A control file finds a manifest that is not claimed for want of room, and a paused daemon hears it.
     @Test(arguments: [true, false]) func actsWhateverWaits(isPaused: Bool) async throws {
         let bench = try Bench()
         let daemon = try await bench.run(["batches.maxWaiting": "1", "downloads.concurrency": "1"])
@@ -205,7 +207,7 @@ import Testing
         #expect(try await bench.spool.finish(id, daemon).state == .cancelled)
     }
 
-    /// A second manifest of the name has an ID of its own, by which alone it is steered.
+    /// A second manifest of the name has an ID of its own, by which alone it is given commands.
     @Test func takesAnIDForWhatItSays() async throws {
         let bench = try Bench()
         let daemon = try await bench.run(Self.longSettling)
@@ -254,7 +256,7 @@ import Testing
         try await daemon.waitUntil("the reason") {
             $0.outputText.contains("the writer of its manifest x.json has not closed it")
         }
-        // Far longer than a manifest settles, with controls that make the inbox be looked through. Half a
+        // Far longer than a manifest settles, with control files that make the inbox be looked through. Half a
         // minute without a byte more would be too long.
         for turn in 0..<4 {
             try await Task.sleep(for: .milliseconds(300))
@@ -316,7 +318,7 @@ import Testing
         }
         try bench.checkCompleted(status)
         #expect(status.retries == 2)
-        #expect(status.steering?.map(\.action) == [.retry, .retry])
+        #expect(status.commands?.map(\.command) == [.retry, .retry])
         #expect(try status.image("bad").attempts >= 3)
         #expect(try status.image("good").attempts == 1)
         #expect(try bench.spool.identity("outbox/x/good.png") == identity)
@@ -374,7 +376,7 @@ import Testing
         try bench.drop("again", images: (0..<4).map { ("\($0)", bench.url("none-\($0).png")) })
         _ = try await bench.spool.finish("again", daemon)
         try await drop("again.retry")
-        try await expectInOrder("again is taken up again", "again continues: 4 images")
+        try await expectInOrder("again is reopened", "again continues: 4 images")
 
         try bench.drop("held", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "held", daemon, "under way") {
@@ -423,7 +425,7 @@ import Testing
         try drop("x.cancel", "", by: 1000)
         let status = try await bench.spool.finish("x", daemon)
         #expect(status.state == .cancelled)
-        #expect(status.steering?.map(\.uid) == [1000, 1000])
+        #expect(status.commands?.map(\.uid) == [1000, 1000])
         try drop("x.retry", "", by: 1001)
         try await daemon.waitUntil("a refusal") { $0.outputText.contains("x.retry is refused") }
         #expect(try bench.spool.status(of: "x") == status)

@@ -4,80 +4,82 @@ import Dispatch
 import Synchronization
 import SystemPackage
 
-/// What control files do to batches.
+/// What commands do to batches.
 extension Scheduler {
-    /// Takes in a batch that has its receipt, with the controls that came before it: what they do is done before
+    /// Takes in a batch that has its receipt, with the commands that came before it: what they do is done before
     /// any of its images begins. Gives what became of each.
     ///
-    /// - Parameter recorded: called with a control that acts, when a restart would remember it.
+    /// - Parameter recorded: called with a command that takes effect, when a restart would remember it.
     @discardableResult
     package func accept(
-        _ prepared: PreparedBatch, _ controls: [Steering] = [],
-        recorded: @escaping @Sendable (Steering) -> Void = { _ in }
-    ) -> [SteeringOutcome] {
-        var outcomes: [SteeringOutcome] = []
+        _ prepared: PreparedBatch, _ commands: [ControlRecord] = [],
+        recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in }
+    ) -> [ControlOutcome] {
+        var outcomes: [ControlOutcome] = []
         advance(recorded: recorded) { board in
             var effects = board.accept(prepared)
-            for steering in controls {
+            for command in commands {
                 outcomes.append(
-                    board.steer(
-                        prepared.folders.id, steering,
-                        isPrivileged: spool.isPrivileged(steering.uid), &effects))
+                    board.obey(
+                        prepared.folders.id, command,
+                        isPrivileged: spool.isPrivileged(command.uid), &effects))
             }
             return effects
         }
         return outcomes
     }
 
-    /// Whether a batch of one of these IDs is here to be steered.
+    /// Whether a batch of one of these IDs is here to be given a command.
     package func knows(_ ids: [String]) -> Bool {
         board.withLock { board in ids.contains { board.keys[FileName($0)] != nil } }
     }
 
-    /// Has a control act on the batch of this ID.
+    /// Gives a command to the batch of this ID.
     ///
-    /// - Parameter recorded: called where it acts, when a restart would remember it.
-    package func steer(
-        _ id: String, _ steering: Steering, recorded: @escaping @Sendable (Steering) -> Void
-    ) -> SteeringOutcome {
-        var outcome = SteeringOutcome.unknown
+    /// - Parameter recorded: called where it takes effect, when a restart would remember it.
+    package func obey(
+        _ id: String, _ command: ControlRecord,
+        recorded: @escaping @Sendable (ControlRecord) -> Void
+    ) -> ControlOutcome {
+        var outcome = ControlOutcome.unknown
         advance(recorded: recorded) { board in
             var effects: [Effect] = []
-            outcome = board.steer(
-                id, steering, isPrivileged: spool.isPrivileged(steering.uid), &effects)
+            outcome = board.obey(
+                id, command, isPrivileged: spool.isPrivileged(command.uid), &effects)
             return effects
         }
         return outcome
     }
 
-    /// Journals what a control has done, again and again if the disk does not take it.
+    /// Journals a command that has taken effect, again and again if the disk does not take it.
     func record(
-        _ steering: Steering, of folders: BatchFolders,
-        _ recorded: @escaping @Sendable (Steering) -> Void
+        _ command: ControlRecord, of folders: BatchFolders,
+        _ recorded: @escaping @Sendable (ControlRecord) -> Void
     ) {
-        publisher.record(.steered(steering), of: folders) { [self] failure in
+        publisher.record(.commanded(command), of: folders) { [self] failure in
             // Without its folder the batch has ended, and nothing is left to be remembered.
             if failure == nil || failure?.errno == .noSuchFileOrDirectory {
-                return recorded(steering)
+                return recorded(command)
             }
             preparation.asyncAfter(deadline: .now() + 5) { [self] in
-                record(steering, of: folders, recorded)
+                record(command, of: folders, recorded)
             }
         }
     }
 
-    /// Shows in the status of a batch that waits what was done to it. The journal is what counts; where the disk
+    /// Shows in the status of a batch that waits the commands that it was given. The journal is what counts; where the disk
     /// does not take it, it is tried again.
     ///
     /// - Parameter continued: what is to be written instead of what is in the file.
     func amendStatus(
-        _ folders: BatchFolders, _ isHeld: Bool, _ steering: [Steering], _ continued: Status?
+        _ folders: BatchFolders, _ control: ControlState, _ commands: [ControlRecord],
+        _ continued: Status?
     ) {
         let change = { (status: inout Status) -> Bool in
             guard !status.state.isFinal else { return false }
-            status.steering = steering
+            status.commands = commands
             status.waiting = nil
-            status.state = isHeld ? .held : .pending
+            status.state = control == .held ? .held : .pending
             return true
         }
         do {
@@ -89,9 +91,9 @@ extension Scheduler {
         } catch  where error.fault != nil {
             storage.writeRefused(error, batch: folders.id)
             preparation.asyncAfter(deadline: .now() + 5) { [self] in
-                // Whoever is steered or goes on meanwhile writes a status of its own.
-                guard board.withLock({ $0.steering(of: folders.id) }) == steering else { return }
-                amendStatus(folders, isHeld, steering, continued)
+                // Whoever is given another command or goes on meanwhile writes a status of its own.
+                guard board.withLock({ $0.commands(of: folders.id) }) == commands else { return }
+                amendStatus(folders, control, commands, continued)
             }
         } catch {
             log.storageFailed(error, batch: folders.id)
@@ -102,7 +104,7 @@ extension Scheduler {
     ///
     /// - Parameter answered: called when that is certain over a restart, or has been refused.
     package func reopen(
-        _ id: String, _ steering: Steering,
+        _ id: String, _ request: ControlRecord,
         answered: @escaping @Sendable (Reopening.Outcome) -> Void
     ) {
         preparation.async { [self] in
@@ -111,10 +113,10 @@ extension Scheduler {
                 spool: spool, examination: settings.examination.asking(stopped),
                 durably: settings.isDurable)
             do throws(FileError) {
-                let outcome = try reopening.reopen(id, steering)
+                let outcome = try reopening.reopen(id, request)
                 if case .reopened(let prepared) = outcome {
                     // First, for its images may begin at once, which is told too.
-                    log.reopened(prepared.status, uid: steering.uid)
+                    log.reopened(prepared.status, uid: request.uid)
                     accept(prepared)
                 }
                 answered(outcome)
@@ -127,7 +129,7 @@ extension Scheduler {
                 }
                 storage.writeRefused(error, batch: id)
                 preparation.asyncAfter(deadline: .now() + 5) { [self] in
-                    reopen(id, steering, answered: answered)
+                    reopen(id, request, answered: answered)
                 }
             }
         }

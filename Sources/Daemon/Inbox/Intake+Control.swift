@@ -8,21 +8,22 @@ import SystemPackage
 /// Control files: what is done with them between the moment they are found and the moment they are removed.
 ///
 /// They are dealt with at once, also where no manifest is taken: while the daemon is paused, too many batches wait,
-/// or the disk does not let manifests be claimed. Only where a batch would have to wait that does not yet, the control
-/// waits for the room too. A control is removed when a restart would remember what it has
-/// done, so that a kill leaves the file or the record.
+/// or the disk does not let manifests be claimed. Only where a batch would have to wait that does not yet, the control file
+/// waits for the room too. It is removed when a restart would remember its
+/// command, so that a kill leaves the file or the record.
 ///
-/// What a control means is looked for in this order: a batch of its ID that is in work; a manifest of its name in
-/// the inbox, which is then claimed before others; a finished batch of its ID. For `retry` the last two change places.
+/// The batch that a control file means is looked for in this order: a batch of its ID that is in work; a manifest of its name in
+/// the inbox, which is then claimed before others; a finished batch of its ID. Where the command is
+/// for finished batches, the last two change places.
 extension Intake {
     /// Finds the control files that are there, before a batch that they mean is taken in.
-    func findControls() {
+    func findControlFiles() {
         guard let inbox else { return }
         do {
-            try spool.putBackControls(to: inbox)
+            try spool.putBackControlFiles(to: inbox)
             for name in try inbox.names() {
                 guard let file = ControlFile(name) else { continue }
-                controls.add(file, owner: look(at: name)?.st_uid)
+                controlFiles.add(file, owner: look(at: name)?.st_uid)
             }
         } catch  where error.fault != nil {
             scheduler.storage.writeRefused(error)
@@ -31,16 +32,16 @@ extension Intake {
         }
     }
 
-    private static let controlsAtOnce = 16
+    private static let controlFilesAtOnce = 16
 
     /// Deals with the control files that have arrived, some of them if there are many.
-    func steer(_ examination: Examination, _ inbox: Directory) {
+    func takeControlFiles(_ examination: Examination, _ inbox: Directory) {
         // In slices, so that one that has something to act on does not wait for thousands that have not.
         // The first of many may have manifests beside them that take long to read.
         let begin = Clock.nanoseconds
         var count = 0
-        while !isStopped, count < Self.controlsAtOnce, Clock.nanoseconds - begin < Self.turn,
-            let name = controls.next()
+        while !isStopped, count < Self.controlFilesAtOnce, Clock.nanoseconds - begin < Self.turn,
+            let name = controlFiles.next()
         {
             examine(name, examination, inbox)
             count += 1
@@ -52,28 +53,30 @@ extension Intake {
         guard let file = ControlFile(name) else { return }
         switch examination.examine(name, in: inbox, isWhole: true) {
         case .control(let request):
-            guard !controls.isDone(request) else { return controls.forget(file, keepingDone: true) }
-            controls.take(file)
-            act(request, examination, inbox)
+            guard !controlFiles.isDone(request) else {
+                return controlFiles.forget(file, keepingDone: true)
+            }
+            controlFiles.take(file)
+            obey(request, examination, inbox)
         case .ignored(let reason):
-            controls.forget(file)
+            controlFiles.forget(file)
             refuse(name, reason)
         case .unreadable(let error):
-            controls.forget(file)
+            controlFiles.forget(file)
             refuse(name, .unreadable(error))
             recheckLater()
         case .interrupted: break
         case .gone, .settling, .large, .ready:
-            controls.forget(file)
+            controlFiles.forget(file)
             refused[name] = nil
         }
     }
 
-    private func act(
+    private func obey(
         _ request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) {
         for id in request.file.ids {
-            let outcome = scheduler.steer(id, request.steering) { [weak self] _ in
+            let outcome = scheduler.obey(id, request.record) { [weak self] _ in
                 guard let self else { return }
                 queue.async { self.consume(request) }
             }
@@ -86,21 +89,21 @@ extension Intake {
         }
     }
 
-    /// Takes a batch in together with the controls that are there for it.
+    /// Takes a batch in together with the control files that are there for it.
     func accept(_ prepared: PreparedBatch) {
         let requests = requests(for: prepared)
-        for request in requests { controls.take(request.file) }
-        let outcomes = scheduler.accept(prepared, requests.map(\.steering)) {
-            [weak self] steering in
+        for request in requests { controlFiles.take(request.file) }
+        let outcomes = scheduler.accept(prepared, requests.map(\.record)) {
+            [weak self] record in
             guard let self else { return }
             queue.async {
-                for request in requests where request.steering == steering { self.consume(request) }
+                for request in requests where request.record == record { self.consume(request) }
             }
         }
         for (request, outcome) in zip(requests, outcomes) { settle(request, outcome) }
     }
 
-    /// The controls that name a batch, the oldest first: by its ID, or, for one of which nothing has begun, by the
+    /// The control files that name a batch, the oldest first: by its ID, or, for one of which nothing has begun, by the
     /// manifest that they were put beside.
     private func requests(for prepared: PreparedBatch) -> [ControlRequest] {
         guard let inbox else { return [] }
@@ -110,9 +113,9 @@ extension Intake {
         }
         let examination = settings.examination.asking(stopped)
         var requests: [ControlRequest] = []
-        for name in controls.naming(ids) {
+        for name in controlFiles.naming(ids) {
             if case .control(let request) = examination.examine(name, in: inbox, isWhole: true),
-                request.file.action != .retry
+                !request.form.effect.isForFinished
             {
                 requests.append(request)
             }
@@ -124,7 +127,7 @@ extension Intake {
 
     // MARK: What it means
 
-    /// Looks for what a control means that names no batch in work.
+    /// Looks for what a control file means that names no batch in work.
     private func look(
         for request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) {
@@ -135,7 +138,9 @@ extension Intake {
         for id in file.ids where try spool.active.exists(FileName(id)) {
             return wait(request, .batch(id))
         }
-        if file.action == .retry {
+        switch request.form.effect {
+        case .sets: break
+        case .reopens:
             for id in file.ids where try spool.outbox.exists(FileName(id)) {
                 return reopen(request, id)
             }
@@ -143,16 +148,14 @@ extension Intake {
         if try claimManifest(of: request, examination, inbox) { return }
         var hasEnded = false
         for id in file.ids where try spool.outbox.exists(FileName(id)) { hasEnded = true }
-        // What is held is still to come, so the manifest may be the next one, whatever answers of its name there are.
-        // A cancellation may come too late for the former one, and is not to end the next.
-        if hasEnded, file.action != .hold { return dismiss(request, "the batch has ended") }
-        let since = controls.wait(file)
+        if hasEnded, !request.form.mayMeanNext { return dismiss(request, "the batch has ended") }
+        let since = controlFiles.wait(file)
         if Double(Clock.nanoseconds - since) >= examination.settle * 1e9 {
             dismiss(request, hasEnded ? "the batch has ended" : "there is no such batch")
         }
     }
 
-    /// Claims the manifest that lies beside a control, which acts on it then; or says why not yet. False where there
+    /// Claims the manifest that lies beside a control file, whose command it is given then; or says why not yet. False where there
     /// is none.
     private func claimManifest(
         of request: ControlRequest, _ examination: Examination, _ inbox: Directory
@@ -188,7 +191,7 @@ extension Intake {
         return false
     }
 
-    /// Deals with a control for which the content of the manifest beside it does not matter yet. There may be hundreds
+    /// Deals with a control file for which the content of the manifest beside it does not matter yet. There may be hundreds
     /// for one manifest, for letters of either case end their names, and reading it for each would take minutes.
     private func dealsUnread(
         with request: ControlRequest, _ name: FileName, _ information: stat, _ isWhole: Bool,
@@ -197,12 +200,11 @@ extension Intake {
         let identity = FileIdentity(information)
         if isBeingWritten(name, identity) {
             wait(request, .writer(name))
-        } else if request.file.action == .retry {
+        } else if request.form.effect.isForFinished {
             dismiss(request, "its manifest has not been taken yet")
         } else if isBlocked {
             wait(request, .spool)
-        } else if request.file.action != .cancel, !scheduler.hasRoom(for: information.st_uid) {
-            // What is cancelled ends at once. What is held or released would be one more that waits.
+        } else if request.form.effect.needsRoom, !scheduler.hasRoom(for: information.st_uid) {
             wait(request, .room)
         } else if settling.contains(name), !isWhole,
             identity.age(at: Clock.steady) < examination.settle
@@ -220,19 +222,19 @@ extension Intake {
     private static let reopenedAtOnce = 256
 
     private func reopen(_ request: ControlRequest, _ id: String) {
-        let uid = request.steering.uid
+        let uid = request.record.uid
         let coming = reopening.values.reduce(0, +)
         guard scheduler.crowd(of: uid, coming: coming) == nil else { return wait(request, .room) }
         guard reopening[uid] ?? 0 < Self.reopenedAtOnce else { return wait(request, .others) }
         reopening[uid, default: 0] += 1
-        scheduler.reopen(id, request.steering) { [weak self] outcome in
+        scheduler.reopen(id, request.record) { [weak self] outcome in
             guard let self else { return }
             queue.async { self.answer(request, id, outcome) }
         }
     }
 
     private func answer(_ request: ControlRequest, _ id: String, _ outcome: Reopening.Outcome) {
-        let uid = request.steering.uid
+        let uid = request.record.uid
         reopening[uid, default: 0] -= 1
         if reopening[uid] == 0 { reopening[uid] = nil }
         switch outcome {
@@ -249,19 +251,12 @@ extension Intake {
 
     // MARK: What becomes of it
 
-    private func settle(_ request: ControlRequest, _ outcome: SteeringOutcome) {
+    private func settle(_ request: ControlRequest, _ outcome: ControlOutcome) {
         switch outcome {
         case .acts:
             // It is removed when that has been recorded.
             break
-        case .already:
-            let state =
-                switch request.file.action {
-                case .cancel: "is being cancelled"
-                case .hold: "is held"
-                case .release, .retry: "is not held"
-                }
-            dismiss(request, "the batch \(state) already")
+        case .already(let state): dismiss(request, "the batch \(state.words) already")
         case .hasActed: dismiss(request, "it has acted before")
         case .isCancelled: dismiss(request, "the batch is being cancelled")
         case .isEnding: wait(request, .end)
@@ -279,7 +274,7 @@ extension Intake {
     }
 
     private func wait(_ request: ControlRequest, _ reason: SkipReason.Wait?) {
-        _ = controls.wait(request.file)
+        _ = controlFiles.wait(request.file)
         if let reason { refuse(request.file.name, .waits(reason)) }
     }
 
@@ -287,12 +282,12 @@ extension Intake {
     private func consume(_ request: ControlRequest) {
         let name = request.file.name
         refused[name] = nil
-        controls.forget(request.file)
+        controlFiles.forget(request.file)
         do throws(FileError) {
             guard let inbox else { return }
             FaultPoint.controlRecorded.pass()
             // What was put back is told of by an event, as it was when it came.
-            try spool.removeControl(name, request.identity, from: inbox)
+            try spool.removeControlFile(name, request.identity, from: inbox)
             // A hold that a power cut brings back would undo a release.
             if settings.isDurable { try inbox.sync() }
             FaultPoint.controlConsumed.pass()
@@ -300,7 +295,7 @@ extension Intake {
             // Its owner has taken it back.
         } catch {
             // In a folder with the sticky bit only its owner may. It is not to act again.
-            controls.keep(request)
+            controlFiles.keep(request)
             refuse(name, .hasActed(error))
             guard error.fault != nil else { return }
             // It is the disk's fault, and passes.
@@ -314,13 +309,13 @@ extension Intake {
 
     /// Looks again at those that wait, after a while.
     private func setControlTimer(_ settle: Double) {
-        guard controls.needTime, !controlTimerIsSet else { return }
+        guard controlFiles.needTime, !controlTimerIsSet else { return }
         controlTimerIsSet = true
         let wait = min(max(settle, 0.05), 1)
         queue.asyncAfter(deadline: .now() + wait) { [weak self] in
             guard let self, !isStopped else { return }
             controlTimerIsSet = false
-            if controls.wake() { scan() } else { drain() }
+            if controlFiles.wake() { scan() } else { drain() }
         }
     }
 }

@@ -1,0 +1,224 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+
+/// What a command does to a batch that is not finished.
+///
+/// | the batch                | `.sets(.cancelled)` | `.sets(.held)`     | `.sets(.free)`     | `.reopens` |
+/// |--------------------------|---------------------|--------------------|--------------------|------------|
+/// | waits                    | ends at once        | waits, held        | already            | isInWork   |
+/// | waits, held              | ends at once        | already            | waits for its turn | isInWork   |
+/// | is being prepared        | ends when prepared  | held when prepared | already            | isInWork   |
+/// | in work                  | images end          | no new image       | already            | isInWork   |
+/// | in work, held            | images end          | already            | goes on            | isInWork   |
+/// | in work, cancelled       | already             | isCancelled        | isCancelled        | isInWork   |
+/// | ended, status to come    | isEnding            | isEnding           | isEnding           | isEnding   |
+/// | not here                 | unknown             | unknown            | unknown            | unknown    |
+///
+/// A held batch without an image in work goes back to those that wait and is kept by its folder alone, so that
+/// holding costs neither memory nor the others' room.
+extension Board {
+    /// - Parameter isPrivileged: whether who asks may give commands to every batch, not only their own.
+    mutating func obey(
+        _ id: String, _ record: ControlRecord, isPrivileged: Bool, _ effects: inout [Effect]
+    ) -> ControlOutcome {
+        guard let key = keys[FileName(id)], let subject = subject(key) else { return .unknown }
+        guard record.isPermitted(forBatchOf: subject.owner, isPrivileged: isPrivileged) else {
+            return .refused(owner: subject.owner)
+        }
+        if subject.commands.has(fileOf: record) { return .hasActed }
+        guard !subject.isFinishing else { return .isEnding }
+        switch record.command.form.effect {
+        case .reopens: return .isInWork
+        case .sets(subject.control): return .already(subject.control)
+        case .sets where subject.control == .cancelled: return .isCancelled
+        case .sets(let control):
+            // First, so that it is told before what follows from it.
+            effects.append(.recordCommand(subject.folders, record))
+            if let batch = waitingBatches[key] {
+                set(control, key, batch, record, &effects)
+            } else if let batch = batches[key] {
+                set(control, batch, record, &effects)
+            }
+            return .acts
+        }
+    }
+
+    /// The batch that a command is given to, be it in work or not.
+    private func subject(_ key: BatchKey) -> Subject? {
+        if let batch = waitingBatches[key] {
+            return Subject(
+                folders: batch.folders, owner: batch.uid, commands: batch.commands,
+                control: batch.control)
+        }
+        return batches[key].map { batch in
+            Subject(
+                folders: batch.folders, owner: batch.owner, commands: batch.status.commands ?? [],
+                control: batch.control, isFinishing: batch.isFinishing)
+        }
+    }
+
+    private struct Subject {
+        let folders: BatchFolders
+        let owner: UInt32?
+        let commands: [ControlRecord]
+        let control: ControlState
+        var isFinishing = false
+    }
+
+    // MARK: Batches that wait
+
+    private mutating func set(
+        _ control: ControlState, _ key: BatchKey, _ waiting: Waiting, _ record: ControlRecord,
+        _ effects: inout [Effect]
+    ) {
+        var batch = waiting
+        batch.control = control
+        batch.commands.note(record)
+        // One that is being prepared learns of it when that is done.
+        guard !batch.isInPreparation else { return waitingBatches[key] = batch }
+        switch control {
+        case .free:
+            self.waiting[batch.level.index].insert(key, of: batch.uid)
+            waitingBatches[key] = batch
+            effects.append(.amendStatus(batch.folders, control, batch.commands, continued: nil))
+        case .held:
+            // It is let go of, with all that its status is still to show.
+            let continued = waiting.continued?.status
+            dequeue(key, &batch)
+            waitingBatches[key] = batch
+            effects.append(
+                .amendStatus(batch.folders, control, batch.commands, continued: continued))
+        case .cancelled:
+            self.waiting[batch.level.index].remove(key, of: batch.uid)
+            waitingBatches[key] = batch
+            activate(key, batch, &effects)
+        }
+    }
+
+    /// Takes a batch out of the queue and out of memory.
+    private mutating func dequeue(_ key: BatchKey, _ batch: inout Waiting) {
+        waiting[batch.level.index].remove(key, of: batch.uid)
+        if batch.prepared != nil { imagesPrepared -= batch.images }
+        batch.prepared = nil
+    }
+
+    // MARK: Batches in work
+
+    private mutating func set(
+        _ control: ControlState, _ batch: Batch, _ record: ControlRecord,
+        _ effects: inout [Effect]
+    ) {
+        batch.status.note(record)
+        effects.append(.statusChanged(batch.key))
+        batch.setHeld(control == .held)
+        switch control {
+        case .cancelled:
+            cancelImages(of: batch, &effects)
+            finishIfEnded(batch, &effects)
+        case .held:
+            takeBackQueued(batch, &effects)
+            parkIfIdle(batch, &effects)
+        case .free: rotate(batch)
+        }
+    }
+
+    /// Takes back the places of images that no operation works on: a download or a filter of theirs has not begun.
+    private mutating func takeBackQueued(_ batch: Batch, _ effects: inout [Effect]) {
+        for source in batch.sources.indices where batch.sources[source].phase.isToBegin {
+            effects.append(.cancel(.download(batch.key, source: source)))
+            takeBack(source: source, of: batch)
+        }
+        for (index, live) in batch.live
+        where live.phase == .queuedFilter {
+            effects.append(.cancel(.filter(batch.key, image: index)))
+            giveBackMemory(batch.key, index, &effects)
+            takeBack(index, of: batch)
+        }
+    }
+
+    /// Takes back the places of the images that wait for a source whose download has not begun, or has failed
+    /// and is to be tried again: that begins anew then.
+    mutating func takeBack(source: Int, of batch: Batch) {
+        let hasBegun = (batch.sources[source].tries?.count ?? 0) > 0
+        let waiters = batch.sources[source].waiters
+        batch.forgetTries(of: source)
+        for index in waiters.reversed() where batch.live[index] != nil {
+            takeBack(index, of: batch, hasBegun: hasBegun)
+        }
+        countWaiting(batch)
+    }
+
+    private mutating func takeBack(_ index: Int, of batch: Batch, hasBegun: Bool = false) {
+        batch.live[index] = nil
+        countPlace(-1, of: batch)
+        if !hasBegun { batch.status.images[index].attempts -= 1 }
+        batch.status.images[index].download?.retryAt = nil
+        batch.setState(.new, of: index)
+        batch.unblocked.append(index)
+    }
+
+    // MARK: Parking
+
+    /// Has a held batch that does nothing any more put away.
+    mutating func parkIfIdle(_ batch: Batch, _ effects: inout [Effect]) {
+        guard batch.isHeld, batch.live.isEmpty, !batch.isFinishing else { return }
+        effects.append(.park(batch.key))
+    }
+
+    /// The status of a held batch is in its file: it goes back to those that wait, if it is held still.
+    mutating func parked(_ key: BatchKey) -> [Effect] {
+        guard let batch = batches[key], batch.isHeld, batch.live.isEmpty, !batch.isFinishing
+        else { return [] }
+        batches[key] = nil
+        release(images: batch.manifest.images.count, batch.level, of: batch.owner)
+        waitingBatches[key] = Waiting(
+            folders: batch.folders, level: batch.level, images: batch.manifest.images.count,
+            uid: batch.status.manifest.uid, control: .held, commands: batch.status.commands ?? [])
+        return [.dropScratch(key, batch.folders)]
+    }
+
+    /// The commands that a batch that waits was given; nil where there is none of this ID.
+    func commands(of id: String) -> [ControlRecord]? {
+        keys[FileName(id)].flatMap { waitingBatches[$0]?.commands }
+    }
+
+    /// Whether a batch is held and put away.
+    func isParked(_ key: BatchKey) -> Bool { waitingBatches[key]?.control == .held }
+
+    // MARK: Cancelling
+
+    mutating func cancelImages(of batch: Batch, _ effects: inout [Effect]) {
+        batch.cancellation.set()
+        for index in batch.manifest.images.indices {
+            guard !batch.status.images[index].state.isFinal else { continue }
+            switch batch.live[index]?.phase {
+            case nil, .queuedDownload, .waitingDownload:
+                batch.setState(.cancelled, of: index)
+                end(index, of: batch, &effects)
+            case .queuedFilter:
+                effects.append(.cancel(.filter(batch.key, image: index)))
+                batch.setState(.cancelled, of: index)
+                end(index, of: batch, &effects)
+            case .filtering, .recording:
+                // It asks the flag, or has its end before it.
+                break
+            case .downloading:
+                effects.append(
+                    .cancel(.download(batch.key, source: batch.sourceOfImage[index])))
+            }
+        }
+        for source in batch.sources.indices where batch.sources[source].phase.isToBegin {
+            batch.forgetTries(of: source)
+            effects.append(.cancel(.download(batch.key, source: source)))
+        }
+    }
+}
+
+extension Board.Waiting {
+    /// Hands on the commands that the batch was given while it waited; the journal may lag behind.
+    func hand(to prepared: inout PreparedBatch) {
+        prepared.control = control
+        if !commands.isEmpty { prepared.status.commands = commands }
+    }
+}
