@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Builds the Debian package: bash etc/package.sh [--output DIR] [--version VERSION]
 #
-#   --output DIR       where darkroom_VERSION_ARCHITECTURE.deb is put; the current folder without it
-#   --version VERSION  the package's version, for a rebuild with changes of one's own; the program's without it
-#   --help             prints this
+#   --output DIR       the folder of darkroom_VERSION_ARCHITECTURE.deb; by default the current folder
+#   --version VERSION  the version of the package, for a build with local changes; by default that of the program
+#   --help             prints this text
 #
-# Installs the Debian packages that are missing (with sudo where this is not root) and builds a release in
-# .build-release. What goes into the package is in etc/debian: a table of its contents, the scripts that run when it
-# is installed and removed, changelog and copyright. The last line printed is the package's path.
+# Installs missing Debian packages (with sudo if the user is not root) and builds a release in .build-release. The
+# folder etc/debian describes the package: a table of its contents, the scripts that run when it is installed and
+# removed, changelog and copyright. The last line of the output is the path of the package.
 #
-# Built again from the same commit it is the same, byte for byte: its times are the commit's (or SOURCE_DATE_EPOCH),
-# the versions of dependencies are those of etc/dependencies.json, the path of the sources is in none of its files.
-# Exits with 64 for a wrong command line, 1 for anything else.
+# Two builds of one commit give the same package, byte for byte: its times are those of the commit (or
+# SOURCE_DATE_EPOCH), the versions of dependencies are those of etc/dependencies.json, and no file contains the path of
+# the sources. Exits with 64 for a wrong command line, with 1 for other errors.
 set -u -o pipefail
 invoked_in=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -75,7 +75,7 @@ read_commit() {
         SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l etc/debian/changelog -S Timestamp)
     export SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C.UTF-8
     [ -z "$(git -c safe.directory="$PWD" status --porcelain 2>/dev/null)" ] ||
-        echo "There are changes that are not committed: they go into the package as well." >&2
+        echo "The package will contain changes that are not committed." >&2
     umask 022
 }
 
@@ -83,7 +83,7 @@ build_programs() {
     local program output_of_build
     pin_dependencies
     for program in "${PROGRAMS[@]}"; do
-        echo "Building $program (some minutes the first time) ..."
+        echo "Building $program (this takes some minutes the first time) ..."
         output_of_build=$(build_release "$program" 2>&1) || {
             printf '%s\n' "$output_of_build" | tail -n 60 >&2
             fail "$program could not be built"

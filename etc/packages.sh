@@ -1,11 +1,10 @@
 # shellcheck shell=bash
-# Finds out which Debian packages are missing, and installs them. Sourced by etc/try.sh,
-# etc/package.sh and Tests/run.sh; does nothing by itself.
+# Functions that find missing Debian packages and install them, for etc/try.sh, etc/package.sh and Tests/run.sh.
 #
-# What is asked for is the thing needed (a header's pkg-config file, a program), not the package:
-# any nginx will do, and on another distribution nothing is installed where nothing is missing.
+# They look for the thing that is needed (a pkg-config file, a program), not for the package. So any nginx is accepted,
+# and another distribution needs no Debian package if all things are there.
 
-# Prints the packages that building lacks, one a line.
+# Prints the missing packages for a build, one per line.
 missing_build_packages() {
     have pkg-config || echo pkg-config
     pkg-config --exists libcurl 2>/dev/null || echo libcurl4-openssl-dev
@@ -59,19 +58,19 @@ missing_benchmark_packages() {
     have convert || echo imagemagick
 }
 
-# Installs the packages named on standard input, one a line; says so and returns 1 if it cannot.
+# Installs the packages named on standard input, one per line; reports an error and returns 1 if it cannot.
 install_packages() {
     local packages output status as_root=()
     mapfile -t packages
     [ "${#packages[@]}" -gt 0 ] || return 0
     if ! have apt-get; then
-        echo "These are missing, by their names in Debian: ${packages[*]}" >&2
+        echo "These packages (by their names in Debian) are missing: ${packages[*]}" >&2
         return 1
     fi
     if [ "$(id -u)" -ne 0 ]; then
         if ! have sudo; then
             echo "These Debian packages are missing: ${packages[*]}" >&2
-            echo "Install them as root (there is no sudo here), or run this as root." >&2
+            echo "There is no sudo. Install them as root, or run this script as root." >&2
             return 1
         fi
         as_root=(sudo)
@@ -89,17 +88,17 @@ install_packages() {
     return "$status"
 }
 
-# Stops with a word if there is no Swift 6.3 or newer.
+# Reports an error and returns 1 if there is no Swift 6.3 or newer.
 require_swift() {
     local version
     if ! have swift; then
-        echo "There is no swift in PATH: a toolchain of Swift 6.3 is needed (swift.org/install)." >&2
+        echo "There is no swift in PATH. Install a toolchain of Swift 6.3 or newer (swift.org/install)." >&2
         return 1
     fi
     version=$(swift --version 2>&1) || { echo "$version" >&2; return 1; }
     version=$(sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' <<<"$version" | head -n 1)
     if [ "$(printf '%s\n' 6.3 "$version" | sort -V | head -n 1)" != 6.3 ]; then
-        echo "This is Swift $version: a toolchain of Swift 6.3 is needed." >&2
+        echo "This is Swift $version. A toolchain of Swift 6.3 or newer is needed." >&2
         return 1
     fi
 }

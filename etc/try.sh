@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Tries Darkroom out: bash etc/try.sh
+# Tries Darkroom: bash etc/try.sh
 #
-# Installs the Debian packages that are missing (with sudo where this is not root), builds a
-# release, starts darkroomd on a spool of its own in a temporary folder, drops the sample manifests
-# of etc/samples into its inbox, shows how they fare and what came out, and stops the daemon. The
-# folder with the results stays, and the last line says how to remove it.
+# Installs missing Debian packages (with sudo if the user is not root), builds a release, starts darkroomd on a
+# temporary spool, submits the sample manifests of etc/samples, shows their progress and results, and stops the daemon.
+# The folder with the results stays, and the last line says how to remove it.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/packages.sh
@@ -13,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . etc/release.sh
 
 readonly SAMPLES=$PWD/etc/samples
-# Seconds for the daemon to be ready, and for all the samples to be done.
+# In seconds: the time until the daemon must be ready, and until all samples must be finished.
 readonly READY_WITHIN=30 DONE_WITHIN=300
 daemon='' spool='' log=''
 
@@ -35,13 +34,13 @@ main() {
     local result=0
     print_results || result=1
     echo
-    echo "The spool with all of it stays in $spool"
-    echo "and is removed by: rm -r $spool"
+    echo "The spool with all results is $spool"
+    echo "To remove it: rm -r $spool"
     exit "$result"
 }
 
 build() {
-    echo "Building a release (some minutes the first time) ..."
+    echo "Building a release (this takes some minutes the first time) ..."
     swift build -c release --product darkroomd --quiet || exit 1
     program=$(swift build -c release --product darkroomd --show-bin-path)/darkroomd
 }
@@ -52,7 +51,7 @@ start_daemon() {
     "$program" --spool "$spool" --set "sources.roots=[\"$SAMPLES\"]" \
         --set "cache.folder=$spool/cache" >"$log" 2>&1 &
     daemon=$!
-    # Without a service manager to tell, the folder that only a running daemon makes will do.
+    # There is no service manager that could report readiness, so wait for a folder that only a running daemon creates.
     local started=$SECONDS
     until [ -d "$spool/inbox" ] && [ -d "$spool/tmp" ]; do
         running || fail "darkroomd did not start"
@@ -72,14 +71,14 @@ stop_daemon() {
 }
 
 fail() {
-    echo "$1; its last words:" >&2
+    echo "$1; the end of its log:" >&2
     tail -n 20 "$log" >&2
     exit 1
 }
 
 # --- The batches -----------------------------------------------------------------------------
 
-# Copies each sample into tmp/ and renames it into inbox/: nobody sees half a manifest.
+# Copies each sample into tmp/ and renames it into inbox/, so that the daemon never reads an incomplete manifest.
 drop_samples() {
     local sample name
     batches=()
@@ -93,7 +92,7 @@ drop_samples() {
     [ "${#batches[@]}" -gt 0 ] || fail "there are no samples in $SAMPLES"
 }
 
-# Shows each batch's state until all of them are final: in place on a terminal, else on change.
+# Shows the state of each batch until all states are final: on a terminal in place, otherwise after each change.
 follow() {
     local started=$SECONDS shown='' lines batch going status
     while :; do
@@ -104,14 +103,14 @@ follow() {
             lines+=$(progress_line "$batch" "$status")$'\n'
         done
         if [ "$lines" != "$shown" ]; then
-            # On a terminal, back to the first of the lines that are to be replaced.
+            # On a terminal, go back to the first line and replace all.
             [ ! -t 1 ] || [ -z "$shown" ] || printf '\033[%dA\033[J' "${#batches[@]}"
             printf '%s' "$lines"
             shown=$lines
         fi
         [ "$going" -eq 1 ] || return 0
-        running || fail "darkroomd ended before the samples were done"
-        ((SECONDS - started < DONE_WITHIN)) || fail "the samples were not done in $DONE_WITHIN s"
+        running || fail "darkroomd ended before the samples were finished"
+        ((SECONDS - started < DONE_WITHIN)) || fail "the samples were not finished in $DONE_WITHIN s"
         sleep 0.1
     done
 }
@@ -125,11 +124,10 @@ progress_line() { # ID STATUS
 
 is_final() { [[ $1 != waiting && $1 != pending && $1 != processing ]]; }
 
-# The whole file at once: it is replaced as work proceeds. Nothing while the manifest waits.
+# Prints the whole file at once, because it is replaced as work proceeds; nothing while the manifest waits.
 status_of() { cat "$spool/outbox/$1/status.json" 2>/dev/null; }
 
-# The status file is written a key to a line, and its indentation tells the batch's own state and
-# counts from those of its images.
+# The status file has one key per line. The indentation distinguishes the keys of the batch from those of its images.
 state_in() {
     local state
     state=$(sed -n 's/^  "state" *: *"\([A-Za-z]*\)".*/\1/p' <<<"$1")
@@ -142,7 +140,7 @@ count_in() {
     echo "${count:-0}"
 }
 
-# A table of what came out. Returns 1 unless every batch was completed.
+# Prints a table of the results. Returns 1 unless every batch was completed.
 print_results() {
     local batch status state file result=0
     echo

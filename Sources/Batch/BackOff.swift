@@ -47,7 +47,7 @@ package struct BackOff: Sendable, Equatable {
         }
         guard mayWait(retryAfter) else {
             last.message +=
-                "; the server asks to wait \(Self.text(retryAfter ?? 0)), more than the "
+                "; the server asks for a pause of \(Self.text(retryAfter ?? 0)), more than the "
                 + "\(Quantity.text(seconds: longestRetryAfter)) of downloads.retryAfterMax"
             return .final(last)
         }

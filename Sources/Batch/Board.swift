@@ -268,8 +268,8 @@ package struct Board {
         let cause = image.error.map { " (\($0.code))" } ?? ""
         let failure = Failure(
             .dependencyFailed,
-            "\(batch.status.images[index].name) was to be "
-                + "\(isOverlay ? "overlaid with" : "made from") \(image.name), "
+            "\(batch.status.images[index].name) "
+                + "\(isOverlay ? "has the overlay" : "is made from") \(image.name), "
                 + "which \(image.state == .cancelled ? "was cancelled" : "has failed")\(cause)",
             isTransient: image.error?.isTransient ?? false)
         fail(index, of: batch, failure, at: .wait, &effects)

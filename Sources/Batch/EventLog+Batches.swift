@@ -13,7 +13,7 @@ extension EventLog {
         var words =
             "\(manifest.name) claimed as \(status.id): \(Words.count(status.counts.total, "image")), "
             + "\(manifest.bytes) bytes"
-        if let uid = manifest.uid { words += ", dropped by user \(uid)" }
+        if let uid = manifest.uid { words += ", submitted by user \(uid)" }
         if let dropped, let received = Clock.date(status.times.received)?.timeIntervalSince1970,
             received >= dropped
         {
@@ -45,7 +45,7 @@ extension EventLog {
     /// - Parameter name: its name in `tmp`.
     package func givenBack(id: String, _ name: FileName) {
         say(
-            .manifestGivenBack, "\(id): its manifest was put back as tmp/\(name.text)",
+            .manifestGivenBack, "\(id): its manifest was moved back to tmp/\(name.text)",
             [.batch: id, .file: name.text])
     }
 
@@ -73,8 +73,8 @@ extension EventLog {
             let causes = crashes.all.map(\.rawValue).joined(separator: ", ")
             say(
                 .imageSuspected,
-                "\(batch.status.id): \(name) was being filtered when darkroomd died (\(causes)); it is"
-                    + " tried again when the others at work have ended"
+                "\(batch.status.id): \(name) was being filtered when darkroomd ended (\(causes)); it is"
+                    + " retried when the other running images have ended"
                     + (crashes.all.contains(where: \.isEvidence)
                         ? "" : "; a kill counts only the fifth time"),
                 [
@@ -91,8 +91,8 @@ extension EventLog {
             batch.waited.map { ", \(Words.time(microseconds: $0)) after it was claimed" } ?? ""
         say(
             .batchBegun,
-            "\(batch.id) \(batch.isContinued ? "goes on" : "begins"): "
-                + "\(Words.count(batch.images, "image")) to be done\(waited)",
+            "\(batch.id) \(batch.isContinued ? "continues" : "begins"): "
+                + "\(Words.count(batch.images, "image")) to process\(waited)",
             [
                 .batch: batch.id, .state: BatchState.processing.rawValue,
                 .count: "\(batch.images)",
@@ -106,7 +106,7 @@ extension EventLog {
             return
         }
         let failed = counts.failed > 0 ? ", \(counts.failed) of them failed\(reasons(status))" : ""
-        let waiting = status.waiting.map { "; it waits: \($0.message)" } ?? ""
+        let waiting = status.waiting.map { "; waiting: \($0.message)" } ?? ""
         say(
             .batchProgressed,
             "\(status.id): \(counts.finished) of \(Words.count(counts.total, "image")) have ended"
@@ -140,7 +140,7 @@ extension EventLog {
     package func batchRemoved(_ status: Status) {
         say(
             .batchRemoved,
-            "\(status.id): its folder in active/ was removed; what was not done of it has failed",
+            "\(status.id): its folder in active/ was removed; its unfinished images have failed",
             [
                 .batch: status.id, .state: status.state.rawValue, .error: Failure.batchRemoved,
             ])

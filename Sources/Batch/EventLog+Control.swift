@@ -13,8 +13,8 @@ extension EventLog {
     package func reopened(_ status: Status, uid: UInt32) {
         say(
             .batchReopened,
-            "\(status.id) is taken up again: \(status.counts.new) of "
-                + "\(Words.count(status.counts.total, "image")) to be done (by user \(uid))",
+            "\(status.id) is reopened: \(status.counts.new) of "
+                + "\(Words.count(status.counts.total, "image")) to process (by user \(uid))",
             [
                 .batch: status.id, .state: status.state.rawValue, .user: "\(uid)",
                 .count: "\(status.counts.new)",

@@ -23,7 +23,7 @@ extension EventLog {
                 " after \(Words.count(report.redirects, "redirect")) from \(report.effectiveURL)"
         }
         if report.resumedFrom > 0 { words += ", continued from byte \(report.resumedFrom)" }
-        if report.reusedConnection { words += ", over a connection that was open" }
+        if report.reusedConnection { words += ", over an open connection" }
         downloaded(job, bytes: Int(report.bytes), microseconds: microseconds, words: words)
     }
 
@@ -36,7 +36,7 @@ extension EventLog {
     func waitsForMemory(_ job: FilterJob, bytes: Int) {
         say(
             .imageWaits,
-            "\(job.folders.id): \(job.name) waits for \(Units.bytes(bytes)) of memory that others have",
+            "\(job.folders.id): \(job.name) waits for \(Units.bytes(bytes)) of memory",
             [
                 .batch: job.folders.id, .image: job.name, .step: Step.filter.rawValue,
                 .bytes: "\(bytes)",
@@ -82,8 +82,8 @@ extension EventLog {
         guard telling == .tellLast else { return }
         say(
             .failuresCounted,
-            "\(batch): \(ProgressThrottle.failures) images have failed so far; further ones are only counted here, and each "
-                + "is in its status.json", [.batch: batch])
+            "\(batch): \(ProgressThrottle.failures) images have failed so far; further failures are only counted here; "
+                + "status.json lists each of them", [.batch: batch])
     }
 
     // MARK: Downloads
@@ -97,7 +97,7 @@ extension EventLog {
         if let host = Self.host(of: retry.source) { fields[.host] = host }
         say(
             .downloadRetried,
-            "\(retry.batch): try \(retry.attempts) of \(retry.mostAttempts) failed: \(retry.failure); the next is in "
+            "\(retry.batch): attempt \(retry.attempts) of \(retry.mostAttempts) failed: \(retry.failure); next attempt in "
                 + BackOff.text(retry.delay), fields)
     }
 
@@ -109,8 +109,8 @@ extension EventLog {
     ) {
         say(
             .hostPaused,
-            "\(RedactedURL.text(source.string)): the server asks to wait \(BackOff.text(seconds)); no download from its "
-                + "host begins before \(Clock.timestamp(.now + seconds))",
+            "\(RedactedURL.text(source.string)): the server asks for a pause of \(BackOff.text(seconds)); no download "
+                + "from its host begins before \(Clock.timestamp(.now + seconds))",
             [
                 .error: failure.code, .host: Self.host(of: source) ?? "",
                 .microseconds: "\(UInt64(clamping: seconds * 1e6))",
@@ -124,7 +124,7 @@ extension EventLog {
             "\(job.folders.id): \(RedactedURL.text(job.text.string)) is "
                 + (kept
                     ? "kept in the cache"
-                    : "not kept: its answer does not allow it, or there is no room"),
+                    : "not kept in the cache: the response does not allow it, or there is no room"),
             [
                 .batch: job.folders.id, .image: job.image, .step: Step.download.rawValue,
             ])

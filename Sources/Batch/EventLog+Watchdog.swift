@@ -8,7 +8,7 @@ extension EventLog {
         if let image = still.work.image { fields[.image] = image }
         say(
             .workStuck,
-            "\(still.work.text) has not moved for \(Int(clamping: still.seconds)) s; the service manager's watchdog is fed no"
-                + " more, and will end darkroomd", fields)
+            "\(still.work.text) has made no progress for \(Int(clamping: still.seconds)) s; the service manager's"
+                + " watchdog will restart darkroomd", fields)
     }
 }

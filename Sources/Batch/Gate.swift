@@ -44,12 +44,12 @@ package final class Gate: Sendable {
         if let since = moments.stopping {
             return Status.Waiting(
                 .stopped,
-                message: "darkroomd has been stopped; what is left is done after its next start",
+                message: "darkroomd was stopped; the work continues after its next start",
                 since: since)
         }
         return moments.suspended.map { since in
             Status.Waiting(
-                .paused, message: "darkroomd is paused: nothing begins before it gets SIGUSR2",
+                .paused, message: "darkroomd is paused; no work begins until it receives SIGUSR2",
                 since: since)
         }
     }

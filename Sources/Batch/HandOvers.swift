@@ -122,8 +122,9 @@ extension Batch {
     func remarks(onPixelsOf index: Int) -> [String] {
         manifest.handedOver(to: index).filter(handOvers.isChanged).map {
             let name = manifest.images[$0].name
-            return "\(name) was filtered again for this image, and is not what its output shows: "
-                + "its source has changed since, or darkroomd has"
+            return
+                "\(name) was filtered again for this image, and the result differs from its output: "
+                + "its source or darkroomd has changed since then"
         }
     }
 }

@@ -183,7 +183,7 @@ package final class Directory: Sendable {
 
     /// Makes a folder; fails with EEXIST where the name is taken.
     package func makeDirectory(_ name: FileName, mode: mode_t = 0o777) throws(FileError) {
-        _ = try Self.call("make folder", path(of: name)) {
+        _ = try Self.call("create folder", path(of: name)) {
             name.withCString { mkdirat(number, $0, mode) }
         }
     }

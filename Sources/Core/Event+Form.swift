@@ -70,11 +70,11 @@ extension Event {
         case .batchResumed:
             EventForm(
                 .info, [.batch, .state, .count],
-                many: "manifests taken over from the former process")
+                many: "manifests resumed")
         case .batchBegun: EventForm(.info, [.batch, .state, .count], many: "manifests begun")
         case .batchProgressed:
             EventForm(
-                .info, [.batch, .state, .count, .failed], many: "words on the progress of manifests"
+                .info, [.batch, .state, .count, .failed], many: "progress records of manifests"
             )
         case .batchFinished:
             EventForm(
@@ -85,7 +85,7 @@ extension Event {
                 .warning, [.batch, .state, .error], many: "manifests whose folder was removed")
 
         case .manifestGivenBack:
-            EventForm(.notice, [.batch, .file], many: "manifests put back into tmp/")
+            EventForm(.notice, [.batch, .file], many: "manifests moved back to tmp/")
 
         case .batchCancelled: EventForm(.notice, [.batch, .user], many: "manifests cancelled")
         case .batchHeld: EventForm(.notice, [.batch, .user], many: "manifests held")
@@ -93,9 +93,9 @@ extension Event {
         case .batchReopened:
             EventForm(
                 .notice, [.batch, .user], sometimes: [.state, .count],
-                many: "manifests taken up again")
+                many: "manifests reopened")
         case .controlIdle:
-            EventForm(.notice, [.batch, .user, .file], many: "control files that do nothing")
+            EventForm(.notice, [.batch, .user, .file], many: "control files without effect")
         case .controlRefused:
             EventForm(.warning, [.batch, .user, .file], many: "control files refused")
 
@@ -121,12 +121,12 @@ extension Event {
         case .imageSuspected:
             EventForm(
                 .warning, [.batch, .image, .step, .error],
-                many: "images that were being filtered when darkroomd died", by: .error)
+                many: "images that may have crashed darkroomd", by: .error)
         case .workStuck: EventForm(.error, sometimes: [.batch, .image])
         case .downloadRetried:
             EventForm(
                 .info, [.batch, .image, .step, .error, .attempt], sometimes: [.host],
-                many: "downloads to be tried again", by: .error)
+                many: "downloads to be retried", by: .error)
         case .hostPaused:
             EventForm(
                 .notice, [.batch, .error, .host, .microseconds], many: "pauses of hosts", by: .error
@@ -139,22 +139,22 @@ extension Event {
         case .storageWorksAgain: EventForm(.notice, [.error])
         case .spoolLost: EventForm(.critical, [.error])
 
-        case .entryExpired: EventForm(.info, [.batch, .bytes], many: "finished entries removed")
+        case .entryExpired: EventForm(.info, [.batch, .bytes], many: "finished batches removed")
         case .entriesExpired: EventForm(.notice, [.bytes, .count])
-        case .entryKept: EventForm(.notice, [.batch], many: "finished entries that stay")
-        case .orphanFound: EventForm(.warning, [.file], many: "entries of active/ left alone")
-        case .orphanRemoved: EventForm(.notice, [.count], many: "entries of active/ removed")
+        case .entryKept: EventForm(.notice, [.batch], many: "finished batches kept")
+        case .orphanFound: EventForm(.warning, [.file], many: "unknown entries in active/")
+        case .orphanRemoved: EventForm(.notice, [.count], many: "entries in active/ removed")
         case .uploadsStale, .uploadsRemoved: EventForm(.notice, [.bytes, .count])
         case .clockDoubted: EventForm(.notice, or: .warning)
         case .metricsFailed, .reportFailed: EventForm(.warning, [.error])
 
         case .cacheOpened: EventForm(.info, [.bytes])
         case .cacheUnused: EventForm(.debug, or: .notice)
-        case .cacheDiscarded: EventForm(.notice, many: "answers of the cache discarded")
+        case .cacheDiscarded: EventForm(.notice, many: "cached responses discarded")
         case .cacheTroubled:
-            EventForm(.warning, [.error], many: "troubles with the cache", by: .error)
+            EventForm(.warning, [.error], many: "cache problems", by: .error)
         case .cacheEvicted:
-            EventForm(.info, [.bytes, .count], many: "times that the cache made room")
+            EventForm(.info, [.bytes, .count], many: "cache evictions")
         case .cacheDecided: EventForm(.debug, [.batch, .image, .step])
         }
     }

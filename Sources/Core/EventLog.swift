@@ -94,7 +94,7 @@ package struct EventLog: Sendable {
         let batch = rest.batches.count == 1 ? "\(rest.batches[0]): " : ""
         say(
             .summedUp, as: level,
-            "\(batch)\(rest.records) more within \(seconds), too many to tell one by one: "
+            "\(batch)\(rest.records) more records within \(seconds), combined into this one: "
                 + "\(words)\(images)\(reasons)",
             fields, batches: rest.batches)
     }

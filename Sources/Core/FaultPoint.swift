@@ -135,7 +135,8 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     package static func problem(with text: String) -> String? {
         if text.contains("=") || ArmedFault(text) != nil { return nil }
         let names = allCases.map(\.rawValue).joined(separator: ", ")
-        return "\"\(text)\" is no fault point; known, with :N for the Nth passing, are \(names)"
+        return
+            "\"\(text)\" is not a fault point; the fault points (with :N for the Nth pass) are \(names)"
     }
 }
 

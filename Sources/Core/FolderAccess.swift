@@ -66,7 +66,7 @@ package struct FolderAccess: Equatable {
                 self.init(
                     obstacle: "\(folder) cannot be entered by user \(Self.user)",
                     remedy:
-                        "let the user that runs the daemon enter \(folder), or have the \(kind.name) elsewhere"
+                        "let the user that runs the daemon enter \(folder), or use another folder for the \(kind.name)"
                 )
                 return
             case .permissionDenied?: break
@@ -82,8 +82,8 @@ package struct FolderAccess: Equatable {
         let isDeep = path.removingLastComponent() != parent
         let obstacle =
             isDeep
-            ? "there is no folder \(path.removingLastComponent()), and user \(Self.user) may make none in \(parent)"
-            : "user \(Self.user) may not make it in \(parent)"
+            ? "there is no folder \(path.removingLastComponent()), and user \(Self.user) may not create one in \(parent)"
+            : "user \(Self.user) may not create it in \(parent)"
         guard error == .permissionDenied else {
             self.init(obstacle: "\(obstacle): \(error)")
             return
@@ -91,8 +91,8 @@ package struct FolderAccess: Equatable {
         let command = "install -d -o \(Self.user) -g \(getegid()) \(Self.quoted(path))"
         self.init(
             obstacle: obstacle,
-            remedy: (isDeep ? "correct the path, or have" : "have")
-                + " root make the \(kind.name) for the user that runs the daemon: \(command)")
+            remedy: (isDeep ? "correct the path, or let" : "let")
+                + " root create the \(kind.name) for the user that runs the daemon: \(command)")
     }
 
     private init?(present path: FilePath, _ kind: Kind) {
@@ -118,7 +118,7 @@ package struct FolderAccess: Equatable {
         if let folder = try? Directory(path: path.string), (try? folder.names())?.isEmpty == true {
             return "\(words): chown \(user) \(quoted(path))"
         }
-        return "\(words); name a folder of its own"
+        return "\(words); use a separate folder for it"
     }
 
     private static var user: UInt32 { geteuid() }

@@ -16,7 +16,7 @@ package struct SHA256Digest: ~Copyable {
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1 else {
-            fatalError("libcrypto refused to go on with a SHA-256")
+            fatalError("libcrypto refused to continue a SHA-256")
         }
     }
 

@@ -52,7 +52,7 @@ package struct ServiceView: Sendable, Equatable {
         let lines = (isHome ? "ProtectHome=read-only and " : "") + "\(key)=\(Self.escaped(path))"
         let trouble =
             access == .nothing
-            ? "the service, which has a root folder of its own, does not see \(path)"
+            ? "the service has its own root folder and does not see \(path)"
             : "the service may not write to \(path)"
         return "\(trouble): add \(lines) to a drop-in (systemctl edit \(unit)) and restart it"
     }

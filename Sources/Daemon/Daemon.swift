@@ -212,7 +212,7 @@ package final class Daemon: @unchecked Sendable {
             isReloadRefused.store(false, ordering: .relaxed)
             LogLevel.set(new.logLevel)
             log.configured(
-                "The configuration has been read again; \(changes.text). Now \(new.summary)")
+                "Configuration reloaded; \(changes.text). Now \(new.summary)")
             warn(of: new)
         } catch {
             log.reloadRefused(error.problems.joined(separator: "; "))

@@ -39,7 +39,8 @@ package struct DescriptorLimit: CodedError, Equatable {
         guard limit - open < least else { return }
         throw DescriptorLimit(
             message:
-                "the limit of open files (RLIMIT_NOFILE) is \(limit), of which \(open) are open already: at least "
-                + "\(least) more are needed; raise it by LimitNOFILE= in the unit, or by ulimit -n")
+                "the limit of open files (RLIMIT_NOFILE) is \(limit), and \(open) are open already, but at least "
+                + "\(least) more are needed; raise it with LimitNOFILE= in the unit, or with ulimit -n"
+        )
     }
 }

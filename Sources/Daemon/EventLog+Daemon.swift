@@ -5,7 +5,7 @@ extension EventLog {
     package func started(version: String, spool: String, paused: Bool) {
         say(
             .started,
-            "Darkroom \(version) watches \(spool)\(paused ? ", paused as it was left" : "")")
+            "Darkroom \(version) watches \(spool)\(paused ? ", still paused (SIGUSR1)" : "")")
     }
 
     /// - Parameter message: names what is wrong, with its place; of several things one a line.
@@ -26,7 +26,7 @@ extension EventLog {
     }
 
     package func reloadRefused(_ reason: String) {
-        say(.reloadRefused, "The configuration stays as it was: \(reason)")
+        say(.reloadRefused, "The new configuration was refused: \(reason)")
     }
 
     /// - Parameter batches: those in work and waiting, whose stories it is part of; so, too, in what follows.
@@ -40,16 +40,16 @@ extension EventLog {
     func stopHurried(signal: String, running: Int) {
         say(
             .stopHurried,
-            "\(signal) again: not waiting for \(Words.count(running, "operation")) any more; what is broken off "
-                + "is done again after the next start", [.count: "\(running)"])
+            "\(signal) again: \(Words.count(running, "operation")) aborted, to be repeated after the next start",
+            [.count: "\(running)"])
     }
 
     /// The time for stopping is over, and what runs is not waited for any more.
     func stopTimedOut(after seconds: Double, running: Int) {
         say(
             .stopTimedOut,
-            "stop.timeout (\(Quantity.text(seconds: seconds))) is over: \(Words.count(running, "operation")) still at work broken off, to be "
-                + "done again after the next start", [.count: "\(running)"])
+            "stop.timeout (\(Quantity.text(seconds: seconds))) is over: \(Words.count(running, "operation")) aborted, "
+                + "to be repeated after the next start", [.count: "\(running)"])
     }
 
     /// Also tells what had been collected to be summed up.
@@ -58,24 +58,24 @@ extension EventLog {
         say(
             .stopped,
             unfinished == 0
-                ? "Stopped; nothing is left to do"
+                ? "Stopped; there is no unfinished batch"
                 : "Stopped; \(Words.count(unfinished, "unfinished batch", "unfinished batches")) "
                     + "will be resumed at the next start")
     }
 
     package func paused(batches: [String]) {
-        say(.paused, "Paused (SIGUSR1): nothing new starts until SIGUSR2", batches: batches)
+        say(.paused, "Paused (SIGUSR1): no further work begins until SIGUSR2", batches: batches)
     }
 
     package func resumed(batches: [String]) {
-        say(.resumed, "Resumed (SIGUSR2): work goes on", batches: batches)
+        say(.resumed, "Resumed (SIGUSR2): work continues", batches: batches)
     }
 
     /// - Parameter remedy: what helps where the service cannot get at the folder.
     func metricsFailed(_ error: FileError, remedy: String? = nil) {
         say(
             .metricsFailed,
-            "The metrics are not written: \(error.message)\(remedy.map { "; \($0)" } ?? "")",
+            "The metrics cannot be written: \(error.message)\(remedy.map { "; \($0)" } ?? "")",
             [.error: error.code])
     }
 }

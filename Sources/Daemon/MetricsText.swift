@@ -65,7 +65,7 @@ struct MetricsText {
     private mutating func writeDaemon(_ metrics: Metrics, _ moment: MetricsMoment) {
         family(
             "darkroom_up", .gauge,
-            "Whether darkroomd ran when this was written; 0 after it has stopped.")
+            "1 while darkroomd runs, 0 after it has stopped.")
         sample("darkroom_up", moment.isRunning)
         family("darkroom_build_info", .gauge, "Always 1; the version is in the label.")
         sample("darkroom_build_info", [("version", moment.version)], 1)
@@ -73,21 +73,21 @@ struct MetricsText {
             "darkroom_start_time_seconds", .gauge,
             "When darkroomd started, in seconds since 1970.")
         sample("darkroom_start_time_seconds", moment.startTime)
-        family("darkroom_paused", .gauge, "Whether the queues are suspended (SIGUSR1).")
+        family("darkroom_paused", .gauge, "1 while darkroomd is paused (SIGUSR1).")
         sample("darkroom_paused", moment.isPaused)
-        family("darkroom_claiming", .gauge, "Whether manifests are taken out of the inbox.")
+        family("darkroom_claiming", .gauge, "1 while manifests are taken from the inbox.")
         sample("darkroom_claiming", metrics.inboxSummary.isClaiming && moment.isRunning)
     }
 
     private mutating func writeWork(_ metrics: Metrics, _ moment: MetricsMoment) {
         counter(
             "darkroom_manifests_accepted_total",
-            "Manifests taken out of the inbox that were acceptable.",
+            "Valid manifests that were taken from the inbox.",
             metrics.accepted)
         counter(
             "darkroom_manifests_resumed_total",
-            "Unfinished manifests taken over from a former darkroomd.", metrics.resumed)
-        family("darkroom_manifests_total", .counter, "Manifests answered for good, by state.")
+            "Unfinished manifests that darkroomd found at its start.", metrics.resumed)
+        family("darkroom_manifests_total", .counter, "Manifests that have ended, by state.")
         for state in BatchState.allCases where state.isFinal {
             sample(
                 "darkroom_manifests_total", [("state", state.rawValue)],
@@ -95,41 +95,42 @@ struct MetricsText {
         }
         family(
             "darkroom_images_total", .counter,
-            "Images that have ended, by state; cancelled ones when their manifest has ended.")
+            "Images that have ended, by state; cancelled ones are counted when their manifest has ended."
+        )
         for state in ImageState.allCases where state.isFinal {
             sample(
                 "darkroom_images_total", [("state", state.rawValue)], metrics.images[state.rawValue]
             )
         }
-        family("darkroom_image_failures_total", .counter, "Failed images, by the error's code.")
+        family("darkroom_image_failures_total", .counter, "Failed images, by error code.")
         for (code, count) in metrics.failures.all.sorted(by: { $0.key < $1.key }) {
             sample("darkroom_image_failures_total", [("code", code)], count)
         }
         counter(
-            "darkroom_download_retries_total", "Downloads that failed and are tried once more.",
+            "darkroom_download_retries_total", "Downloads that failed and are retried.",
             metrics.retries)
         family(
             "darkroom_download_failures_total", .counter,
-            "Attempts to download that failed, by the error's code.")
+            "Failed download attempts, by error code.")
         for (code, count) in metrics.downloadFailures.all.sorted(by: { $0.key < $1.key }) {
             sample("darkroom_download_failures_total", [("code", code)], count)
         }
-        family("darkroom_batches", .gauge, "Claimed manifests that have not ended, by state.")
+        family("darkroom_batches", .gauge, "Unfinished manifests, by state.")
         sample("darkroom_batches", [("state", "waiting")], moment.summary.batchesWaiting)
         sample("darkroom_batches", [("state", "processing")], moment.summary.batchesInWork)
         sample("darkroom_batches", [("state", "held")], moment.summary.batchesHeld)
         family(
             "darkroom_memory_granted_bytes", .gauge,
-            "Memory that the pictures in work may take at most, by the estimates from their headers."
+            "Memory that the pictures in work may use, estimated from their headers."
         )
         sample("darkroom_memory_granted_bytes", [], moment.summary.memoryGranted)
         family(
             "darkroom_memory_limit_bytes", .gauge,
-            "What limits.memory allows all pictures together.")
+            "The memory limit for all pictures together (limits.memory).")
         sample("darkroom_memory_limit_bytes", [], moment.summary.memoryLimit)
         family(
             "darkroom_images_waiting_for_memory", .gauge,
-            "Images that wait until others have given memory back.")
+            "Images that wait for memory.")
         sample("darkroom_images_waiting_for_memory", [], moment.summary.imagesWaitingForMemory)
         family("darkroom_images_in_work", .gauge, "Images of the batches in work, by state.")
         for state in ImageState.allCases {
@@ -137,23 +138,24 @@ struct MetricsText {
                 "darkroom_images_in_work", [("state", state.rawValue)],
                 moment.summary.images[state])
         }
-        family("darkroom_queue_length", .gauge, "What is in a queue, including what runs.")
+        family(
+            "darkroom_queue_length", .gauge, "The length of a queue, including running operations.")
         for queue in moment.queues {
             sample("darkroom_queue_length", [("queue", queue.name)], queue.length)
         }
         family(
             "darkroom_downloads_waiting", .gauge,
-            "Downloads outside the queue: until their host has room, or until their next try.")
+            "Downloads that wait for a place of their host, or for their next attempt.")
         sample("darkroom_downloads_waiting", [("for", "host")], moment.waitingForHost)
         sample("darkroom_downloads_waiting", [("for", "retry")], moment.summary.retrying)
-        family("darkroom_operations_running", .gauge, "Downloads and filters that run.")
+        family("darkroom_operations_running", .gauge, "Running downloads and filters.")
         sample("darkroom_operations_running", [], moment.running)
         writeStages(metrics)
     }
 
     private mutating func writeStages(_ metrics: Metrics) {
         let name = "darkroom_stage_seconds"
-        family(name, .histogram, "How long images took in each stage.")
+        family(name, .histogram, "The time that images spend in each stage.")
         for stage in Metrics.Stage.allCases {
             let histogram = metrics.stage(stage)
             let counts = histogram.cumulative
@@ -169,7 +171,7 @@ struct MetricsText {
     private mutating func writeInbox(_ metrics: Metrics) {
         family(
             "darkroom_inbox_files", .gauge,
-            "Files in the inbox that are not taken, by the reason in inbox.json.")
+            "Files in the inbox that are not taken, by reason.")
         let counts = metrics.inboxSummary.counts
         for reason in InboxReason.allCases {
             sample(
@@ -177,44 +179,45 @@ struct MetricsText {
                 counts[reason.rawValue] ?? 0)
         }
         counter(
-            "darkroom_inotify_overflows_total", "How often inotify lost events.", metrics.overflows)
+            "darkroom_inotify_overflows_total", "Overflows of the inotify queue.", metrics.overflows
+        )
         counter(
             "darkroom_scan_found_total",
-            "Manifests that a scan found and no event had told of, the first scan's left out.",
+            "Manifests that a scan found although no event had announced them, except in the first scan.",
             metrics.scanFound)
     }
 
     private mutating func writeStorage(_ metrics: Metrics, _ moment: MetricsMoment) {
         family(
             "darkroom_storage_waiting", .gauge,
-            "Whether work waits, for the spool takes no writes: a full disk or quota, too many open files, "
-                + "a failed sync.")
+            "1 while the spool cannot be written to: a full disk or quota, too many open files, a failed sync."
+        )
         sample("darkroom_storage_waiting", moment.storage != nil)
         counter(
-            "darkroom_downloaded_bytes_total", "Bytes of the sources fetched whole.",
+            "darkroom_downloaded_bytes_total", "Bytes of completely downloaded sources.",
             metrics.downloadedBytes)
         counter(
-            "darkroom_written_bytes_total", "Bytes of the outputs published.", metrics.writtenBytes)
+            "darkroom_written_bytes_total", "Bytes of published outputs.", metrics.writtenBytes)
         counter(
-            "darkroom_storage_failures_total", "Failures of the spool written to the journal.",
+            "darkroom_storage_failures_total", "Failures of the spool, as in the journal.",
             metrics.storageFailures)
         counter(
-            "darkroom_expired_entries_total", "Finished entries of the outbox that were removed.",
+            "darkroom_expired_entries_total", "Finished batches that were removed from the outbox.",
             metrics.expiredEntries)
         counter(
-            "darkroom_expired_bytes_total", "Bytes of the entries removed.", metrics.expiredBytes)
+            "darkroom_expired_bytes_total", "Bytes of these batches.", metrics.expiredBytes)
         family(
             "darkroom_stale_uploads", .gauge,
-            "Files in tmp/ that were begun 36 hours ago or earlier, as of the last look.")
+            "Files in tmp/ that are 36 hours old or older.")
         sample("darkroom_stale_uploads", [], metrics.staleUploads.count)
-        family("darkroom_stale_upload_bytes", .gauge, "Bytes of those files.")
+        family("darkroom_stale_upload_bytes", .gauge, "Bytes of these files.")
         sample("darkroom_stale_upload_bytes", [], metrics.staleUploads.bytes)
     }
 
     private mutating func writeCache(_ metrics: Metrics, _ moment: MetricsMoment) {
         family(
             "darkroom_cache_lookups_total", .counter,
-            "Sources looked up in the cache: used without asking, confirmed by the server, or fetched."
+            "Lookups of sources in the cache, by result: used, confirmed by the server, or downloaded."
         )
         let results = [
             ("hit", metrics.cacheHits), ("revalidated", metrics.cacheRevalidations),
@@ -224,17 +227,18 @@ struct MetricsText {
             sample("darkroom_cache_lookups_total", [("result", result)], counter.value)
         }
         counter(
-            "darkroom_cache_stored_total", "Fetched sources added to the cache.",
+            "darkroom_cache_stored_total", "Sources that were added to the cache.",
             metrics.cacheStored)
         counter(
-            "darkroom_cache_stored_bytes_total", "Bytes of the sources added.",
+            "darkroom_cache_stored_bytes_total", "Bytes of these sources.",
             metrics.cacheStoredBytes)
         counter(
-            "darkroom_cache_evictions_total", "Sources removed from the cache to make room.",
+            "darkroom_cache_evictions_total",
+            "Sources that were removed from the cache to make room.",
             metrics.cacheEvictions)
-        family("darkroom_cache_entries", .gauge, "Sources in the cache; 0 without one.")
+        family("darkroom_cache_entries", .gauge, "Sources in the cache; 0 without a cache.")
         sample("darkroom_cache_entries", [], moment.cache.count)
-        family("darkroom_cache_bytes", .gauge, "The room they take.")
+        family("darkroom_cache_bytes", .gauge, "Their size on the disk.")
         sample("darkroom_cache_bytes", [], moment.cache.bytes)
     }
 

@@ -32,14 +32,14 @@ struct StatusLine {
     private var main: String {
         if isStopping {
             let written =
-                publishing > 0 ? ", \(count(publishing, "image")) to be written down" : ""
+                publishing > 0 ? ", \(count(publishing, "image")) to be published" : ""
             return "Stopping: \(count(running, "operation")) finishing\(written)"
         }
         if let storage {
             let pause = isPaused ? "Paused (SIGUSR1), and waiting" : "Waiting"
             let next =
-                storage.secondsBetweenAttempts.map { "tried again in \($0) s" }
-                ?? "tried again after SIGUSR2 or a restart"
+                storage.secondsBetweenAttempts.map { "next attempt in \($0) s" }
+                ?? "next attempt after SIGUSR2 or a restart"
             return "\(pause): \(storage.message); \(next)"
         }
         let begun = summary.batchesInWork + summary.batchesWaiting
@@ -74,16 +74,17 @@ struct StatusLine {
             if summary.batchesHeld > 0 { details.append("\(summary.batchesHeld) held") }
             if let recovery, isPaused || begun > 0 { details.append(resuming(recovery)) }
             if summary.retrying > 0 {
-                details.append("\(count(summary.retrying, "download")) to be tried again")
+                details.append("\(count(summary.retrying, "download")) to be retried")
             }
             if hostsPaused > 0 { details.append("\(count(hostsPaused, "host")) paused") }
         }
         if !isStopping { details += inbox.details }
         if let still, still.seconds >= Self.notable {
-            details.append("\(still.work.text) has not moved for \(Int(clamping: still.seconds)) s")
+            details.append(
+                "\(still.work.text) has made no progress for \(Int(clamping: still.seconds)) s")
         }
         if isReloadRefused {
-            details.append("the changed configuration was refused, the old one holds")
+            details.append("the changed configuration was refused, the old one is in use")
         }
         return details
     }

@@ -37,13 +37,13 @@ package struct AddressRules: Sendable, Equatable {
         let table = address.family == .v4 ? v4 : v6
         if let block = table.first(where: { $0.network.contains(address) }) {
             guard let wrapped = block.wrapped else { return block.kind }
-            return special(wrapped(address)).map { "\($0), wrapped in \(block.kind)" }
+            return special(wrapped(address)).map { "\($0), embedded in \(block.kind)" }
         }
         guard address.family == .v6 else { return nil }
         // 2000::/3 is all that has been given out as global unicast (RFC 4291, 2.4).
         guard address.number >> 125 == 1 else { return "reserved" }
         return isISATAP(address)
-            ? special(lowestBits(of: address)).map { "\($0), wrapped in ISATAP" } : nil
+            ? special(lowestBits(of: address)).map { "\($0), embedded in ISATAP" } : nil
     }
 
     /// A network whose addresses are of one kind.
@@ -57,16 +57,16 @@ package struct AddressRules: Sendable, Equatable {
     /// The first one that has an address decides.
     private static let v4: [Block] = [
         v4(0x0000_0000, 32, "unspecified"),
-        v4(0x0000_0000, 8, "of this network"),
+        v4(0x0000_0000, 8, "this network"),
         v4(0x0A00_0000, 8, "private"),
-        v4(0x6440_0000, 10, "shared, behind a carrier's NAT"),
+        v4(0x6440_0000, 10, "shared, carrier-grade NAT"),
         v4(0x7F00_0000, 8, "loopback"),
         // Virtual machines of one large provider reach their host's service there (168.63.129.16): no
         // other machine ever answers, whatever the registries say.
-        v4(0xA83F_8110, 32, "a cloud's own service"),
+        v4(0xA83F_8110, 32, "cloud platform service"),
         v4(0xA9FE_0000, 16, "link-local"),
         v4(0xAC10_0000, 12, "private"),
-        v4(0xC000_0000, 24, "for protocols"),
+        v4(0xC000_0000, 24, "protocol assignments"),
         v4(0xC000_0200, 24, "documentation"),
         v4(0xC058_6300, 24, "6to4 relay"),
         v4(0xC0A8_0000, 16, "private"),
@@ -85,10 +85,10 @@ package struct AddressRules: Sendable, Equatable {
         Block(
             network: IPNetwork(base: IPAddress(v6: 0x0064_FF9B << 96), prefix: 96), kind: "NAT64",
             wrapped: lowestBits),
-        v6(0x0064_FF9B_0001 << 80, 48, "NAT64 of a site's own"),
+        v6(0x0064_FF9B_0001 << 80, 48, "local-use NAT64"),
         v6(0x0100 << 112, 64, "discard-only"),
         v6(0x2001 << 112, 32, "Teredo"),
-        v6(0x2001 << 112, 23, "for protocols"),
+        v6(0x2001 << 112, 23, "protocol assignments"),
         v6(0x2001_0DB8 << 96, 32, "documentation"),
         Block(
             network: IPNetwork(base: IPAddress(v6: 0x2002 << 112), prefix: 16), kind: "6to4",

@@ -36,13 +36,13 @@ enum BodyPlan: Sendable, Equatable {
         switch head.status.code {
         case _ where head.status.isChangeOfProtocols:
             self = .refused(
-                .badResponse, "the server answered \(head.status), which it was not asked for")
+                .badResponse, "the server answered \(head.status), which was not requested")
         case let code where Self.redirects.contains(code):
             self =
                 location == nil
                 ? .refused(
                     .badResponse,
-                    "the server answered \(head.status) without one place where to go on")
+                    "the server answered \(head.status) without exactly one Location")
                 : .redirect
         case 304 where isConditional: self = .notModified
         case 206:
@@ -88,7 +88,7 @@ enum BodyPlan: Sendable, Equatable {
     ) -> BodyPlan? {
         guard head.isLengthValid else {
             return .refused(
-                .badResponse, "the server tells several lengths, or one that is no number")
+                .badResponse, "the server sent several lengths, or one that is not a number")
         }
         if let total, total > limit {
             return .refused(
@@ -101,7 +101,7 @@ enum BodyPlan: Sendable, Equatable {
         default:
             return .refused(
                 .badResponse,
-                "the server has put the body into a coding that it was not asked for "
+                "the server used a content coding that was not requested "
                     + "(Content-Encoding)")
         }
     }

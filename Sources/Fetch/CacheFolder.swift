@@ -28,13 +28,13 @@ package final class CacheFolder: Sendable {
     package init(path: String, makes: Bool) throws(CacheFolderError) {
         do throws(FileError) {
             if makes, mkdir(path, 0o750) != 0, errno != EEXIST {
-                throw FileError("make folder", path, Errno(rawValue: errno))
+                throw FileError("create folder", path, Errno(rawValue: errno))
             }
             root = try Directory(path: path)
             // Whoever may put files there decides what pictures are made of.
             guard try root.information().st_mode & S_IWOTH == 0 else {
                 throw FileError(
-                    "use it as a cache, for everyone may write there", path, .notPermitted)
+                    "use it as a cache, because everyone may write to it", path, .notPermitted)
             }
         } catch {
             throw .file(error)

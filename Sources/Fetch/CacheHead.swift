@@ -104,12 +104,12 @@ extension CacheHead.Damage {
     /// The end of the sentence "… was discarded: …".
     var words: String {
         switch self {
-        case .short: "it is shorter than a head"
+        case .short: "it is shorter than a header"
         case .foreign: "it is not a file of Darkroom’s cache"
-        case .version(let version): "its layout has the version \(version), which is not read"
-        case .checksum: "its head is damaged"
-        case .key: "it belongs to another file’s name"
-        case .bodyLength: "it is longer or shorter than it should be"
+        case .version(let version): "its layout has the unsupported version \(version)"
+        case .checksum: "its header is damaged"
+        case .key: "its key does not belong to its file name"
+        case .bodyLength: "it is too long or too short"
         case .record: "its record cannot be read"
         }
     }

@@ -19,7 +19,7 @@ final class CurlURL {
         // In its ASCII form a name may turn out to be an address (fullwidth digits), so it is read anew.
         defer { curl_url_cleanup(written) }
         guard let text = Self.part(written, CURLUPART_URL, CURLU_PUNYCODE) else {
-            throw FetchError(.badURL, "\(url): the host's name is no international name (IDNA)")
+            throw FetchError(.badURL, "\(url): the host is not a valid international name (IDNA)")
         }
         handle = try Self.parse(text, shown: url.shown)
     }
@@ -78,7 +78,7 @@ final class CurlURL {
             curl_url_cleanup(handle)
             throw FetchError(
                 .badURL,
-                "\(shown): libcurl finds no URL in it: \(String(cString: curl_url_strerror(result)))"
+                "\(shown): libcurl cannot parse the URL: \(String(cString: curl_url_strerror(result)))"
             )
         }
         return handle

@@ -80,7 +80,7 @@ struct EasyOptions {
         let words = String(cString: curl_easy_strerror(result))
         throw FetchError(
             .transferFailed,
-            "\(shown): libcurl does not take its option \(option.rawValue): \(words)")
+            "\(shown): libcurl refuses its option \(option.rawValue): \(words)")
     }
 }
 

@@ -4,7 +4,7 @@ import DarkroomCore
 extension EventLog {
     package func cacheOpened(_ path: String, limit: Int) {
         say(
-            .cacheOpened, "Answers are kept in \(path), up to \(Units.bytes(limit))",
+            .cacheOpened, "Downloaded sources are kept in \(path), up to \(Units.bytes(limit))",
             [.bytes: "\(limit)"])
     }
 
@@ -14,25 +14,25 @@ extension EventLog {
     package func cacheUnused(_ path: String, because reason: String, isMissed: Bool) {
         say(
             .cacheUnused, worse: isMissed,
-            "\(path) is not used as a cache: \(reason); each source is fetched anew, and by each manifest for itself"
+            "\(path) is not used as a cache: \(reason); each manifest downloads its sources again"
         )
     }
 
     func cacheDiscarded(_ path: String, because reason: String) {
-        say(.cacheDiscarded, "\(path) was discarded: \(reason); its source is fetched anew")
+        say(.cacheDiscarded, "\(path) was discarded: \(reason); its source is downloaded again")
     }
 
     func cacheTroubled(_ error: FileError) {
         say(
             .cacheTroubled,
-            "\(error.message); images do not suffer from it, but what cannot be kept is fetched again",
+            "\(error.message); no image fails because of this, but sources may be downloaded again",
             [.error: error.code])
     }
 
     func cacheHasNoRoom(_ path: String) {
         say(
             .cacheTroubled,
-            "Nothing is added to the cache in \(path), for its file system has less than 5 % or 1 GiB free",
+            "Nothing is added to the cache in \(path), because its file system has less than 5 % or 1 GiB free",
             [.error: "cache-low-space"])
     }
 
@@ -40,7 +40,7 @@ extension EventLog {
         metrics.cacheEvictions.add(count)
         say(
             .cacheEvicted,
-            "\(Words.count(count, "answer")) removed from the cache to make room, \(Units.bytes(bytes))",
+            "\(Words.count(count, "response")) removed from the cache to make room, \(Units.bytes(bytes))",
             [.bytes: "\(bytes)", .count: "\(count)"])
     }
 }

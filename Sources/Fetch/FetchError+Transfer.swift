@@ -24,12 +24,13 @@ extension FetchError {
             if transfer.plan == nil {
                 return FetchError(
                     .connectionLost,
-                    "\(transfer.place): the server closed before the head of its answer was whole")
+                    "\(transfer.place): the server closed the connection before the response header was complete"
+                )
             }
             guard transfer.isOverlong else { return nil }
             return FetchError(
                 .lengthMismatch,
-                "\(transfer.place): the body is longer than the server has promised")
+                "\(transfer.place): the body is longer than the server announced")
         }
         if result == CURLE_COULDNT_CONNECT, let refusal = transfer.decisiveRefusal {
             return FetchError(refusal.code, "\(transfer.place): \(refusal.words)")
@@ -89,13 +90,13 @@ extension FetchError {
     ) -> (Code, String?) {
         let words = ByteString(handle.errorText)
         switch result {
-        case CURLE_URL_MALFORMAT: return (.badURL, "libcurl finds no URL in it")
-        case CURLE_COULDNT_RESOLVE_HOST: return (.resolveFailed, "the host's name has no address")
+        case CURLE_URL_MALFORMAT: return (.badURL, "libcurl cannot parse the URL")
+        case CURLE_COULDNT_RESOLVE_HOST: return (.resolveFailed, "the host name has no address")
         case CURLE_COULDNT_RESOLVE_PROXY:
-            return (.resolveFailed, "the name of downloads.proxy has no address")
+            return (.resolveFailed, "the host name of downloads.proxy has no address")
         case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
             let isDirect = transfer.settings.proxy?.isEmpty ?? true
-            return (.connectFailed, isDirect ? nil : "by way of downloads.proxy: \(words)")
+            return (.connectFailed, isDirect ? nil : "through downloads.proxy: \(words)")
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_USE_SSL_FAILED,
@@ -103,18 +104,19 @@ extension FetchError {
             return (.tlsFailed, nil)
         case CURLE_OPERATION_TIMEDOUT: return timeout(transfer, words: words)
         case CURLE_PARTIAL_FILE: return (.truncated, end(of: transfer))
-        case CURLE_GOT_NOTHING: return (.connectionLost, "the server closed without an answer")
+        case CURLE_GOT_NOTHING:
+            return (.connectionLost, "the server closed the connection without a response")
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-            return (.badResponse, "what the server answers is no HTTP")
+            return (.badResponse, "the response is not HTTP")
         case CURLE_BAD_CONTENT_ENCODING, CURLE_BAD_FUNCTION_ARGUMENT:
             return (.badResponse, "the body's Content-Encoding is damaged")
         case CURLE_WRITE_ERROR:
             // Our own callbacks say why they end a transfer. What is left is what libcurl undoes codings with, which
             // knows no other error for bytes behind the end of what is coded.
-            return (.badResponse, "the body goes on after the end of its Content-Encoding")
+            return (.badResponse, "the body continues after the end of its Content-Encoding")
         case CURLE_OUT_OF_MEMORY where isWithinHead(transfer, handle):
             // So it says of a line that is longer than it has room for.
-            return (.headerTooLarge, "a line of the answer's head is longer than libcurl takes")
+            return (.headerTooLarge, "a header line of the response is longer than libcurl allows")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             return loss(transfer, words: words)
         default: return (.transferFailed, nil)
@@ -122,7 +124,7 @@ extension FetchError {
     }
 
     private static func end(of transfer: Transfer) -> String {
-        "the body ends after \(Units.bytes(transfer.body.bytes)), before it is whole"
+        "the body ends after \(Units.bytes(transfer.body.bytes)), before it is complete"
     }
 
     /// Whether the request is out and its answer's head not yet in.
@@ -158,7 +160,7 @@ extension FetchError {
         if words.hasPrefix("Operation too slow") {
             return (
                 .stalled,
-                "less than \(Units.bytes(limits.stallBytesPerSecond)) a second for "
+                "less than \(Units.bytes(limits.stallBytesPerSecond)) per second for "
                     + "\(Units.time(limits.stall)), after \(Units.bytes(transfer.body.bytes))"
             )
         }

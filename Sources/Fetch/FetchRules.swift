@@ -50,6 +50,7 @@ package struct FetchRules: Sendable, Equatable {
             ? "the address \(address)" : "the host \(name) has the address \(address), which"
         return Refusal(
             code: .addressForbidden,
-            words: "\(subject) is not a global one (\(kind)); downloads.allowNetworks can open it")
+            words:
+                "\(subject) is not global unicast (\(kind)); downloads.allowNetworks can allow it")
     }
 }

@@ -30,7 +30,7 @@ struct Hop {
         guard !URLAuthority.hasBackslash(in: location),
             let text = previous.url.resolve(location)
         else {
-            throw FetchError(.badURL, "the server redirects to what is no URL")
+            throw FetchError(.badURL, "the server redirects to an invalid URL")
         }
         // Passes what is asked of a source's URL, too.
         let target = try RemoteURL(text)

@@ -24,10 +24,10 @@ package struct HostRules: Sendable, Equatable {
 
     package func verdict(_ host: HostName) -> Verdict {
         if let rule = deny.first(where: { $0.matches(host) }) {
-            return .denied("downloads.denyHosts has \(rule)")
+            return .denied("downloads.denyHosts contains \(rule)")
         }
         if allow.isEmpty || allow.contains(where: { $0.matches(host) }) { return .allowed }
-        return .denied("downloads.allowHosts does not have it")
+        return .denied("downloads.allowHosts does not contain it")
     }
 }
 
@@ -48,11 +48,12 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
         let host = Substring(isBeneath ? text.utf8.dropFirst(2) : text.utf8[...])
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
             throw Problem(
-                message: "\"\(text)\": * stands only at the beginning, before a dot: *.example.org")
+                message:
+                    "\"\(text)\": * is allowed only at the beginning, before a dot: *.example.org")
         }
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw Problem(
-                message: "\"\(text)\": a name in other letters is written in its ASCII form, xn--…")
+                message: "\"\(text)\": write an international name in its ASCII form, xn--…")
         }
         // An IPv6 address may come without its brackets, which are for URLs.
         let bracketed: ByteString =

@@ -37,7 +37,8 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
             let length = Int(parts[1]), (offset...offset + address.family.bits).contains(length)
         else {
             throw Problem(
-                message: "\(Self.quoted(text)): after the / comes a number from \(offset) to "
+                message:
+                    "\(Self.quoted(text)): after the / there must be a number from \(offset) to "
                     + "\(offset + address.family.bits)")
         }
         self.init(base: address, prefix: length - offset)
@@ -45,7 +46,7 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
         guard base == address else {
             throw Problem(
                 message: "\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
-                    + "network, \(address) for the one address")
+                    + "network, or \(address) for the single address")
         }
     }
 

@@ -51,7 +51,7 @@ package struct LocalSources: Sendable, Equatable {
     package func open(_ path: String) throws(FetchError) -> OpenedFile {
         let shown = RedactedURL(path)
         guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw FetchError(.badURL, "\(shown): not a path: it is empty or has a NUL in it")
+            throw FetchError(.badURL, "\(shown): not a path: it is empty or contains a NUL")
         }
         let places = roots.compactMap { Place(root: $0, path: path) }
         if places.isEmpty { throw forbidden(shown) }
@@ -69,8 +69,8 @@ package struct LocalSources: Sendable, Equatable {
             } catch .tooManySymbolicLinkLevels {
                 throw FetchError(
                     .sourceUnreadable,
-                    "\(shown): symbolic links that lead in a circle, or one of /proc's own, which "
-                        + "are not followed")
+                    "\(shown): the symbolic links form a loop, or one is a special link of /proc; such "
+                        + "links are not followed")
             } catch .noSuchAddressOrDevice {
                 throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
             } catch {
@@ -98,7 +98,7 @@ package struct LocalSources: Sendable, Equatable {
         var status = stat()
         guard fstat(descriptor.number, &status) == 0 else {
             let cause = Errno(rawValue: errno)
-            throw FetchError(.sourceUnreadable, "\(shown): its kind cannot be told: \(cause)")
+            throw FetchError(.sourceUnreadable, "\(shown): its type cannot be determined: \(cause)")
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             let kind = Self.words(ofKind: status.st_mode & S_IFMT)
@@ -107,7 +107,7 @@ package struct LocalSources: Sendable, Equatable {
         let fileSystem = darkroom_filesystem_type(descriptor.number)
         guard !Self.pseudoFileSystems.contains(fileSystem) else {
             throw FetchError(
-                .sourceForbidden, "\(shown): a file of the kernel's (/proc, /sys), not a picture")
+                .sourceForbidden, "\(shown): a file of the kernel (/proc, /sys), not a picture")
         }
         guard status.length <= maximumBytes else {
             throw FetchError(
@@ -138,8 +138,8 @@ package struct LocalSources: Sendable, Equatable {
             .sourceForbidden,
             roots.isEmpty
                 ? "\(shown): local sources are not allowed: sources.roots is empty"
-                : "\(shown): is not beneath any of sources.roots (\(listOfRoots)), or leads out of "
-                    + "it by .. or a symbolic link; an absolute link leads out of any")
+                : "\(shown): is not beneath one of sources.roots (\(listOfRoots)), or leads out of "
+                    + "it by .. or a symbolic link; an absolute symbolic link always leads out")
     }
 
     private var listOfRoots: String { roots.joined(separator: ", ") }

@@ -14,13 +14,14 @@ package struct OriginHeaders: Sendable, Equatable {
         /// Throws for what no request can have, and for the names that belong to the transfer itself.
         package init(name: String, value: String) throws(Problem) {
             guard !name.isEmpty, name.utf8.allSatisfy(HTTPField.isToken) else {
-                throw Problem(message: "a header's name has letters, digits and hyphens only")
+                throw Problem(message: "a header name may contain only letters, digits and hyphens")
             }
             guard !Self.reserved.contains(ByteString(name).asciiLowercased),
                 !ByteString(name).asciiLowercased.hasPrefix("proxy-")
-            else { throw Problem(message: "\(name) is set by the transfer itself") }
+            else { throw Problem(message: "\(name) is set by the daemon itself") }
             guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw Problem(message: "\(name): a value has no line ends and control characters")
+                throw Problem(
+                    message: "\(name): a value must not contain line breaks or control characters")
             }
             guard value.utf8.contains(where: { $0 != 0x20 && $0 != 0x09 }) else {
                 throw Problem(message: "\(name): the value is empty")

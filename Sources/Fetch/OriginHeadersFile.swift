@@ -81,7 +81,7 @@ package struct OriginHeadersFile {
             for (key, value) in origins { readOrigin(key, value) }
         } catch {
             problems.append(
-                path + Self.place(of: error) + ": this is no YAML, or a key comes twice")
+                path + Self.place(of: error) + ": this is not YAML, or a key occurs twice")
         }
     }
 
@@ -98,12 +98,12 @@ package struct OriginHeadersFile {
     private mutating func readOrigin(_ key: Node, _ value: Node) {
         let origin: Origin
         do throws(OriginHeaders.Problem) {
-            guard let text = key.scalar?.string else { return complain(key, "is no origin") }
+            guard let text = key.scalar?.string else { return complain(key, "is not an origin") }
             origin = try Origin(configured: text)
         } catch {
             return complain(key, error.message)
         }
-        guard table[origin] == nil else { return complain(key, "\(origin) comes twice") }
+        guard table[origin] == nil else { return complain(key, "\(origin) occurs twice") }
         guard case .mapping(let headers) = value else {
             return complain(key, "\(origin): must be a map from header names to values")
         }
@@ -113,11 +113,11 @@ package struct OriginHeadersFile {
             do throws(OriginHeaders.Problem) {
                 // A date or a number, too, is a text here; what is no scalar is none.
                 guard let name = nameNode.scalar?.string, let text = valueNode.scalar?.string else {
-                    return complain(nameNode, "\(origin): a header's value must be a text")
+                    return complain(nameNode, "\(origin): the value of a header must be text")
                 }
                 let header = try OriginHeaders.Header(name: name, value: text)
                 guard known.insert(ByteString(name).asciiLowercased).inserted else {
-                    return complain(nameNode, "\(origin): \(name) comes twice")
+                    return complain(nameNode, "\(origin): \(name) occurs twice")
                 }
                 table[origin, default: []].append(header)
             } catch {
@@ -140,7 +140,7 @@ extension Origin {
             scheme = text[..<separator.lowerBound].lowercased()
             rest = text[separator.upperBound...]
         }
-        let form = "an origin is https://HOST, http://HOST or HOST, with :PORT behind it or without"
+        let form = "an origin is https://HOST, http://HOST or HOST, optionally followed by :PORT"
         guard ["http", "https"].contains(scheme) else {
             throw OriginHeaders.Problem(message: form)
         }
@@ -148,11 +148,11 @@ extension Origin {
             let authority = try URLAuthority(ByteString(rest))
             // Whatever comes before an @ here would be a secret in the wrong place.
             guard authority.userInformation == nil else {
-                throw URLAuthority.Problem(message: "a user and password are written as a header")
+                throw URLAuthority.Problem(message: "write a user and password as a header")
             }
             guard authority.host.utf8.allSatisfy({ $0 < 0x80 }) else {
                 throw URLAuthority.Problem(
-                    message: "a name in other letters is written in its ASCII form, xn--…")
+                    message: "write an international name in its ASCII form, xn--…")
             }
             self.init(scheme: scheme, host: authority.host, port: authority.port)
         } catch {

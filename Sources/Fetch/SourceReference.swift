@@ -13,7 +13,7 @@ package enum SourceReference: Sendable, Hashable {
         guard !source.isEmpty else { throw FetchError(.badURL, "the source is empty") }
         // libcurl and the system take C strings: a NUL would silently cut the name.
         guard !source.utf8.contains(0) else {
-            throw FetchError(.badURL, "\(shown): the source has a NUL in it")
+            throw FetchError(.badURL, "\(shown): the source contains a NUL")
         }
         guard let scheme = RedactedURL.scheme(of: source.string) else {
             self = .local(path: source.string)
@@ -25,8 +25,9 @@ package enum SourceReference: Sendable, Hashable {
         default:
             throw FetchError(
                 .unsupportedScheme,
-                "\(shown): what comes before the first colon is not one of the schemes http, https "
-                    + "and file (a relative path with a colon in its first part begins with ./)")
+                "\(shown): the text before the first colon is not one of the schemes http, https and "
+                    + "file (a relative path with a colon in its first component must begin with ./)"
+            )
         }
     }
 
@@ -40,21 +41,23 @@ package enum SourceReference: Sendable, Hashable {
             let host = rest.prefix { $0 != UInt8(ascii: "/") }
             guard host.isEmpty || ByteString(host).asciiLowercased == "localhost" else {
                 throw FetchError(
-                    .badURL, "\(shown): a file: URL names a path of this machine, not of a host")
+                    .badURL, "\(shown): a file: URL names a path of this machine, without a host")
             }
             rest = rest.dropFirst(host.count)
         }
         guard rest.first == UInt8(ascii: "/") else {
-            throw FetchError(.badURL, "\(shown): the path of a file: URL is absolute")
+            throw FetchError(.badURL, "\(shown): the path of a file: URL must be absolute")
         }
         guard !rest.contains(UInt8(ascii: "?")), !rest.contains(UInt8(ascii: "#")) else {
             throw FetchError(
                 .badURL,
-                "\(shown): a file: URL has no query and no fragment (?, # in a name are %3F, %23)")
+                "\(shown): a file: URL cannot have a query or a fragment (in a name, write ? and # as %3F and %23)"
+            )
         }
         guard let path = decodePercent(rest) else {
             throw FetchError(
-                .badURL, "\(shown): the path's %-escapes are broken, or no UTF-8, or hide a NUL")
+                .badURL,
+                "\(shown): the %-escapes of the path are invalid, are not UTF-8, or contain a NUL")
         }
         return path
     }
@@ -125,12 +128,13 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
                     + "\(Self.maximumBytes)")
         }
         guard source.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw FetchError(.badURL, "\(shown): the URL has a control character in it")
+            throw FetchError(.badURL, "\(shown): the URL contains a control character")
         }
         // libcurl would also take one slash or three; then its idea of the host differs from ours.
         let rest = source.utf8.dropFirst(written.utf8.count + 1)
         guard rest.starts(with: "//".utf8) else {
-            throw FetchError(.badURL, "\(shown): //, a host and a path follow the scheme")
+            throw FetchError(
+                .badURL, "\(shown): the scheme must be followed by //, a host and a path")
         }
         let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
         do throws(URLAuthority.Problem) {

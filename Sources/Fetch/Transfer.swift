@@ -140,9 +140,9 @@ final class Transfer {
         case .tooLarge:
             return stop(
                 .headerTooLarge,
-                "the head of the answer is larger than the limit of "
+                "the header of the response is larger than the limit of "
                     + Units.bytes(settings.limits.maxHeaderBytes))
-        case .noStatus: return stop(.badResponse, "what the server answers is no HTTP")
+        case .noStatus: return stop(.badResponse, "the response is not HTTP")
         case .whole: return takeHead()
         }
     }
@@ -161,7 +161,7 @@ final class Transfer {
         if reader.isTransferCoded || head.contentEncoding?.utf8.contains(UInt8(ascii: ",")) == true
         {
             return stop(
-                .badResponse, "the server has put the body into codings that it was not asked for")
+                .badResponse, "the server used content codings that were not requested")
         }
         if reader.isLocationTooLong, BodyPlan.redirects.contains(head.status.code) {
             return stop(
@@ -190,7 +190,7 @@ final class Transfer {
     func take(_ piece: UnsafeRawBufferPointer) -> Bool {
         guard let plan else {
             failure = FetchError(
-                .badResponse, "\(place): a body comes before the end of the answer's head")
+                .badResponse, "\(place): the body begins before the end of the response header")
             return false
         }
         guard plan.isKept else {

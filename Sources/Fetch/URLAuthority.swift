@@ -19,15 +19,16 @@ package struct URLAuthority: Sendable {
 
     package init(_ text: ByteString) throws(Problem) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
-            throw Problem(message: "a blank or a control character is before the path")
+            throw Problem(message: "there is a space or a control character before the path")
         }
         guard !text.utf8.contains(UInt8(ascii: "\\")) else {
-            throw Problem(message: #"a \ is before the path, which some programs read as a /"#)
+            throw Problem(
+                message: #"there is a \ before the path, which some programs read as a /"#)
         }
         let parts = text.utf8.split(
             separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count <= 2 else {
-            throw Problem(message: "an @ within a user or password is written %40")
+            throw Problem(message: "an @ in a user or password must be written as %40")
         }
         userInformation = parts.count == 2 ? ByteString(parts[0]) : nil
         let place = parts[parts.count - 1]
@@ -55,7 +56,7 @@ package struct URLAuthority: Sendable {
         if digits.isEmpty { return nil }
         guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Int(Substring(digits)), (1...65535).contains(number)
-        else { throw Problem(message: "the port is no number from 1 to 65535") }
+        else { throw Problem(message: "the port is not a number from 1 to 65535") }
         return number
     }
 
@@ -72,16 +73,18 @@ package struct URLAuthority: Sendable {
         }
         if host.utf8.first == UInt8(ascii: "[") {
             let inner = host.utf8.dropFirst().prefix { $0 != UInt8(ascii: "]") }
-            if inner.contains(UInt8(ascii: "%")) { return "an IPv6 address in a URL has no zone" }
+            if inner.contains(UInt8(ascii: "%")) {
+                return "an IPv6 address in a URL cannot have a zone"
+            }
             guard host.utf8.count == inner.count + 2, inner.contains(UInt8(ascii: ":")),
                 IPAddress(Substring(inner)) != nil
-            else { return "within the brackets is no IPv6 address" }
+            else { return "the text in brackets is not an IPv6 address" }
             return nil
         }
         for byte in host.utf8 where byte < 0x80 && !isOfName(byte) {
             return byte == UInt8(ascii: "%")
-                ? "the host has %-escapes in it"
-                : "the host has a character that names do not have"
+                ? "the host contains %-escapes"
+                : "the host contains a character that names cannot have"
         }
         let labels = host.utf8.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -62,7 +62,7 @@ package struct BinaryPropertyListReader {
     }
 
     private static func trailer(of bytes: [UInt8]) throws(ManifestProblem) -> Trailer {
-        guard bytes.count >= 8 + Trailer.size + 2 else { throw broken("that is cut off") }
+        guard bytes.count >= 8 + Trailer.size + 2 else { throw broken("that is truncated") }
         let start = bytes.count - Trailer.size
         let tail = bytes[start...]
         let offsetSize = Int(tail[start + 6])
@@ -72,7 +72,7 @@ package struct BinaryPropertyListReader {
             let root = integer(tail[(start + 16)..<(start + 24)]),
             let table = integer(tail[(start + 24)..<(start + 32)]),
             root < count, table >= 8, table <= start, count <= (start - table) / offsetSize
-        else { throw broken("whose trailer makes no sense") }
+        else { throw broken("with an invalid trailer") }
         return Trailer(
             offsetSize: offsetSize, referenceSize: referenceSize, objectCount: count, root: root,
             table: table)
@@ -133,7 +133,7 @@ package struct BinaryPropertyListReader {
     private mutating func key(_ number: Int) throws(ManifestProblem) -> ByteString {
         if case .text(let text)? = nodes[number]?.value { return text }
         guard case .text(let text) = try scalar(at: try offset(of: number)) else {
-            throw Self.broken("with a key that is no text")
+            throw Self.broken("with a key that is not text")
         }
         nodes[number] = Document.Node(.text(text), at: .none)
         return text
@@ -145,7 +145,7 @@ package struct BinaryPropertyListReader {
         let entry = trailer.table + number * trailer.offsetSize
         guard let offset = Self.integer(bytes[entry..<(entry + trailer.offsetSize)]), offset >= 8,
             offset < trailer.table
-        else { throw Self.broken("with an offset out of place") }
+        else { throw Self.broken("with an invalid offset") }
         return offset
     }
 
@@ -212,7 +212,7 @@ package struct BinaryPropertyListReader {
         let size = 1 << Int(marker & 0x0F)
         guard marker >> 4 == 0x1, size <= 8,
             let count = Self.integer(try slice(offset + 2, count: size))
-        else { throw Self.broken("with a length that is no number") }
+        else { throw Self.broken("with a length that is not a number") }
         return (count, offset + 2 + size)
     }
 
@@ -225,7 +225,7 @@ package struct BinaryPropertyListReader {
             case 0x6: Self.utf16(try slice(start, count: count * 2))
             default: String(validating: try slice(start, count: count), as: UTF8.self)
             }
-        guard let text else { throw Self.broken("with a text in no known encoding") }
+        guard let text else { throw Self.broken("with a text in an unknown encoding") }
         return ByteString(text)
     }
 

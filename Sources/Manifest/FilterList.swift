@@ -25,7 +25,7 @@ package enum FilterList {
             guard case .filter(let path, _) = mention.role else { continue }
             reader.problems.add(
                 .unknownImage,
-                "‘\(mention.name.shortened)’ names an image, which there is only in a manifest",
+                "‘\(mention.name.shortened)’ names an image, but only a manifest has images",
                 at: path, mention.place)
         }
         try reader.problems.throwIfAny()

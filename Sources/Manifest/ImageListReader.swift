@@ -88,7 +88,7 @@ package struct ImageListReader {
             }
         } else if map["source"] == nil, map["from"] != nil {
             reader.problems.add(
-                .missingKey, "an image made ‘from’ another needs a ‘name’", at: path, node.place)
+                .missingKey, "an image with ‘from’ needs a ‘name’", at: path, node.place)
         }
         read(map, into: &draft, &reader)
         drafts.append(draft)
@@ -240,7 +240,7 @@ package struct ImageListReader {
         } else if text.utf8.count > maximumSource {
             fault = "has \(text.utf8.count) bytes; the limit is \(maximumSource)"
         } else if text.unicodeScalars.contains(where: \.isControl) {
-            fault = "has a control character in it"
+            fault = "contains a control character"
         } else {
             return text
         }

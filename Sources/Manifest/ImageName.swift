@@ -13,9 +13,9 @@ package enum ImageName {
         if name.utf8.count > maximumBytes {
             return "has \(name.utf8.count) bytes; the limit is \(maximumBytes)"
         }
-        if name.utf8.contains(UInt8(ascii: "/")) { return "has a slash in it" }
+        if name.utf8.contains(UInt8(ascii: "/")) { return "contains a slash" }
         if name.unicodeScalars.contains(where: \.isControl) {
-            return "has a control character in it"
+            return "contains a control character"
         }
         if name.utf8.first == UInt8(ascii: ".") { return "begins with a dot" }
         if isReserved(name)

@@ -92,7 +92,7 @@ package struct JSONReader {
             }
             cursor.skipWhitespace()
             if cursor.starts(with: bracket) {
-                throw cursor.syntaxError("a comma with nothing after it", at: comma)
+                throw cursor.syntaxError("a comma without a value after it", at: comma)
             }
             if isMap { try key() }
             return true

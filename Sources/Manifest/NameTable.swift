@@ -52,8 +52,8 @@ package struct NameTable: Sendable {
         let message =
             draft.name == other.name
             ? "the name ‘\(draft.name.shortened)’ is given twice, first to \(other.path)"
-            : "the output of ‘\(draft.name.shortened)’ would be the file that "
-                + "‘\(other.name.shortened)’, \(other.path), makes"
+            : "‘\(draft.name.shortened)’ would have the same output file as "
+                + "‘\(other.name.shortened)’, \(other.path)"
         problems.add(.duplicateName, message, at: draft.path, draft.namePlace)
     }
 

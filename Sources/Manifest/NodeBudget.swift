@@ -38,7 +38,7 @@ package struct NodeBudget: Sendable {
         let (sum, overflow) = aliased.addingReportingOverflow(nodes)
         guard !overflow, sum <= maximum else {
             throw ManifestProblem(
-                .tooManyAliases, "aliases or shared objects for more than \(maximum) values",
+                .tooManyAliases, "aliases or shared objects stand for more than \(maximum) values",
                 place: place)
         }
         aliased = sum

@@ -61,11 +61,11 @@ extension ManifestProblem {
     }
 
     /// Ends the reading of a manifest that nobody waits for any more; nobody sees it either.
-    static let interrupted = ManifestProblem(.syntax, "the reading was broken off", place: .none)
+    static let interrupted = ManifestProblem(.syntax, "reading was interrupted", place: .none)
 
     package static func tooDeep(at place: Document.Place) -> ManifestProblem {
         ManifestProblem(
-            .tooDeep, "more than \(Document.maximumHeight) lists and maps within each other",
+            .tooDeep, "lists and maps are nested more than \(Document.maximumHeight) deep",
             place: place)
     }
 }

@@ -16,7 +16,7 @@ extension SchemaReader {
             return nil
         }
         if range.contains(value) { return .number(value) }
-        let rule = "\(range.lowerBound.briefly) to \(range.upperBound.briefly)"
+        let rule = "from \(range.lowerBound.briefly) to \(range.upperBound.briefly)"
         problems.add(
             .outOfRange, "\(what) must be \(rule), found \(value.briefly)", at: path, node.place)
         return nil
@@ -54,7 +54,7 @@ extension SchemaReader {
         at path: DocumentPath
     ) -> Int? {
         let rule =
-            "‘\(parameter.name)’ must be an integer of \(range.lowerBound) to \(range.upperBound)"
+            "‘\(parameter.name)’ must be an integer from \(range.lowerBound) to \(range.upperBound)"
         switch node.number {
         case .integer(let value):
             if range.contains(value) { return value }

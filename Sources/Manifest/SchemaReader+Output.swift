@@ -44,7 +44,7 @@ extension SchemaReader {
             if isFormatKnown, options.format != format {
                 reader.problems.add(
                     .conflictingKeys,
-                    "‘\(key)’ is for \(format.rawValue), and the format here is "
+                    "‘\(key)’ is an option of \(format.rawValue), but the format here is "
                         + options.format.rawValue,
                     at: .key(path, key), node.place)
             }

@@ -18,7 +18,7 @@ package struct TextCursor {
         self.bytes = bytes
         if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
             throw ManifestProblem(
-                .syntax, "the text is UTF-16; write it as UTF-8", place: Document.Place.start)
+                .syntax, "the text is UTF-16; write the file as UTF-8", place: Document.Place.start)
         }
         do {
             _ = try UTF8Span(validating: bytes.span)

@@ -25,7 +25,8 @@ package struct XMLPropertyListReader {
         guard !scanner.cursor.isAtEnd else { throw scanner.cursor.syntaxError("the file is empty") }
         guard scanner.cursor.current == UInt8(ascii: "<") else {
             throw scanner.cursor.syntaxError(
-                "neither XML nor a binary property list; old-style property lists are not read")
+                "neither XML nor a binary property list; old-style property lists are not supported"
+            )
         }
         let list = try scanner.tag()
         guard list.name == "plist", list.kind == .open else {
@@ -91,7 +92,7 @@ package struct XMLPropertyListReader {
             try builder.add(try scalar(tag, text), at: tag.place)
         default:
             throw scanner.cursor.syntaxError(
-                "\(tag.words) is no element of a property list", at: tag.place)
+                "\(tag.words) is not an element of a property list", at: tag.place)
         }
     }
 

@@ -115,7 +115,7 @@ struct XMLScanner {
             let value = UInt32(
                 String(decoding: digits, as: UTF8.self), radix: isHexadecimal ? 16 : 10),
             let scalar = Unicode.Scalar(value)
-        else { throw cursor.syntaxError("a reference to no character", at: place) }
+        else { throw cursor.syntaxError("a reference to an invalid character", at: place) }
         cursor.advance(asciiBytes: digits.count)
         guard cursor.skip(";") else {
             throw cursor.syntaxError("a reference to a character without its ‘;’", at: place)
@@ -137,7 +137,7 @@ struct XMLScanner {
                 let place = cursor.place
                 let text = try section(from: "<!DOCTYPE", to: ">", "a DOCTYPE")
                 if text.contains(UInt8(ascii: "[")) {
-                    throw cursor.syntaxError("a DOCTYPE with declarations of its own", at: place)
+                    throw cursor.syntaxError("a DOCTYPE with internal declarations", at: place)
                 }
             } else {
                 return
@@ -158,7 +158,8 @@ struct XMLScanner {
                 .prefix { !quotes.contains($0) })
         guard ["utf-8", "utf8", "us-ascii"].contains(value.asciiLowercased) else {
             throw cursor.syntaxError(
-                "the encoding ‘\(value.shortened)’; write it as UTF-8", at: place)
+                "the encoding ‘\(value.shortened)’ is not supported; write the file as UTF-8",
+                at: place)
         }
     }
 

@@ -153,11 +153,13 @@ package struct YAMLEvents: ~Copyable {
     package static func hint<Line: BinaryInteger>(
         to problem: String, line: Line, begin: Line?, first: Line
     ) -> String {
-        if let begin, begin < line { return ", in what begins at line \(begin - first + 1)" }
+        if let begin, begin < line {
+            return ", in the part that begins at line \(begin - first + 1)"
+        }
         let isIndentation =
             problem.hasPrefix("mapping values are not allowed")
             || problem.hasPrefix("did not find expected key")
-        return isIndentation ? "; look at the indentation of this line" : ""
+        return isIndentation ? "; check the indentation of this line" : ""
     }
 
     private func place(ofByte offset: Int) -> Document.Place {

@@ -22,7 +22,8 @@ package struct YAMLReader {
             let text = UnsafeBufferPointer(rebasing: buffer[start...])
             guard directives(in: text) <= maximumDirectives else {
                 throw ManifestProblem(
-                    .syntax, "YAML: more than \(maximumDirectives) lines begin with ‘%’",
+                    .syntax,
+                    "YAML: more than \(maximumDirectives) directives (lines that begin with ‘%’)",
                     place: .start)
             }
             var reader = YAMLReader(builder: DocumentBuilder(budget: budget))
@@ -64,7 +65,7 @@ package struct YAMLReader {
             case .documentStart:
                 guard builder.root == nil else {
                     throw ManifestProblem(
-                        .syntax, "a second document; a manifest is one document", place: place)
+                        .syntax, "a second document; a manifest must be one document", place: place)
                 }
             case .streamEnd:
                 guard let root = builder.root else {
@@ -119,7 +120,7 @@ package struct YAMLReader {
     private static func unsupported(_ tag: ByteString, at place: Document.Place) -> ManifestProblem
     {
         ManifestProblem(
-            .unsupportedTag, "a value with the tag ‘\(tag.shortened)’, which manifests do not have",
+            .unsupportedTag, "the tag ‘\(tag.shortened)’ is not supported in manifests",
             place: place)
     }
 

@@ -109,7 +109,7 @@ package struct KillRun {
             guard try spool.names("outbox").isEmpty, try spool.isIdle() else { return nil }
             return true
         }
-        guard isCleared == true else { throw broken("entries that had expired are still there") }
+        guard isCleared == true else { throw broken("expired batches still exist") }
         try spool.clear()
         audit.forget()
     }
@@ -165,7 +165,7 @@ package struct KillRun {
             sums.killsAtRandom += 1
             return true
         case .exited(0) where signals.contains(SIGTERM): return false
-        case let ending?: throw broken("at no fault point a daemon ended: \(ending)")
+        case let ending?: throw broken("a daemon ended, but not at a fault point: \(ending)")
         }
     }
 
@@ -173,7 +173,7 @@ package struct KillRun {
         _ ending: ChildDaemon.Ending, at fault: String
     ) throws(SelfTestError) {
         guard ending == .killed(signal: SIGKILL) else {
-            throw broken("on the way to \(fault) a daemon ended: \(ending)")
+            throw broken("a daemon ended before it reached \(fault): \(ending)")
         }
     }
 
@@ -287,10 +287,10 @@ package struct KillRun {
         if try spool.waitUntilIdle(daemon) {
             daemon.send(SIGTERM)
             guard try daemon.wait(30) == .exited(0) else {
-                throw broken("a daemon that has nothing to do does not stop with 0")
+                throw broken("a daemon without work does not exit with 0")
             }
         } else if let ending = daemon.poll() {
-            throw broken("a daemon without any fault ended: \(ending)")
+            throw broken("a daemon without a fault point ended: \(ending)")
         } else {
             daemon.end()
         }

@@ -32,9 +32,9 @@ struct MountCheck {
             do {
                 return try check()
             } catch let error as FileError {
-                return .problem(error.message, consequence: "fail at this, too")
+                return .problem(error.message, consequence: "fail in the same way")
             } catch {
-                return .problem("\(error)", consequence: "fail at this, too")
+                return .problem("\(error)", consequence: "fail in the same way")
             }
         }
     }
@@ -51,9 +51,9 @@ struct MountCheck {
 
     private func kind() -> Finding {
         let number = darkroom_filesystem_type(folder.number)
-        let kind = Self.kinds[number] ?? "of the kind 0x" + String(number, radix: 16)
+        let kind = Self.kinds[number] ?? "of the type 0x" + String(number, radix: 16)
         return kind == "tmpfs"
-            ? .note("the file system is tmpfs: what is in it does not survive a power cut")
+            ? .note("the file system is tmpfs: its files do not survive a power cut")
             : .ok("the file system is \(kind)")
     }
 
@@ -91,13 +91,13 @@ struct MountCheck {
         return count == 0
             ? .ok("a rename replaces a file in one step")
             : .problem(
-                "a rename does not replace a file in one step: \(count) looks of "
-                    + "\(looks.load(ordering: .relaxed)) found none or half of one",
-                consequence: "show half status files to their readers")
+                "a rename does not replace a file in one step: \(count) of "
+                    + "\(looks.load(ordering: .relaxed)) reads found no file or an incomplete one",
+                consequence: "show incomplete status files to their readers")
     }
 
     private func renamingWithoutReplacing() throws(FileError) -> Finding {
-        let consequence = "not be able to take manifests nor to publish pictures here"
+        let consequence = "not be able to take manifests or to publish pictures here"
         try folder.write([1], to: "one", durably: false)
         try folder.write([2], to: "two", durably: false)
         defer {
@@ -160,7 +160,7 @@ struct MountCheck {
             throw FileError("lock", folder.path(of: "lock"), Errno(rawValue: errno))
         }
         return flock(second.number, LOCK_EX | LOCK_NB) != 0
-            ? .ok("flock keeps a second daemon out")
+            ? .ok("flock excludes a second daemon")
             : .problem(
                 "flock gives the same lock twice",
                 consequence: "not notice a second daemon on the same spool; never start one")
@@ -169,7 +169,7 @@ struct MountCheck {
     // MARK: Events
 
     private func events() throws(FileError) -> Finding {
-        let consequence = "look into the inbox every inbox.poll (2 s) instead"
+        let consequence = "scan the inbox every inbox.poll (2 s) instead"
         try folder.makeDirectory("watched")
         defer { try? folder.removeTree("watched") }
         let watched = try Directory("watched", in: folder)
@@ -192,12 +192,12 @@ struct MountCheck {
         while !wanted.allSatisfy(seen.withLock { $0 }.contains) {
             guard Clock.nanoseconds < deadline else {
                 return .problem(
-                    "inotify does not tell of files that are closed or renamed",
+                    "inotify does not report files that are closed or renamed",
                     consequence: consequence)
             }
             usleep(1000)
         }
-        return .ok("inotify tells of files that are closed and renamed")
+        return .ok("inotify reports files that are closed and renamed")
     }
 
     // MARK: Names
@@ -209,7 +209,7 @@ struct MountCheck {
     }
 
     private func names() throws(FileError) -> Finding {
-        let consequence = "lose track of files of such names"
+        let consequence = "lose files with such names"
         try folder.makeDirectory("names")
         defer { try? folder.removeTree("names") }
         let names = try Directory("names", in: folder)
@@ -224,7 +224,7 @@ struct MountCheck {
                 let begin = text.prefix(1)
                 return .problem(
                     "a name of \(name.bytes.count) bytes (\(begin)\(begin)…) is refused: \(error.errno)",
-                    consequence: "fail at names that long; keep them to 100 bytes")
+                    consequence: "fail with such long names; use names of at most 100 bytes")
             }
         }
         let found = Set(try names.names())
@@ -246,12 +246,13 @@ struct MountCheck {
         // 2024-01-01. A machine without a battery begins in 1970 or at its system's making.
         if now.tv_sec < 1_704_067_200 {
             return .problem(
-                "the clock says \(Clock.timestamp)", consequence: "write wrong times into statuses")
+                "the clock shows \(Clock.timestamp)", consequence: "write wrong times into statuses"
+            )
         }
         return apart <= 2
             ? .ok("the clock and the times of files agree")
             : .problem(
-                "the times of files are \(apart) s away from the clock",
-                consequence: "take manifests in another order than they came in")
+                "the times of files differ from the clock by \(apart) s",
+                consequence: "take manifests in a wrong order")
     }
 }

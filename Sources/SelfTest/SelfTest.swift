@@ -39,13 +39,13 @@ package struct SelfTest {
         do {
             return try tested() ? 0 : 1
         } catch .interrupted {
-            report.say("Interrupted; nothing is left behind")
+            report.say("Interrupted; the test folder was removed")
             return 128 + SIGINT
         } catch .file(let error) {
-            report.say("problem  \(error.message); nothing more can be tested")
+            report.say("problem  \(error.message); the test cannot continue")
             return error.code == "permission-denied" ? 77 : 74
         } catch {
-            report.tell(.problem(error.message, consequence: "not keep its promise"))
+            report.tell(.problem(error.message, consequence: "not work reliably here"))
             return 1
         }
     }
@@ -64,7 +64,7 @@ package struct SelfTest {
             if isWell || !options.keeps {
                 remove(name, from: root)
             } else {
-                report.say("\(root.path(of: name)) is left for you to look at")
+                report.say("\(root.path(of: name)) is kept for your inspection")
             }
         }
         do {
@@ -75,7 +75,7 @@ package struct SelfTest {
             isWell = true
             throw .interrupted
         }
-        report.say(isWell ? "All is well" : "\(report.problems) problems")
+        report.say(isWell ? "No problem found" : "Problems found: \(report.problems)")
         return isWell
     }
 
@@ -84,7 +84,7 @@ package struct SelfTest {
         do {
             try root.removeTree(name)
         } catch {
-            report.tell(.note("it could not be removed: \(error.message)"))
+            report.tell(.note("the test folder could not be removed: \(error.message)"))
         }
     }
 
@@ -94,7 +94,7 @@ package struct SelfTest {
         try TestSpool.makePictures(in: folder)
         let undisturbed = try TestSpool("undisturbed", in: folder, program: program)
         let reference = try SpoolAudit.makeReference(SampleManifest.all, on: undisturbed)
-        report.tell(.ok("a daemon does its work undisturbed"))
+        report.tell(.ok("a daemon works correctly without kills"))
         try refuseSecondDaemon(on: undisturbed)
 
         let spool = try TestSpool("killed", in: folder, program: program)
@@ -126,11 +126,13 @@ package struct SelfTest {
     private func tell(_ run: KillRun) {
         let sums = run.sums
         for problem in run.audit.problems.prefix(20) {
-            report.tell(.problem(problem, consequence: "not keep its promise"))
+            report.tell(.problem(problem, consequence: "not work reliably here"))
         }
         for point in sums.missed {
             report.tell(
-                .problem("no daemon came to \(point.rawValue)", consequence: "be untested there"))
+                .problem(
+                    "no daemon reached \(point.rawValue)", consequence: "be untested at this point")
+            )
         }
         let line =
             "kills \(run.kills) (\(sums.killsAtPoints) at fault points, \(sums.killsAtRandom) at random "
@@ -140,7 +142,7 @@ package struct SelfTest {
         if run.audit.problems.isEmpty {
             report.tell(.ok(line))
         } else {
-            report.tell(.problem(line, consequence: "not keep its promise"))
+            report.tell(.problem(line, consequence: "not work reliably here"))
         }
     }
 }
@@ -162,7 +164,7 @@ package final class SelfTestReport {
         case .note(let text): say("note     \(text)")
         case .problem(let text, let consequence):
             problems += 1
-            say("problem  \(text); so darkroomd will \(consequence)")
+            say("problem  \(text); darkroomd will \(consequence)")
         }
     }
 

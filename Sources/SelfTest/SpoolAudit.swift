@@ -66,16 +66,16 @@ package struct SpoolAudit {
         }
         for (id, (_, times)) in spool.dropped {
             let found = places[id] ?? 0
-            if found < times { lost.append("\(id): \(found) of \(times) are anywhere") }
-            if found > times { duplicated.append("\(id): \(found) for \(times)") }
+            if found < times { lost.append("\(id): found \(found) of \(times)") }
+            if found > times { duplicated.append("\(id): found \(found) instead of \(times)") }
         }
         for id in places.keys where spool.dropped[id] == nil {
-            duplicated.append("\(id) was never dropped")
+            duplicated.append("\(id) was never submitted")
         }
         if isFinal {
             try lookForGivenBack()
             for name in inbox { lost.append("inbox/\(name) was not taken") }
-            for id in everything { lost.append("active/\(id.text) is still there") }
+            for id in everything { lost.append("active/\(id.text) still exists") }
             for id in outbox where !ended.contains(id.text) {
                 lost.append("outbox/\(id.text) has not ended")
             }
@@ -87,8 +87,10 @@ package struct SpoolAudit {
         let names = try spool.names("tmp").map(\.text)
         for (id, (manifest, times)) in spool.dropped where manifest.isTooLarge {
             let found = names.count { $0.hasPrefix("\(id).") }
-            if found < times { lost.append("\(id): \(found) of \(times) are in tmp again") }
-            if found > times { duplicated.append("\(id): \(found) in tmp for \(times)") }
+            if found < times { lost.append("\(id): found \(found) of \(times) in tmp") }
+            if found > times {
+                duplicated.append("\(id): found \(found) in tmp instead of \(times)")
+            }
         }
     }
 
@@ -143,15 +145,15 @@ package struct SpoolAudit {
         guard let bytes = try spool.outboxFile(id, BatchFile.status),
             let status = Status(decoding: bytes)
         else {
-            differing.append("outbox/\(id.text) has no status that can be read")
+            differing.append("outbox/\(id.text) has no readable status")
             return
         }
         if !status.state.isFinal, !isActive {
-            lost.append("\(id.text) is \(status.state), and active/\(id.text) is gone")
+            lost.append("\(id.text) is \(status.state), but active/\(id.text) does not exist")
         }
         let file = status.manifest.file
         if let file, try spool.outboxFile(id, FileName(file)) != Array(manifest.text.utf8) {
-            differing.append("outbox/\(id.text)/\(file) is not the manifest")
+            differing.append("outbox/\(id.text)/\(file) differs from the manifest")
         }
         if (file == nil) != manifest.isTooLarge {
             differing.append("outbox/\(id.text) has \(file ?? "no manifest")")
@@ -173,7 +175,7 @@ package struct SpoolAudit {
             status.images.count { $0.state == state }
         }
         if counts != ImageState.allCases.map({ status.counts[$0] }) {
-            wrong.append("\(status.id): its counts are not those of its images")
+            wrong.append("\(status.id): its counts differ from its images")
         }
         guard let outcome = manifest.outcome else {
             if status.state != .rejected { wrong.append("\(status.id) is \(status.state)") }
@@ -217,18 +219,18 @@ package struct SpoolAudit {
         let ours = [BatchFile.status] + (status.manifest.file.map { [FileName($0)] } ?? [])
         for name in names where !ours.contains(name) {
             if try spool.outboxFile(id, name) != outputs[name] {
-                wrong.append("outbox/\(id.text)/\(name.text) is not the undisturbed run's")
+                wrong.append("outbox/\(id.text)/\(name.text) differs from a run without kills")
             }
         }
         for image in status.images where image.state == .filtered {
             guard let output = image.output, names.contains(FileName(output.file)) else {
-                wrong.append("\(id.text): \(image.name) is called filtered, and there is no file")
+                wrong.append("\(id.text): \(image.name) is filtered, but has no file")
                 continue
             }
             if let bytes = outputs[FileName(output.file)],
                 output.sha256 != SHA256Digest.hex(of: bytes)
             {
-                wrong.append("\(id.text): the digest of \(image.name) is not its file's")
+                wrong.append("\(id.text): the digest of \(image.name) differs from its file")
             }
         }
         return wrong
@@ -246,11 +248,12 @@ extension SpoolAudit {
         guard try spool.waitUntilIdle(daemon) else {
             let ending = daemon.poll().map { "\($0)" } ?? "it does not finish"
             throw .broken(
-                "a daemon without any fault: \(ending)\n" + spool.lastWords.joined(separator: "\n"))
+                "a daemon without a fault point: \(ending)\n"
+                    + spool.lastWords.joined(separator: "\n"))
         }
         daemon.send(SIGTERM)
         guard try daemon.wait(30) == .exited(0) else {
-            throw .broken("a daemon without any fault does not stop with 0")
+            throw .broken("a daemon without a fault point does not exit with 0")
         }
         var reference: Reference = [:]
         for (id, manifest) in zip(ids, manifests) {
@@ -282,7 +285,7 @@ extension SpoolAudit {
             }
         guard isAsMeant else {
             throw .broken(
-                "without any fault \(id.text) is \(status.map { "\($0.state)" } ?? "lost"), with "
+                "without a fault point \(id.text) is \(status.map { "\($0.state)" } ?? "lost"), with "
                     + "\(filtered) images filtered of \(status?.images.count ?? 0)")
         }
         return outcomes

@@ -38,20 +38,22 @@ struct SpoolCheck {
             table = try Directory(path: "/proc").read("locks")
         } catch  where error.errno == .noSuchFileOrDirectory {
             // A service that sees nothing of /proc but its own processes.
-            return [.note("whether a daemon works on this spool cannot be seen from here")]
+            return [.note("it cannot be determined whether a daemon works on this spool")]
         }
         let isHeld = String(decoding: table, as: UTF8.self).split(separator: "\n").contains {
             line in
             let words = line.split(separator: " ")
             return words.count > 5 && words[1] == "FLOCK" && words[5].hasSuffix(":\(lock.st_ino)")
         }
-        return isHeld ? [.note("a daemon works on this spool; it goes on undisturbed")] : []
+        return isHeld ? [.note("a daemon works on this spool; the test does not disturb it")] : []
     }
 
     /// A self-test that was killed could not clear up.
     private func leftovers() throws(FileError) -> [Finding] {
         try root.names().filter { $0.text.hasPrefix(SelfTest.folderPrefix) }.map {
-            .note("\(root.path(of: $0)) is another self-test's; remove it if that runs no more")
+            .note(
+                "\(root.path(of: $0)) belongs to another self-test; remove it if that test has ended"
+            )
         }
     }
 
@@ -71,7 +73,7 @@ struct SpoolCheck {
         guard within.isEmpty else {
             return [
                 .problem(
-                    "\(within.joined(separator: ", ")): a mount of its own, and renames do not cross one",
+                    "\(within.joined(separator: ", ")): a separate mount, and a rename cannot cross mounts",
                     consequence: "not be able to move manifests or pictures across it")
             ]
         }
@@ -107,8 +109,8 @@ struct SpoolCheck {
         if own.st_uid != user {
             findings.append(
                 .note(
-                    "this runs as user \(user), the spool belongs to \(own.st_uid): to see what the daemon "
-                        + "may do, run it as the daemon's user"))
+                    "the test runs as user \(user), but the spool belongs to \(own.st_uid): to check the daemon's "
+                        + "permissions, run it as the daemon's user"))
         }
         for name in try present() {
             let path = root.path(of: name)
@@ -141,8 +143,8 @@ struct SpoolCheck {
         if name == "active", mode & 0o077 != 0 {
             return [
                 .problem(
-                    "\(path) is open to others (mode \(String(mode & 0o7777, radix: 8)))",
-                    consequence: "trust files there that others may change; make it 0700")
+                    "\(path) is accessible to other users (mode \(String(mode & 0o7777, radix: 8)))",
+                    consequence: "trust files there that others may change; set its mode to 0700")
             ]
         }
         let isShared = mode & 0o002 != 0 && mode & UInt32(S_ISVTX) == 0
@@ -167,7 +169,7 @@ struct SpoolCheck {
         // Some file systems count no inodes and say 0 of 0.
         let inodes = found.f_files == 0 ? nil : UInt64(found.f_favail)
         let text =
-            "\(bytes >> 20) MiB free" + (inodes.map { ", room for \($0) files" } ?? "")
+            "\(bytes >> 20) MiB free" + (inodes.map { ", \($0) inodes free" } ?? "")
         if bytes < 64 << 20 || (inodes ?? .max) < 1000 {
             return [.problem(text, consequence: "soon wait for space")]
         }

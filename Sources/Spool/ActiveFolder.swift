@@ -18,17 +18,18 @@ package struct ActiveFolder {
             guard let information = try spool.active.information(of: name) else { continue }
             let isFolder = information.st_mode & S_IFMT == S_IFDIR
             if !isFolder {
-                foreign.append((name, "it is no folder, and not Darkroom's"))
+                foreign.append((name, "it is not a folder, so it does not belong to Darkroom"))
             } else if name.bytes.starts(with: Reopening.prefix.utf8) {
                 unfinished.append(name)
             } else if Expired.isOne(name) || name == Spool.controlFolder {
                 // The housekeeper removes what has expired, which may be large; the intake looks after control files.
             } else if name.bytes.first == UInt8(ascii: ".") {
-                foreign.append((name, "IDs do not begin with a dot, so it is not Darkroom's"))
+                foreign.append(
+                    (name, "IDs do not begin with a dot, so it does not belong to Darkroom"))
             } else if let id = String(validating: name.bytes, as: UTF8.self) {
                 try add(id, spool)
             } else {
-                foreign.append((name, "IDs are UTF-8, so it is not Darkroom's"))
+                foreign.append((name, "IDs are UTF-8, so it does not belong to Darkroom"))
             }
         }
         ids.sort { ByteString($0) < ByteString($1) }
@@ -50,7 +51,8 @@ package struct ActiveFolder {
         let isAnswered = try spool.outbox.exists(FileName(id))
         if let stranger = files.first(where: { !Self.isScrap($0) }) {
             if isAnswered, try Self.isUnfinished(id, spool) { return ids.append(id) }
-            let what = "it holds no manifest, but \(stranger.text), which is not Darkroom's"
+            let what =
+                "it contains no manifest, but \(stranger.text), which does not belong to Darkroom"
             return foreign.append((FileName(id), what))
         }
         ids.append(id)

@@ -166,7 +166,7 @@ package struct Claim {
         let information = try submitted.information()
         guard let information, information.isRegularFile else {
             throw FileError(
-                "take (it is not a regular file)", inbox.path(of: candidate.name), .notSupported)
+                "take it (it is not a regular file)", inbox.path(of: candidate.name), .notSupported)
         }
         // Should it have changed since it was read, it is read again.
         let reading =

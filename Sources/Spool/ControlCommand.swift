@@ -17,19 +17,19 @@ package enum ControlCommand: String, Codable, Sendable, CaseIterable {
             Form(
                 .sets(.cancelled), .batchCancelled, "is being cancelled",
                 summary:
-                    "Ends a manifest's work: waiting images at once, filters at their next rows, "
-                    + "transfers within a second.",
+                    "Cancels a manifest: waiting images end at once, running filters at their next "
+                    + "rows, transfers within a second.",
                 remark: "Finished images stay.")
         case .hold:
             Form(
                 .sets(.held), .batchHeld, "is held: no further image begins", mayMeanNext: true,
-                summary: "Holds a manifest: no further download or filter of it begins.",
+                summary: "Holds a manifest: none of its downloads or filters begins.",
                 remark: "Running ones finish.")
         case .release:
             Form(.sets(.free), .batchReleased, "is released", summary: "Ends a hold.")
         case .retry:
             Form(
-                .reopens, .batchReopened, "is taken up again",
+                .reopens, .batchReopened, "is reopened",
                 summary: "Reopens a finished manifest: repeats images that failed, were cancelled, "
                     + "or whose output was removed.",
                 remark: "The others stay unchanged.")

@@ -26,7 +26,8 @@ package struct ControlSignal: Sendable {
             summary: "Reloads the configuration and the file of downloads.headers."),
         ControlSignal(
             command: .stop, number: SIGTERM, name: "SIGTERM",
-            summary: "Stops the daemon: no further manifest is taken, and nothing new begins."),
+            summary: "Stops the daemon: no further manifest is taken, and no further download or "
+                + "filter begins."),
         ControlSignal(
             command: .stop, number: SIGINT, name: "SIGINT",
             summary: "Stops the daemon like SIGTERM, for Ctrl-C in a terminal."),

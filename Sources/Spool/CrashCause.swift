@@ -78,6 +78,6 @@ package struct Crashes: Sendable, Equatable {
         return Failure(
             .quarantined,
             "\(name): filtering it ended the daemon \(all.count) times (\(causes)),"
-                + " so it is set aside")
+                + " so it is quarantined")
     }
 }

@@ -15,7 +15,7 @@ extension EventLog {
     func expired(entries: Int, bytes: Int) {
         say(
             .entriesExpired,
-            "\(entries) finished entries of the outbox removed, \(Units.bytes(bytes))",
+            "\(entries) finished batches removed from the outbox, \(Units.bytes(bytes))",
             [.bytes: "\(bytes)", .count: "\(entries)"])
     }
 
@@ -36,37 +36,37 @@ extension EventLog {
             let made = Clock.timestamp(Date(timeIntervalSince1970: program))
             say(
                 .clockDoubted, worse: true,
-                "Nothing is removed for its age before the clock is right, and for a day then: it says "
-                    + "\(Clock.timestamp), which is before this program was made, \(made)")
+                "Nothing is removed by age until the clock is correct, and for one day more: it shows "
+                    + "\(Clock.timestamp), but this program was built at \(made)")
         case .ahead(let seconds):
             say(
                 .clockDoubted, worse: true,
-                "Nothing is removed for its age for a day, or until the clock is put back: the clock has "
+                "Nothing is removed by age for a day, or until the clock is set back: the clock has "
                     + "jumped ahead by \(time(seconds))")
         case .longAfter(let seconds):
             say(
                 .clockDoubted,
-                "Nothing is removed for its age for a quarter of an hour: the last look at the outbox was "
-                    + "\(time(seconds)) ago, before the machine was started, and its clock may not be "
-                    + "right yet")
+                "Nothing is removed by age for a quarter of an hour: the last check of the clock was "
+                    + "\(time(seconds)) ago, before the machine was started, and the clock may not be "
+                    + "correct yet")
         }
     }
 
     package func clockBelieved() {
-        say(.clockDoubted, "What is old enough is removed again: the clock is believed again")
+        say(.clockDoubted, "Removal by age continues: the clock is trusted again")
     }
 
     // MARK: Orphans
 
     package func orphan(_ name: String, left reason: String) {
-        say(.orphanFound, "active/\(name) is left alone: \(reason)", [.file: name])
+        say(.orphanFound, "active/\(name) is not touched: \(reason)", [.file: name])
     }
 
     package func leftoversRemoved(_ count: Int) {
         say(
             .orphanRemoved,
-            "\(Words.count(count, "expired entry", "expired entries")) in active/ removed, which had been begun "
-                + "before the start", [.count: "\(count)"])
+            "\(Words.count(count, "expired batch", "expired batches")) removed from active/, where a previous "
+                + "process had left them", [.count: "\(count)"])
     }
 
     package func orphan(_ name: String, removed reason: String) {

@@ -12,7 +12,7 @@ extension EventLog {
     package func spoolLost(_ error: some CodedError) {
         metrics.storageFailures.add(1)
         say(
-            .spoolLost, "\(error.message); darkroomd ends, for it cannot go on without it",
+            .spoolLost, "\(error.message); darkroomd cannot continue and ends",
             [.error: error.code])
     }
 
@@ -21,20 +21,20 @@ extension EventLog {
         metrics.storageFailures.add(1)
         say(
             .storageWaits,
-            "\(failure.message); nothing new begins until that has passed, which is tried again and "
-                + "again, and nothing is lost", fields(failure, batch))
+            "\(failure.message); no further work begins until this has passed; darkroomd tries again "
+                + "regularly, and nothing is lost", fields(failure, batch))
     }
 
     package func storageStillWaits(_ failure: Failure, since: String) {
         say(
-            .storageStillWaits, "\(failure.message), as since \(since); still waiting",
+            .storageStillWaits, "\(failure.message), since \(since); still waiting",
             fields(failure, nil))
     }
 
     package func storageWorksAgain(_ failure: Failure, since: String) {
         say(
             .storageWorksAgain,
-            "The spool takes writes again; it did not since \(since): \(failure.message)",
+            "The spool can be written to again; it could not since \(since): \(failure.message)",
             fields(failure, nil))
     }
 
@@ -42,8 +42,8 @@ extension EventLog {
         metrics.storageFailures.add(1)
         say(
             .storageLost,
-            "\(failure.message); the disk may have lost data, so no manifest is taken and no image begun "
-                + "until the disk is in order and darkroomd is restarted or gets SIGUSR2",
+            "\(failure.message); the disk may have lost data, so no manifest is taken and no image begins "
+                + "until the disk is repaired and darkroomd is restarted or receives SIGUSR2",
             fields(failure, batch))
     }
 

@@ -123,7 +123,9 @@ package struct Examination: Sendable {
                 // link may be anybody's, and says nothing of the owner's wishes.
                 guard information.st_nlink == 1 else {
                     return .unreadable(
-                        FileError("obey: it has another name", inbox.path(of: name), .tooManyLinks))
+                        FileError(
+                            "use it, because it has another name", inbox.path(of: name),
+                            .tooManyLinks))
                 }
                 return .control(ControlRequest(file, information))
             }
@@ -157,7 +159,7 @@ package struct Examination: Sendable {
             let expected = try? inbox.information().st_gid, group != expected
         else { return error }
         var error = error
-        error.step += " (its group is \(group) and has to be \(expected))"
+        error.step += " (its group is \(group), but must be \(expected))"
         return error
     }
 
@@ -219,8 +221,8 @@ package struct Examination: Sendable {
     private func tooLarge(_ length: Int) -> ManifestReading {
         let problem = ManifestProblem(
             code: ProblemCode.tooLarge.rawValue,
-            message: "the manifest has \(Units.bytes(length)); manifests.maxBytes allows "
-                + "\(Units.bytes(limits.bytes)); it is not kept here, but put back into tmp; split it, or raise "
+            message: "the manifest has \(Units.bytes(length)), but manifests.maxBytes allows "
+                + "\(Units.bytes(limits.bytes)); it was not read and is moved back to tmp; split it, or raise "
                 + "manifests.maxBytes")
         return ManifestReading(
             bytes: nil, byteCount: length, sha256: nil,

@@ -32,28 +32,29 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
     package var help: String {
         switch self {
         case .unreadable:
-            "Let darkroomd read it, by its group, which has to be the inbox's: chgrp GROUP FILE, then chmod g+r FILE. "
-                + "Or copy it into tmp and rename the copy into the inbox. The inbox has to let darkroomd move the "
-                + "file out of it. It is looked at again every 10 seconds."
+            "Give the file the group of the inbox, and let the group read it: chgrp GROUP FILE, then chmod g+r FILE. "
+                + "Or copy it into tmp and rename the copy into the inbox. The permissions of the inbox must allow "
+                + "darkroomd to move the file. It is checked again every 10 seconds."
         case .notAFile: "Put a regular file in its place."
         case .picture:
-            "Name the picture in a manifest, and put that into the inbox: by its URL, or by its path once it has been "
-                + "copied below one of sources.roots."
+            "Write a manifest that names the picture, and put the manifest into the inbox. Name the picture by its URL, "
+                + "or copy it into one of sources.roots and name it by its path."
         case .waitsForItsManifest:
-            "It acts as soon as its manifest is taken; remove it if it is not to."
+            "It takes effect as soon as its manifest is taken. Remove it if you do not want this."
         case .hasActed:
-            "Remove it: the inbox's permissions do not let darkroomd, and it would act again after a restart."
-        case .disk: "Make room, or mend what the journal names; it is tried again by itself."
+            "Remove it: the permissions of the inbox do not allow darkroomd to, and it would take effect again after a restart."
+        case .disk:
+            "Free some space, or correct the problem that the journal names. darkroomd tries again automatically."
         case .overLimit:
-            "It is taken when a batch that waits has its turn; batches.maxWaiting says how many may."
+            "It is taken when a waiting batch begins; batches.maxWaiting limits how many may wait."
         case .settling:
-            "It is judged when it has been left alone for inbox.settle; a file that is renamed into the "
-                + "inbox is taken at once."
-        case .beingWritten: "It is looked at when its writer closes it."
+            "It is checked when it has not changed for inbox.settle. A file that is renamed into the inbox is taken at "
+                + "once."
+        case .beingWritten: "It is checked when its writer closes it."
         case .ignoredName:
             "If it is a manifest, rename it when it is complete: to a name that ends in "
                 + "\(ManifestFormat.fileExtensionList("or")) and does not begin with a dot. If it is a folder, move the manifests in it into the inbox."
-        case .queued: "It is looked at in its turn."
+        case .queued: "It is checked when it is its turn."
         }
     }
 }

@@ -50,14 +50,14 @@ package struct Reopening {
         guard var status = try Status(in: outbox), FileName(status.id) == FileName(id)
         else { return .unusable("its status.json cannot be read") }
         guard let finished = status.times.finished, status.state.isFinal else {
-            return .unusable("its status.json does not say that it has ended")
+            return .unusable("its status.json does not show that it has ended")
         }
         guard isPermitted(request, status) else {
             return .refused(owner: status.manifest.uid)
         }
         guard status.state != .rejected else { return .isRejected }
         if status.commands?.has(fileOf: request) == true {
-            return .unusable("it has acted before")
+            return .unusable("it has taken effect before")
         }
         guard let format = status.manifest.format else {
             return .unusable("its status.json names no manifest")
@@ -70,7 +70,7 @@ package struct Reopening {
         }
         guard case .success(let manifest) = reading.outcome,
             manifest.images.map(\.name) == status.images.map({ ByteString($0.name) })
-        else { return .unusable("its manifest would not be accepted as it was") }
+        else { return .unusable("its manifest would not be accepted any more") }
 
         for index in status.images.indices where try !isThere(status.images[index], in: outbox) {
             status.images[index] = status.images[index].anew
@@ -133,7 +133,7 @@ package struct Reopening {
         switch try recovery.recover(id) {
         case .unfinished(let prepared): return .reopened(prepared)
         case .rejected: return .isRejected
-        case .removed: return .unusable("what it needs was removed from the spool")
+        case .removed: return .unusable("files that it needs were removed from the spool")
         case .empty, .putBack, .finished: return .isInWork
         }
     }

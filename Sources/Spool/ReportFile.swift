@@ -62,7 +62,7 @@ package struct ReportFile {
         } catch  where error == .notSupported {
             // A file system on which no room can be kept.
         } catch {
-            throw FileError("keep room for", root.path(of: Self.next), error)
+            throw FileError("reserve space for it", root.path(of: Self.next), error)
         }
     }
 }

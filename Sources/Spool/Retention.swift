@@ -156,17 +156,17 @@ package struct Retention {
                 let outline = try StatusOutline(in: folder) ?? keep(name, Self.notOurs)
             else { return nil }
             guard FileName(outline.id) == name else {
-                return keep(name, "its status.json is that of \(outline.id)")
+                return keep(name, "its status.json belongs to \(outline.id)")
             }
             guard outline.state.isFinal else { return nil }
             guard let time = outline.times.finished, let finished = Clock.date(time) else {
-                return keep(name, "its status.json does not say when it was finished")
+                return keep(name, "its status.json does not show when it was finished")
             }
             var bytes = 0
             for file in try folder.names() {
                 guard let information = try folder.information(of: file) else { continue }
                 guard information.st_mode & S_IFMT != S_IFDIR else {
-                    return keep(name, "it holds a folder, \(file.text)")
+                    return keep(name, "it contains a folder, \(file.text)")
                 }
                 bytes = bytes.saturatingAdd(information.bytesOnDisk)
             }
@@ -176,7 +176,7 @@ package struct Retention {
         }
     }
 
-    private static let notOurs = "its status.json is not one that Darkroom wrote"
+    private static let notOurs = "its status.json was not written by Darkroom"
 
     /// Says why an entry is none that may go.
     private func keep<Nothing>(_ name: FileName, _ reason: String) -> Nothing? {

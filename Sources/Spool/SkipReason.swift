@@ -74,15 +74,15 @@ package enum SkipReason: Equatable, Sendable {
         case .notYet(.dot): "its name begins with a dot"
         case .notYet(let mark): "its name ends in \(mark.rawValue)"
         case .otherEnding:
-            "it ends in none of \(ManifestFormat.fileExtensionList("and")), nor in "
+            "it does not end in \(ManifestFormat.fileExtensionList("or")), nor in "
                 + Words.list(ControlCommand.allCases.map { ".\($0.rawValue)" }, "or")
         case .picture:
-            "it is a picture, and the inbox is for manifests; name it in one, by its URL or, below one of "
-                + "sources.roots, by its path"
+            "it is a picture, but the inbox is for manifests; name the picture in a manifest, by its URL or, beneath "
+                + "one of sources.roots, by its path"
         case .notAFile: "it is not a regular file"
         case .unreadable(let error): error.message
         case .waits(let wait): wait.words
-        case .hasActed(let error): "it has been dealt with; \(error.message)"
+        case .hasActed(let error): "it has taken effect; \(error.message)"
         }
     }
 }
@@ -90,16 +90,16 @@ package enum SkipReason: Equatable, Sendable {
 extension SkipReason.Wait {
     fileprivate var words: String {
         switch self {
-        case .batch(let id): "the batch \(id) could not be resumed, or not be answered, yet"
-        case .end: "the batch is just ending"
-        case .taking(let manifest): "its manifest \(manifest.text) is just being taken"
+        case .batch(let id): "the batch \(id) could not be resumed or answered yet"
+        case .end: "the batch is ending"
+        case .taking(let manifest): "its manifest \(manifest.text) is being taken"
         case .writer(let manifest): "the writer of its manifest \(manifest.text) has not closed it"
         case .settling(let manifest): "its manifest \(manifest.text) may not be complete yet"
         case .unreadable(let error): "its manifest cannot be read: \(error.message)"
-        case .spool: "the spool does not let its manifest be taken now"
+        case .spool: "no manifest can be taken, because the spool cannot be written to"
         case .room:
-            "as many batches wait, or of its owner are held, as batches.maxWaiting allows"
-        case .others: "other batches are just being taken up again"
+            "batches.maxWaiting is reached, by the waiting batches or by the held batches of its owner"
+        case .others: "other batches are being reopened"
         case .look(let error): error.message
         }
     }

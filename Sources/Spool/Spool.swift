@@ -84,7 +84,7 @@ package final class Spool: Sendable {
                 let error = Errno(rawValue: errno)
                 let isRoot = folder == missing.first
                 throw FileError(
-                    isRoot ? "make folder" : "make the folder \(folder) above it", path, error)
+                    isRoot ? "create folder" : "create the parent folder \(folder)", path, error)
             }
         }
     }

@@ -11,10 +11,11 @@ import Logging
 struct DarkroomdCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "darkroomd",
-        abstract: "Filter the pictures that manifests in a spool's inbox ask for.",
+        abstract: "Process the manifests in the inbox of a spool: download and filter pictures.",
         discussion: """
-            Drop a manifest, a JSON, YAML or property list file that names pictures and filters, into \
-            SPOOL/inbox. The pictures and a status.json appear in SPOOL/outbox/NAME.
+            A manifest is a JSON, YAML or property list file that lists pictures and filters. Write it to \
+            SPOOL/tmp and rename it into SPOOL/inbox. The results and a status.json appear in \
+            SPOOL/outbox/NAME.
 
             Examples:
               darkroomd --spool /tmp/spool
@@ -23,19 +24,19 @@ struct DarkroomdCommand: ParsableCommand {
               sudo -u darkroom darkroomd --self-test /var/spool/darkroom
 
             Signals:
-              USR1 pauses, USR2 resumes, HUP reads the configuration again, TERM and INT stop.
+              USR1 pauses, USR2 resumes, HUP reloads the configuration, TERM and INT stop.
 
             Exit codes:
               0   stopped by a signal
               64  the command line is wrong
-              71  the system does not let it work, at the start or any more
-              74  the spool's disk is full or has errors, and cannot be waited for
-              75  the spool is in use by another daemon
-              77  no permission to work on the spool
+              71  a system error other than those below, at the start or later
+              74  the disk of the spool is full or has errors, at the start
+              75  another daemon works on the spool
+              77  the current user does not have the permissions to work on the spool
               78  the configuration is wrong
-              Of --self-test: 0 all is well, 1 something is not, 74 or 77 the folder cannot be used.
+              --self-test: 0 no problem, 1 a problem, 74 or 77 the folder cannot be used.
 
-            The manual has more: darkroomd(8), darkroomd.yaml(5), darkroom-manifest(5), darkroom-status(5).
+            Manual: darkroomd(8), darkroomd.yaml(5), darkroom-manifest(5), darkroom-status(5).
             """,
         version: "darkroomd \(Release.version)")
 
@@ -52,36 +53,36 @@ struct DarkroomdCommand: ParsableCommand {
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Set a key of the configuration, over the file and the environment.",
+            "Set a key of the configuration; overrides the file and the environment.",
             valueName: "key=value"))
     var settings: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The least level that is logged: trace, debug, info, notice, warning, error or critical.",
+            "The lowest level that is logged: trace, debug, info, notice, warning, error or critical.",
             valueName: "level"), completion: .list(Logger.Level.allCases.map(\.rawValue)))
     var logLevel: String?
 
-    @Flag(help: "Check the configuration, print what of it is set, and exit.")
+    @Flag(help: "Check the configuration, print the keys that are set, and exit.")
     var checkConfig = false
 
-    @Flag(help: "Have --check-config print every key, also those that have their defaults.")
+    @Flag(help: "Print also the keys with default values, with --check-config.")
     var all = false
 
     @Option(
         help: ArgumentHelp(
-            "Test on this spool's file system what the daemon relies on, with daemons that are killed in the "
-                + "middle of their work, and exit. The spool itself is left alone and may be in use.",
+            "Test the file system of this spool, with daemons that are killed during their work, and exit. The "
+                + "spool itself is not changed and may be in use.",
             valueName: "spool"), completion: .directory)
     var selfTest: String?
 
     @Option(
         help: ArgumentHelp(
-            "How often --self-test kills at a random moment, besides once after each step; 30 if not given.",
+            "How often --self-test kills at a random moment, in addition to once after each step; 30 if not given.",
             valueName: "number"))
     var kills: Int?
 
-    @Flag(help: "Leave the folder of a --self-test that found a problem behind.")
+    @Flag(help: "Keep the folder of a --self-test that finds a problem.")
     var keep = false
 
     func validate() throws {
@@ -89,12 +90,12 @@ struct DarkroomdCommand: ParsableCommand {
             throw ValidationError("--kills \(kills): write a number from 0 to 1000000")
         }
         if selfTest == nil, kills != nil || keep {
-            throw ValidationError("--kills and --keep go with --self-test SPOOL")
+            throw ValidationError("--kills and --keep need --self-test SPOOL")
         }
         if selfTest != nil, checkConfig {
-            throw ValidationError("--self-test and --check-config do not go together")
+            throw ValidationError("--self-test and --check-config cannot be used together")
         }
-        if all, !checkConfig { throw ValidationError("--all goes with --check-config") }
+        if all, !checkConfig { throw ValidationError("--all needs --check-config") }
         for (option, path) in [("--spool", spool), ("--config", config), ("--self-test", selfTest)]
         where path?.isEmpty == true {
             throw ValidationError("\(option): write a path")

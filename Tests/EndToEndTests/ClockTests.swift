@@ -53,7 +53,7 @@ import Testing
         try await next.reload()
         try await next.says("outbox/kept removed")
         try await next.says("1 file in tmp/ removed")
-        #expect(next.outputText.contains("the clock is believed again"))
+        #expect(next.outputText.contains("the clock is trusted again"))
     }
 
     @Test func aJumpWhileTheDaemonIsStoppedIsNoticed() async throws {
@@ -74,7 +74,7 @@ import Testing
         let clock = try ShiftedClock()
         clock.shift(timeOfDay: -30 * 366 * Self.day)
         let (bench, daemon) = try await begin(clock)
-        try await daemon.says("which is before this program was made")
+        try await daemon.says("but this program was built at")
         clock.shift(timeOfDay: 2 * Self.hour)
         try await daemon.reload()
         try await daemon.says("the clock has jumped ahead by")

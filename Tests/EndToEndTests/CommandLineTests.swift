@@ -99,12 +99,12 @@ import Testing
         ])
         let expected = """
             stop.timeout: 2min is not less than TimeoutStopSec=90s of darkroomd.service: systemd waits longer \
-            only while the daemon asks it to, which it does as long as its work moves
+            only while the daemon asks for it, which it does while its work makes progress
             metrics.textfile: the service may not write to \(path)/bound: add BindPaths=\(path)/bound to a \
             drop-in (systemctl edit darkroomd) and restart it
-            spool: the service, which has a root folder of its own, does not see \(path)/spool: add \
+            spool: the service has its own root folder and does not see \(path)/spool: add \
             BindPaths=\(path)/spool to a drop-in (systemctl edit darkroomd) and restart it
-            sources.roots: the service, which has a root folder of its own, does not see \(path)/pictures: \
+            sources.roots: the service has its own root folder and does not see \(path)/pictures: \
             add BindReadOnlyPaths=\(path)/pictures to a drop-in (systemctl edit darkroomd) and restart it
             """
         #expect(
@@ -123,7 +123,7 @@ import Testing
     /// What the daemon could not start with is an error, what it would only warn of is a warning.
     @Test(
         arguments: [
-            ("spool=/proc/x", 78, "--set spool: /proc is a file system of the kernel's"),
+            ("spool=/proc/x", 78, "--set spool: /proc is a file system of the kernel,"),
             ("spool=/etc/hostname/spool", 78, "--set spool: /etc/hostname is not a folder"),
             ("cache.folder=/none/cache", 78, "--set cache.folder: there is no folder /none;"),
             ("cache.folder=/etc/hostname", 78, "--set cache.folder: /etc/hostname is not a folder"),
@@ -156,9 +156,9 @@ import Testing
         ("- a\n- b\n", ["map"]),
         ("stop:\n  timeout: 2m\n", [":2: stop.timeout: ", "from 0 to 1d", "write 2min"]),
         ("concurrency: 2\n", [":1: unknown key concurrency", "downloads.concurrency"]),
-        ("spool: /a\nspool: /b\n", [":2: spool comes twice; it is in line 1 already"]),
+        ("spool: /a\nspool: /b\n", [":2: spool occurs twice; line 1 already has it"]),
         ("log: [\n", [":"]),
-        ("retention: 1d\n", ["retention: it is a section, of retention.age, retention.bytes"]),
+        ("retention: 1d\n", ["retention: it is a section, with retention.age, retention.bytes"]),
     ]
 
     /// What the machine lacks is told once the text is right.
@@ -176,7 +176,7 @@ import Testing
         try file.write("spool: /proc/x\nlog: {level: info}\nstop: {timeout: 2min}\n")
         let (laterEnding, later) = try await check()
         #expect(laterEnding == .exited(78))
-        #expect(later.contains(":1: spool: /proc is a file system of the kernel's"), "\(later)")
+        #expect(later.contains(":1: spool: /proc is a file system of the kernel,"), "\(later)")
     }
 
     @Test(arguments: wrong)

@@ -328,7 +328,7 @@ import Testing
         // Nothing is left to be done.
         try bench.spool.drop("x.retry", "")
         try await daemon.waitUntil("an answer") {
-            $0.outputText.contains("x.retry does nothing: every image is filtered")
+            $0.outputText.contains("x.retry has no effect: every image is filtered")
         }
         try await waitUntilConsumed(bench, daemon, "x.retry")
         #expect(try bench.spool.status(of: "x") == status)
@@ -348,7 +348,7 @@ import Testing
         ] {
             try bench.spool.drop(control, "")
             try await daemon.waitUntil("an answer to \(control)") {
-                $0.outputText.contains("\(control) does nothing: \(reason)")
+                $0.outputText.contains("\(control) has no effect: \(reason)")
             }
             try await waitUntilConsumed(bench, daemon, control)
         }
@@ -376,7 +376,7 @@ import Testing
         try bench.drop("again", images: (0..<4).map { ("\($0)", bench.url("none-\($0).png")) })
         _ = try await bench.spool.finish("again", daemon)
         try await drop("again.retry")
-        try await expectInOrder("again is taken up again", "again goes on: 4 images")
+        try await expectInOrder("again is reopened", "again continues: 4 images")
 
         try bench.drop("held", images: bench.slowImages())
         _ = try await bench.spool.waitForStatus(of: "held", daemon, "under way") {
@@ -387,7 +387,7 @@ import Testing
             $0.state == .held && $0.counts.new + $0.counts.filtered == Bench.many
         }
         try await drop("held.release")
-        try await expectInOrder("held is held", "held is released", "held goes on")
+        try await expectInOrder("held is held", "held is released", "held continues")
 
         try await drop("held.cancel")
         _ = try await bench.spool.finish("held", daemon)
@@ -416,7 +416,8 @@ import Testing
             try drop("x.\(action)", "", by: 1001)
             try await daemon.waitUntil("a refusal") {
                 $0.outputText.contains(
-                    "x.\(action) is refused: it is user 1001’s, and the manifest user 1000’s")
+                    "x.\(action) is refused: it belongs to user 1001, but the manifest belongs to user 1000"
+                )
             }
             try await waitUntilConsumed(bench, daemon, "x.\(action)")
         }

@@ -42,7 +42,7 @@ import Testing
         for life in 0..<2 {
             let (ending, output) = try await crash(bench, Self.fault(kind))
             #expect(ending == .killed(signal: signal))
-            #expect(output.contains("7 was being filtered when darkroomd died") == (life > 0))
+            #expect(output.contains("7 was being filtered when darkroomd ended") == (life > 0))
         }
         let last = try await bench.run(environment: Self.fault(kind))
         let status = try await bench.spool.finish("trip", last)
@@ -74,8 +74,8 @@ import Testing
         }
         let fifth = try await bench.run()
         try await fifth.says(
-            "7 was being filtered when darkroomd died (killed, killed, killed, killed); it is tried again when the "
-                + "others at work have ended; a kill counts only the fifth time")
+            "7 was being filtered when darkroomd ended (killed, killed, killed, killed); it is retried when the "
+                + "other running images have ended; a kill counts only the fifth time")
         try bench.checkCompleted(try await bench.spool.finish("trip", fifth))
         #expect(try await fifth.stop() == .exited(0))
 
@@ -102,7 +102,7 @@ import Testing
         }
         let last = try await bench.run()
         try bench.checkCompleted(try await bench.spool.finish("trip", last))
-        #expect(!last.outputText.contains("was being filtered when darkroomd died"))
+        #expect(!last.outputText.contains("was being filtered when darkroomd ended"))
     }
 
     /// SIGABRT from outside is the watchdog's, and marks the picture that does not move.
@@ -120,6 +120,6 @@ import Testing
         #expect(try await first.waitForEnding() == .killed(signal: SIGABRT))
         let second = try await bench.run()
         try bench.checkCompleted(try await bench.spool.finish("trip", second))
-        try await second.says("7 was being filtered when darkroomd died (watchdog)")
+        try await second.says("7 was being filtered when darkroomd ended (watchdog)")
     }
 }

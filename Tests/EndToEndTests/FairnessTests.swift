@@ -328,7 +328,7 @@ import Testing
         let second = try await bench.run(settings)
         try await bench.withstands(second, before: before) {
             for id in ids.values {
-                try await second.says("\(id): i0 was being filtered when darkroomd died (killed)")
+                try await second.says("\(id): i0 was being filtered when darkroomd ended (killed)")
             }
             // One has what is everybody's, and the other waits for it.
             try await eventually("a suspect at work", context: { second.describe() }) {

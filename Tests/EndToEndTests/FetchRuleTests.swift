@@ -26,7 +26,7 @@ import Testing
         let told = try #require(try status.image("user").error?.message)
         #expect(
             told.hasPrefix(
-                "http://\(place)/0.png?…: the address 127.0.0.1 is not a global one (loopback)"))
+                "http://\(place)/0.png?…: the address 127.0.0.1 is not global unicast (loopback)"))
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("secret"))
         #expect(
@@ -52,7 +52,7 @@ import Testing
         #expect(try status.image("other").error?.code == "host-forbidden")
         let bad = try #require(try status.image("bad").error)
         #expect(bad.code == "host-forbidden")
-        #expect(bad.message.contains("downloads.denyHosts has bad.example.org"))
+        #expect(bad.message.contains("downloads.denyHosts contains bad.example.org"))
     }
 
     /// The service manager's credential, read again by HUP; no value of it comes out anywhere.
@@ -68,7 +68,7 @@ import Testing
         try write("Bearer secret-one")
         chmod(file, 0o604)
         let daemon = try await bench.run(environment: ["CREDENTIALS_DIRECTORY": credentials.path])
-        try await daemon.says("\(file), which has secrets, can be read")
+        try await daemon.says("\(file) contains secrets, but every user")
         try bench.drop("one", images: [("a", bench.url("0.png")), ("b", "\(other.baseURL)/1.png")])
         try bench.checkCompleted(try await bench.spool.finish("one", daemon))
 

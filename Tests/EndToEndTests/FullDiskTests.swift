@@ -12,8 +12,8 @@ import Testing
 @Suite(
     .fewAtATime, .enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
 struct FullDiskTests {
-    static let beginning = "nothing new begins until that has passed"
-    static let end = "The spool takes writes again"
+    static let beginning = "no further work begins until this has passed"
+    static let end = "The spool can be written to again"
 
     private func count(_ words: String, in daemon: DaemonProcess) -> Int {
         daemon.outputText.split(separator: "\n").count { $0.contains(words) }
@@ -37,7 +37,7 @@ struct FullDiskTests {
         try await daemon.waitUntil("the reason") {
             let text = $0.statusText
             return text.hasPrefix("Waiting: ") && text.hasSuffix("; 1 batch unfinished")
-                && text.contains("No space left on device; tried again in ")
+                && text.contains("No space left on device; next attempt in ")
         }
         // The outputs may have taken the very last page, and then there is none for the status that says so.
         let given = Task {
@@ -205,7 +205,7 @@ struct FullDiskTests {
         let bench = try Bench(pictures: 1)
         let daemon = try await DaemonProcess.run(
             spool: bench.spool.path, settings: ["inbox.poll": "0.1s"], withInotify: false)
-        try await daemon.says("for inotify does not work")
+        try await daemon.says("because inotify does not work")
         let inbox = bench.spool.root.appending(path: "inbox")
         try FileManager.default.removeItem(at: inbox)
         try await daemon.waitUntil("the inbox's return") { _ in bench.spool.exists("inbox") }

@@ -276,8 +276,8 @@ import Testing
             #expect(marked.state == .filtered)
             #expect(
                 marked.warnings == [
-                    "logo was filtered again for this image, and is not what its output shows: its source"
-                        + " has changed since, or darkroomd has"
+                    "logo was filtered again for this image, and the result differs from its output: its source"
+                        + " or darkroomd has changed since then"
                 ])
         } else {
             #expect(marked.error?.code == "dependency-failed")

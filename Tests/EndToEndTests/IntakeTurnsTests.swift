@@ -114,7 +114,7 @@ struct IntakeTurnsTests {
             waiting.map(\.message)
                 == Array(
                     repeating:
-                        "as many batches wait, or of its owner are held, as batches.maxWaiting allows",
+                        "batches.maxWaiting is reached, by the waiting batches or by the held batches of its owner",
                     count: 3))
         // What ends at once takes no room.
         try bench.spool.drop("c.cancel", "")

@@ -172,13 +172,13 @@ import Testing
         return status.state != .rejected
     }
 
-    /// Keys of which the page says that they take a restart.
+    /// The keys for which the page says that they require a restart.
     private static func restartKeys() throws -> [String] {
         try ManualPage("darkroomd.yaml.5").items("KEYS")
-            .filter { $0.text.contains("Takes a restart.") }.flatMap(\.names)
+            .filter { $0.text.contains("Requires a restart.") }.flatMap(\.names)
     }
 
-    @Test func refusesWhatTakesARestart() async throws {
+    @Test func refusesWhatRequiresARestart() async throws {
         let keys = try Self.restartKeys()
         #expect(!keys.isEmpty)
         for key in keys { #expect(try await !takesOver([key]), "\(key)") }

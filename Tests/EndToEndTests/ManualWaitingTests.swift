@@ -131,7 +131,7 @@ import Testing
         let (third, reason) = try await place.shellThatWaits("sh darkroom-retry nightly 1")
         #expect(third == 75 && reason == "nightly: no new answer yet\n")
         let (fourth, unknown) = try await place.shellThatWaits("sh darkroom-retry nightyl 1")
-        #expect(fourth == 1 && unknown == "nightyl: no answer of this ID\n")
+        #expect(fourth == 1 && unknown == "nightyl: no answer with this ID\n")
         #expect(!place.bench.spool.exists("inbox/nightyl.retry"))
     }
 
@@ -150,7 +150,7 @@ import Testing
         #expect(try place.bench.spool.status(of: "nightly")?.retries == 2)
         // Nothing is left to be done again.
         let (last, words) = try await place.shellThatWaits(retry)
-        #expect(last == 1 && words == "nightly: nothing is done again; the journal says why\n")
+        #expect(last == 1 && words == "nightly: nothing to repeat; the journal tells why\n")
         #expect(try await daemon.stop() == .exited(0))
     }
 }

@@ -114,7 +114,7 @@ import Testing
         try Data("limits: {memory: 192MiB}".utf8).write(to: file)
         daemon.send(SIGHUP)
         try await daemon.waitUntil("the reload") {
-            $0.outputText.contains("has been read again") && $0.outputText.contains("192 MiB")
+            $0.outputText.contains("Configuration reloaded") && $0.outputText.contains("192 MiB")
         }
         try drop(bench, "after", count: 1)
         try bench.checkCompleted(

@@ -228,7 +228,7 @@ import Testing
         let error = try #require(try status.image("marked").error)
         #expect(error.code == "dependency-failed")
         #expect(
-            error.message == "marked was to be overlaid with logo, which has failed (http-status)")
+            error.message == "marked has the overlay logo, which has failed (http-status)")
         #expect(try status.image("derived").error?.code == "dependency-failed")
         #expect(try status.image("other").state == .filtered)
         try bench.checkOutcome(status)

@@ -35,16 +35,16 @@ struct OtherUserTests {
     static let barred = [
         Barred(
             "closed/spool", "./closed cannot be entered by user 64001",
-            "./closed/spool: cannot make folder",
-            "let the user that runs the daemon enter ./closed, or have the spool elsewhere"),
+            "./closed/spool: cannot create folder",
+            "let the user that runs the daemon enter ./closed, or use another folder for the spool"),
         Barred(
-            "spool", "user 64001 may not make it in .", "./spool: cannot make folder",
-            "have root make the spool for the user that runs the daemon: "
+            "spool", "user 64001 may not create it in .", "./spool: cannot create folder",
+            "let root create the spool for the user that runs the daemon: "
                 + "install -d -o 64001 -g 64001 ./spool"),
         Barred(
-            "no/such/spool", "there is no folder ./no/such, and user 64001 may make none in .",
-            "./no/such/spool: cannot make the folder ./no above it",
-            "correct the path, or have root make the spool for the user that runs the daemon: "
+            "no/such/spool", "there is no folder ./no/such, and user 64001 may not create one in .",
+            "./no/such/spool: cannot create the parent folder ./no",
+            "correct the path, or let root create the spool for the user that runs the daemon: "
                 + "install -d -o 64001 -g 64001 ./no/such/spool"),
         Barred(
             "roots", "./roots cannot be used by user 64001", "./roots/lock: cannot open",
@@ -56,7 +56,7 @@ struct OtherUserTests {
         // Nobody is told to give that away.
         Barred(
             "srv", "./srv cannot be used by user 64001", "./srv/lock: cannot open",
-            "the spool must belong to the user that runs the daemon (64001); name a folder of its own"
+            "the spool must belong to the user that runs the daemon (64001); use a separate folder for it"
         ),
         Barred(
             "mixed", "./mixed/lock cannot be used by user 64001", "./mixed/lock: cannot open",

@@ -86,7 +86,7 @@ import Testing
         try bench.checkOutcome(tooLarge)
         // It is not lost: its submitter finds it where it came from.
         #expect(try bench.spool.bytes("tmp/large.json") == Array(large.utf8))
-        try await daemon.says("large: its manifest was put back as tmp/large.json")
+        try await daemon.says("large: its manifest was moved back to tmp/large.json")
 
         try bench.drop("many", images: (0..<4).map { ("\($0)", bench.url("\($0).png")) })
         let tooMany = try await bench.spool.finish("many", daemon)

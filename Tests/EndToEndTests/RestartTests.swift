@@ -67,7 +67,7 @@ import Testing
         if isKilled { try await first.killAtOnce() } else { _ = try await first.stop() }
         let second = try await bench.run()
         var places: [String.Index] = []
-        for words in ["Watching ", " watches ", "trip resumed: ", "trip goes on: "] {
+        for words in ["Watching ", " watches ", "trip resumed: ", "trip continues: "] {
             try await second.says(words)
             places += second.outputText.firstRange(of: words).map { [$0.lowerBound] } ?? []
         }

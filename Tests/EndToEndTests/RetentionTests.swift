@@ -95,8 +95,11 @@ import Testing
             bench.spool.list("active") == [".other", "file", "notes"]
         }
         try await daemon.waitUntil("what is said of them") { daemon in
-            ["empty removed", "notes is left alone", ".other is left alone", "file is left alone"]
-                .allSatisfy { daemon.outputText.contains("active/" + $0) }
+            [
+                "empty removed", "notes is not touched", ".other is not touched",
+                "file is not touched",
+            ]
+            .allSatisfy { daemon.outputText.contains("active/" + $0) }
         }
         #expect(bench.spool.list("active/notes") == ["a.txt"])
         try bench.drop("new", images: [("a", bench.url("0.png"))])

@@ -180,7 +180,7 @@ import Testing
         for request in requests.dropFirst() { #expect(request.time >= earliest) }
         #expect(try status.image("late").download?.attempts == 2)
         #expect(try status.image("0").download?.attempts == 1)
-        try await daemon.says("/late.png: the server asks to wait")
+        try await daemon.says("/late.png: the server asks for a pause of")
     }
 
     /// Whoever waits for a host that another manifest has met says so.
@@ -257,7 +257,8 @@ import Testing
         #expect(error.code == "http-status" && error.isTransient)
         #expect(
             error.message.hasSuffix(
-                "the server asks to wait 3600 s, more than the 10min of downloads.retryAfterMax"))
+                "the server asks for a pause of 3600 s, more than the 10min of downloads.retryAfterMax"
+            ))
         #expect(try status.image("good").state == .filtered)
         #expect(origin.requests.count == 2)
     }

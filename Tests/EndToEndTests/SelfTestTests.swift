@@ -24,7 +24,7 @@ import Testing
         #expect(output.contains("note     a daemon works on this spool"))
         #expect(output.contains("ok       a second daemon on the same spool is refused"))
         #expect(output.contains("lost 0, duplicated 0, differing 0"))
-        #expect(output.hasSuffix("All is well\n"))
+        #expect(output.hasSuffix("No problem found\n"))
         #expect(names(bench) == folders)
         #expect(bench.spool.list("outbox") == ["before", "meanwhile"])
         #expect(try await daemon.stop() == .exited(0))
@@ -41,7 +41,7 @@ import Testing
         test.send(SIGINT)
         #expect(try await test.waitForEnding() == .exited(130))
         #expect(try log() == [])
-        #expect(test.outputText.hasSuffix("Interrupted; nothing is left behind\n"))
+        #expect(test.outputText.hasSuffix("Interrupted; the test folder was removed\n"))
     }
 
     @Test func saysWhenThereIsNoSuchSpool() async throws {

@@ -25,7 +25,7 @@ import Testing
         case SIGUSR1:
             try await daemon.waitForStatusText("Paused (SIGUSR1)")
             try await daemon.waitUntil("the mark of the pause") { _ in spool.exists("paused") }
-        case SIGHUP: try await daemon.says("The configuration has been read again")
+        case SIGHUP: try await daemon.says("Configuration reloaded")
         default: try await daemon.waitForStatusText("Idle")
         }
         #expect(try await daemon.stop() == .exited(0))
@@ -64,7 +64,7 @@ import Testing
             #expect(ending == .exited(71))
             #expect(
                 daemon.outputText.contains(
-                    "the limit of open files (RLIMIT_NOFILE) is \(limit), of which 3 are open"),
+                    "the limit of open files (RLIMIT_NOFILE) is \(limit), and 3 are open already"),
                 "\(daemon.describe())")
             #expect(spool.list("active") == [])
             return

@@ -100,7 +100,7 @@ import Testing
 
     @Test(arguments: [
         (9000, "bad-url", "redirects to a URL of more than 8192 bytes"),
-        (8000, "bad-response", "without one place where to go on"),
+        (8000, "bad-response", "without exactly one Location"),
     ])
     func redirectsFailWithTheirReason(bytes: Int, code: String, words: String) async throws {
         let origin = try ScriptedOrigin(address: "127.0.0.9") { _ in

@@ -280,7 +280,7 @@ import Testing
             lines.contains { $0.contains("x: a: ") && $0.contains(" fetched") }
                 == (level == "debug"))
         #expect(lines.contains { $0.contains("x: a filtered, ") } == (level == "debug"))
-        #expect(lines.contains { $0.contains("x begins: 1 image to be done") })
+        #expect(lines.contains { $0.contains("x begins: 1 image to process") })
     }
 
     @Test func saysOnceThatTheMetricsCannotBeWritten() async throws {
@@ -289,11 +289,11 @@ import Testing
         let daemon = try await bench.run([
             "metrics.textfile": folder.path + "/darkroom.prom", "metrics.interval": "1s",
         ])
-        try await daemon.waitUntil("the failure") { $0.outputText.contains("are not written: ") }
+        try await daemon.waitUntil("the failure") { $0.outputText.contains("cannot be written: ") }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         try await daemon.waitUntil("the metrics") { _ in
             FileManager.default.fileExists(atPath: folder.path + "/darkroom.prom")
         }
-        #expect(daemon.outputText.components(separatedBy: "are not written: ").count == 2)
+        #expect(daemon.outputText.components(separatedBy: "cannot be written: ").count == 2)
     }
 }

@@ -43,7 +43,7 @@ enum EarlySignals {
             case SIGTERM, SIGINT: return daemon.poll().map { $0 == .exited(0) }
             case SIGUSR1: if try spool.exists("paused") { return true }
             case SIGHUP:
-                if spool.lastWords.contains(where: { $0.contains("has been read again") }) {
+                if spool.lastWords.contains(where: { $0.contains("Configuration reloaded") }) {
                     return true
                 }
             default: if try spool.exists("inbox.json") { return true }

@@ -90,7 +90,7 @@ EOF
     check "a manifest is processed" eventually batch_is holiday completedWithErrors
     check "its story is in the journal, without what went well" eventually story_begins_and_ends
     check "... who dropped it, and how long it lay there" says "4 images" "MESSAGE_ID=$(id batchClaimed)"
-    check "... dropped by a user" says "dropped by user" "MESSAGE_ID=$(id batchClaimed)"
+    check "... dropped by a user" says "submitted by user" "MESSAGE_ID=$(id batchClaimed)"
     check "... what failed, and why" says "no-such-picture.png" "MESSAGE_ID=$(id imageFailed)"
     check "... what failed with another, and with which code" \
         says "absent, which has failed (source-missing)" DARKROOM_IMAGE=made
@@ -145,8 +145,8 @@ explains_itself() {
     local text=/tmp/explained key
     journalctl --sync
     journalctl --catalog --no-pager --unit "$unit" >$text
-    check "journalctl -x explains a claim" a_line_has $text "Subject: A manifest was taken from the inbox"
-    check "... with the record's fields" a_line_has $text "holiday.yaml, with 4 images, is the batch holiday"
+    check "journalctl -x explains a claim" a_line_has $text "Subject: Manifest taken from the inbox"
+    check "... with the record's fields" a_line_has $text "holiday.yaml, with 4 images, is now the batch"
     check "... and says what can be done about a failure" a_line_has $text "holiday.retry"
     check "... and where more is written" a_line_has $text "man:darkroomd(8)"
     check "no reference is left standing" nothing_left_of @DARKROOM_ $text
@@ -195,7 +195,7 @@ tells_a_story_over_a_crash() {
     check "... and finished by the next process" eventually batch_is long completed
     check "the story goes over the crash" eventually crash_story
     check "... and says how much was left" says "of 300 images done" "MESSAGE_ID=$(id batchResumed)"
-    check "... and that it goes on" says "long goes on" "MESSAGE_ID=$(id batchBegun)"
+    check "... and that it continues" says "long continues" "MESSAGE_ID=$(id batchBegun)"
 }
 
 crash_story() {
@@ -254,7 +254,7 @@ tells_what_a_reload_changes() {
     configure "durability: process"
     check "systemctl reload" systemctl reload "$unit"
     check "what needs a restart is said" eventually \
-        says "durability (full → process) can be changed only with a restart" \
+        says "a change of durability (full → process) requires a restart" \
         "MESSAGE_ID=$(id reloadRefused)"
     check "systemctl restart" systemctl restart "$unit"
 }

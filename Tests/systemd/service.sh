@@ -186,7 +186,7 @@ knows_its_submitters() {
     check "its status has its owner" grep -q "\"uid\" *: *$(id -u submitter)\b" "$spool/outbox/mine/status.json"
     give other mine.cancel
     check "another user's control file is refused" eventually journal_has "$refused" \
-        "user $(id -u other)’s, and the manifest user $(id -u submitter)’s"
+        "belongs to user $(id -u other), but the manifest belongs to user $(id -u submitter)"
     check "... and does nothing" batch_is mine pending
     give submitter mine.hold
     check "one of its owner acts" eventually batch_is mine held
@@ -531,10 +531,10 @@ is_restarted_when_a_worker_hangs() {
     check "all others are finished" eventually has_pictures trip 19
     # The daemon that hangs keeps its environment; the next one has it not.
     drop_out hang
-    check "the status text says what has not moved" \
-        eventually status_has "the picture i7 of trip has not moved for"
+    check "the status text says what makes no progress" \
+        eventually status_has "the picture i7 of trip has made no progress for"
     check "the watchdog strikes" eventually property_is NRestarts 1
-    check "the daemon had said so" eventually journal_has "$stuck" "i7 of trip has not moved"
+    check "the daemon had said so" eventually journal_has "$stuck" "i7 of trip has made no progress"
     check "the picture is suspected" eventually journal_has "$suspected" "i7 was being filtered.*watchdog"
     check "no other is" records_are 1 "$suspected"
     check "the work goes on to its end" eventually batch_is trip completed

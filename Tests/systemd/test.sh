@@ -152,7 +152,7 @@ reloads() {
     configure "log: {level: debug}"
     check "systemctl reload" systemctl reload "$unit"
     check "it is active after the reload" eventually property_is SubState running
-    check "the reload is in the journal" eventually journal_has "$configured" "read again"
+    check "the reload is in the journal" eventually journal_has "$configured" "reloaded"
     configure "log: {level: loud}"
     local before
     before=$(property MainPID)

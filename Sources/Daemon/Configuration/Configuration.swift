@@ -139,7 +139,8 @@ extension Configuration {
     /// The settings that matter most, for the journal.
     var summary: String {
         let roots = sourceRoots.isEmpty ? "none" : sourceRoots.joined(separator: ", ")
-        return "\(downloadConcurrency) downloads and \(batchSettings.filterWidth) filters at once, "
-            + "\(memory >> 20) MiB of memory for them, durability \(durability.rawValue), source roots: \(roots)"
+        return
+            "concurrent downloads: \(downloadConcurrency), filters: \(batchSettings.filterWidth), memory: "
+            + "\(memory >> 20) MiB, durability: \(durability.rawValue), source roots: \(roots)"
     }
 }

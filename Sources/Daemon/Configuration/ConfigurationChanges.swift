@@ -26,7 +26,7 @@ struct ConfigurationChanges: Equatable {
     private static func line(_ setting: Setting, _ old: String, _ new: String) -> String {
         let (old, new) = (setting.shown(old), setting.shown(new))
         // A password, say.
-        guard old != new else { return "\(setting.key): a part of it that is not shown" }
+        guard old != new else { return "\(setting.key): in a part that is not shown" }
         return "\(setting.key): \(inOneLine(old)) → \(inOneLine(new))"
     }
 
@@ -54,6 +54,6 @@ struct ConfigurationChanges: Equatable {
             }
             return "\(key) (\(inOneLine(texts[0])) → \(inOneLine(texts[1])))"
         }
-        return "\(changes.joined(separator: ", ")) can be changed only with a restart"
+        return "a change of \(changes.joined(separator: ", ")) requires a restart"
     }
 }

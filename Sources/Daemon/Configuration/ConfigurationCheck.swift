@@ -63,7 +63,8 @@ package struct ConfigurationCheck {
             let words =
                 Self.obstacle(to: folder)
                 ?? (Self.isMissing(parent)
-                    ? "there is no folder \(parent); only the last part of the path is made" : nil)
+                    ? "there is no folder \(parent); only the last part of the path is created"
+                    : nil)
                 ?? (asOwnUser ? FolderAccess.ofCache(folder)?.words : nil)
             if let words { findings.append(("cache.folder", words)) }
         }
@@ -83,7 +84,7 @@ package struct ConfigurationCheck {
         guard let folder = try? Directory(path: existing.string),
             KernelFileSystem.isOne(folder.number)
         else { return nil }
-        return "\(existing) is a file system of the kernel's, which takes no files"
+        return "\(existing) is a file system of the kernel, which cannot store files"
     }
 
     private static func isMissing(_ path: String) -> Bool {
@@ -145,8 +146,8 @@ package struct ConfigurationCheck {
         guard let limit = unit.stopTimeout, configuration.stopTimeout >= limit else { return nil }
         let units = "TimeoutStopSec=\(Quantity.text(seconds: limit)) of \(unit.name)"
         return unit.isHeard
-            ? "\(own) is not less than \(units): systemd waits longer only while the daemon asks it to, "
-                + "which it does as long as its work moves"
+            ? "\(own) is not less than \(units): systemd waits longer only while the daemon asks for it, "
+                + "which it does while its work makes progress"
             : "\(own) is not less than \(units), after which systemd kills the daemon"
     }
 }

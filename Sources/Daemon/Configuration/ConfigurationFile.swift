@@ -101,7 +101,7 @@ package struct ConfigurationFile: Sendable {
         for key in keys {
             let name = prefix + key.name
             if let first = lines[name] {
-                complain(key.line, "\(name) comes twice; it is in line \(first) already")
+                complain(key.line, "\(name) occurs twice; line \(first) already has it")
             } else {
                 lines[name] = key.line
             }

@@ -13,7 +13,7 @@ package struct ConfigurationListing {
         } else {
             let number = set.isEmpty ? "all" : "the other"
             lines.append(
-                "# \(number) \(defaults.count) keys have their defaults; --all prints them")
+                "# \(number) \(defaults.count) keys have their default values; --all prints them")
         }
         self.lines = lines
     }

@@ -29,7 +29,7 @@ extension Configuration {
             warnings.append(
                 ConfigurationWarning(
                     kind: .headersExposed, key: "downloads.headers", path: path,
-                    words: "\(path), which has secrets, can be read by every user of this machine"))
+                    words: "\(path) contains secrets, but every user of this machine can read it"))
         }
         for root in sourceRoots {
             do {
@@ -37,7 +37,7 @@ extension Configuration {
             } catch {
                 let folders = Setting.several(in: root, separators: ",;:") { $0.hasPrefix("/") }
                 let remedy =
-                    folders.map { "for several folders write \($0)" }
+                    folders.map { "for several folders, write \($0)" }
                     ?? view?.remedy(for: root, wanting: .reading)
                 warnings.append(
                     ConfigurationWarning(

@@ -75,7 +75,7 @@ extension Setting {
                 throw SettingError(expected: "a file that can be read")
             }
             guard data.firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
-                throw SettingError(expected: "a file of certificates in PEM")
+                throw SettingError(expected: "a file of certificates in PEM format")
             }
         }
     }
@@ -87,8 +87,8 @@ extension Setting {
             guard text.isEmpty || isProxy(text) else {
                 throw SettingError(
                     expected:
-                        "the URL of a proxy such as http://proxy.example.org:3128, its scheme "
-                        + "one of \(proxySchemes.joined(separator: ", "))")
+                        "the URL of a proxy such as http://proxy.example.org:3128, with a scheme of "
+                        + "\(proxySchemes.joined(separator: ", "))")
             }
         }
     }

@@ -6,17 +6,17 @@ extension Setting {
     package static func suggestion(forKey key: String) -> String {
         let keys = all.map(\.key)
         let within = keys.filter { $0.hasPrefix(key + ".") }
-        if !within.isEmpty { return ": it is a section, of \(within.joined(separator: ", "))" }
+        if !within.isEmpty { return ": it is a section, with \(within.joined(separator: ", "))" }
         let sections = Set(keys.compactMap(section)).sorted()
         let last = lastPart(of: key)
         if last != key, sections.contains(last) {
-            return ": \(last) is a section of its own, at the beginning of a line"
+            return ": \(last) is a section, which begins at the beginning of a line"
         }
         let elsewhere = keys.filter { lastPart(of: $0) == last }
         if !elsewhere.isEmpty {
             return elsewhere == [last]
-                ? ": \(last) belongs into no section"
-                : ": it belongs into a section, as \(elsewhere.joined(separator: " or "))"
+                ? ": \(last) does not belong to a section"
+                : ": it belongs to a section: \(elsewhere.joined(separator: " or "))"
         }
         if let nearest = Suggestion.nearest(to: key, among: keys + sections) {
             return "; did you mean \(nearest)?"

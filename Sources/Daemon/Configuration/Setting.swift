@@ -67,9 +67,10 @@ extension Setting {
             configuration.spool = text
         },
         choice(
-            "durability", "full", "full survives a power cut, process a crash or kill of darkroomd",
+            "durability", "full",
+            "full: work survives a power cut; process: only a crash of darkroomd",
             \.durability),
-        Setting("log.level", "info", "the least level that is logged") {
+        Setting("log.level", "info", "the lowest level that is logged") {
             text, configuration throws(SettingError) in
             guard let level = Logger.Level(rawValue: text) else {
                 let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
@@ -79,25 +80,26 @@ extension Setting {
         },
         seconds(
             "inbox.settle", "1s", 0...3600,
-            "how long a manifest written in place must be left alone before it is judged", \.settle),
+            "how long a manifest written in place must be unchanged before it is judged", \.settle),
         seconds(
             "inbox.poll", "2s", 0.1...3600,
-            "how often the inbox is looked into where inotify does not work", \.pollInterval),
+            "how often the inbox is scanned if inotify does not work", \.pollInterval),
         seconds(
             "inbox.rescan", "1h", 0...86400,
-            "how often the inbox is scanned although inotify works; 0 for never", \.rescanInterval),
+            "how often the inbox is scanned if inotify works; 0 for never", \.rescanInterval),
         bytes(
-            "manifests.maxBytes", "64MiB", 1...(1 << 40), "the largest manifest",
+            "manifests.maxBytes", "64MiB", 1...(1 << 40), "the maximum size of a manifest",
             \.manifestLimits.bytes),
         integer(
-            "manifests.maxImages", "200000", 1...10_000_000, "the most images of a manifest",
+            "manifests.maxImages", "200000", 1...10_000_000,
+            "the maximum number of images of a manifest",
             \.manifestLimits.images),
         integer(
-            "manifests.maxFilters", "64", 0...10_000, "the most filters of an image",
+            "manifests.maxFilters", "64", 0...10_000, "the maximum number of filters of an image",
             \.manifestLimits.filters),
         Setting(
             "manifests.defaultFilters", "[{sepia: {intensity: 0.8}}]",
-            "the filters of images whose manifest names none, written as in a manifest"
+            "the filters of images for which the manifest has none, written as in a manifest"
         ) { text, configuration throws(SettingError) in
             do throws(ManifestRejection) {
                 configuration.defaultFilters = try FilterList.read(yaml: Array(text.utf8))
@@ -108,74 +110,76 @@ extension Setting {
             }
         },
         integer(
-            "batches.window", "64", 1...4096, "the most images of one batch in work at once",
+            "batches.window", "64", 1...4096, "the maximum number of images of one batch in work",
             \.window),
         integer(
             "batches.maxWaiting", "10000", 1...1_000_000,
-            "the most claimed batches that wait; further manifests stay in the inbox",
+            "the maximum number of claimed batches that wait; further manifests stay in the inbox",
             \.maximumWaiting),
         integer(
-            "downloads.concurrency", "16", 1...1024, "transfers at once", \.downloadConcurrency),
+            "downloads.concurrency", "16", 1...1024, "the maximum number of concurrent downloads",
+            \.downloadConcurrency),
         integer(
-            "downloads.perHost", "6", 1...1024, "transfers of one host at once",
+            "downloads.perHost", "6", 1...1024,
+            "the maximum number of concurrent downloads from one host",
             \.downloads.perHost),
         bytes(
             "downloads.maxBytes", "256MiB", 1...(1 << 40),
-            "the largest picture that is fetched or read",
+            "the maximum size of a source, downloaded or local",
             \.downloads.maxBytes),
         integer(
-            "downloads.redirects", "5", 0...100, "the most redirects that are followed",
+            "downloads.redirects", "5", 0...100, "the maximum number of redirects",
             \.downloads.redirects),
         seconds(
             "downloads.connectTimeout", "5s", 0.1...3600,
-            "how long a connection may take to be made",
+            "the maximum time to establish a connection",
             \.downloads.connectTimeout),
         seconds(
-            "downloads.timeout", "300s", 0.1...86400, "how long a transfer may take",
+            "downloads.timeout", "300s", 0.1...86400, "the maximum time of a transfer",
             \.downloads.timeout),
         seconds(
             "downloads.stallTime", "30s", 1...3600,
-            "how long a transfer may be slower than downloads.stallRate, its answer's beginning included",
+            "how long a transfer may be slower than downloads.stallRate, even before the response",
             \.downloads.stallTime),
         bytes(
             "downloads.stallRate", "1KiB", 0...(1 << 40),
-            "bytes a second below which a transfer stalls",
+            "the rate in bytes per second below which a transfer stalls",
             \.downloads.stallRate),
         integer(
             "downloads.retries", "4", 0...100,
-            "how often a download that failed is tried again, where that can help",
+            "how often a download is retried after an error that may pass",
             \.downloads.backOff.retries),
         seconds(
             "downloads.retryDelay", "1s", 0...3600,
-            "how long the first of these waits may be; each further one may be twice as long",
+            "the maximum wait before the first retry; it doubles for each further one",
             \.downloads.backOff.delay),
         seconds(
-            "downloads.retryDelayMax", "60s", 0...86400, "how long any of these waits may be",
+            "downloads.retryDelayMax", "60s", 0...86400, "the upper limit of this maximum",
             \.downloads.backOff.longestDelay),
         seconds(
             "downloads.retryAfterMax", "10min", 0...86400,
-            "how long a server may ask to wait; one that asks for more is not asked again",
+            "the maximum pause that a server may ask for; if it asks for more, the download fails",
             \.downloads.backOff.longestRetryAfter),
-        caFile("downloads.caFile", "a file of CA certificates instead of the system's"),
+        caFile("downloads.caFile", "a file of CA certificates that replace those of the system"),
         proxy(
             "downloads.proxy",
-            "the URL of a proxy; it resolves names, so that only addresses in URLs are judged here"),
+            "the URL of a proxy; it resolves names, so the daemon checks only addresses in URLs"),
         bytes(
             "downloads.maxHeaderBytes", "64KiB", 1024...(1 << 24),
-            "the largest header of a response", \.downloads.maxHeaderBytes),
+            "the maximum size of the header of a response", \.downloads.maxHeaderBytes),
         networks(
             "downloads.allowNetworks",
-            "networks that may be connected to although they are not of global addresses",
+            "networks that are allowed although their addresses are not global",
             \.downloads.allowNetworks),
         hosts(
-            "downloads.allowHosts", "the hosts that may be asked, and no others; none means any",
+            "downloads.allowHosts", "if not empty, the only hosts that are allowed",
             \.downloads.allowHosts),
         hosts(
-            "downloads.denyHosts", "hosts that may not be asked, whatever allows them",
+            "downloads.denyHosts", "hosts that are never allowed",
             \.downloads.denyHosts),
         Setting(
             "downloads.headers", "",
-            "a file of request headers for single origins; empty for the credential headers, if there is one"
+            "a file of request headers for individual origins; empty for the credential headers, if it exists"
         ) { text, configuration throws(SettingError) in
             guard text.isEmpty || text.hasPrefix("/") else {
                 throw SettingError(expected: "an absolute path")
@@ -184,8 +188,8 @@ extension Setting {
         },
         Setting(
             "cache.folder", "",
-            "where fetched sources are kept for further use; empty for what systemd gives (CacheDirectory=), or "
-                + "/var/cache/darkroom"
+            "the folder of downloaded sources; empty for the folder from systemd (CacheDirectory=), or "
+                + "/var/cache/darkroom if it exists"
         ) { text, configuration throws(SettingError) in
             guard text.isEmpty || text.hasPrefix("/") else {
                 throw SettingError(expected: "an absolute path")
@@ -194,20 +198,21 @@ extension Setting {
         },
         bytes(
             "cache.maxBytes", "1GiB", 0...(1 << 50),
-            "how large the cache may be; 0 for none", \.cacheBytes),
+            "the maximum size of the cache; 0 disables it", \.cacheBytes),
         integer(
             "filters.concurrency", "0", 0...1024,
-            "pictures filtered at once; 0 means as many as there are cores", \.filterConcurrency),
+            "the maximum number of pictures that are filtered concurrently; 0 for the number of cores",
+            \.filterConcurrency),
         integer(
             "pictures.maxPixels", "268435456", 1...PictureLimits.mostPixels,
-            "the most pixels of a picture, read or made", \.pictureLimits.pixels),
+            "the maximum number of pixels of a picture, source or result", \.pictureLimits.pixels),
         bytes(
             "limits.memory", "0", 0...(1 << 50),
-            "the memory that pictures in work may take together; 0 means half of what there is",
+            "the memory that all pictures in work may use together; 0 for half of what is available",
             \.memoryLimit),
         Setting(
             "sources.roots", "[]",
-            "the folders beneath which local sources may lie; none means that they are refused"
+            "the folders that may contain local sources; if empty, local sources are refused"
         ) { text, configuration throws(SettingError) in
             configuration.sourceRoots = try Setting.list(text)
             let relative = configuration.sourceRoots.filter { !$0.hasPrefix("/") }
@@ -215,14 +220,15 @@ extension Setting {
             if configuration.sourceRoots.count == 1, !relative.isEmpty {
                 throw SettingError(expected: "a list of absolute paths")
             }
-            try Setting.refuse("a list of absolute paths", relative.map { "\"\($0)\" is none" })
+            try Setting.refuse(
+                "a list of absolute paths", relative.map { "\"\($0)\" is not absolute" })
         },
         seconds(
             "status.interval", "0.5s", 0...3600,
-            "the least time between two writings of a status file", \.statusInterval),
+            "the shortest time between two updates of a status file", \.statusInterval),
         Setting(
             "metrics.textfile", "",
-            "the file for node_exporter's textfile collector, PATH.prom; empty for none"
+            "a file for node_exporter's textfile collector, PATH.prom; empty for none"
         ) { text, configuration throws(SettingError) in
             guard text.isEmpty || text.hasPrefix("/") && text.hasSuffix(".prom") else {
                 throw SettingError(expected: "an absolute path that ends in .prom")
@@ -231,21 +237,21 @@ extension Setting {
         },
         seconds(
             "metrics.interval", "15s", 1...3600,
-            "the time between two writings of metrics.textfile",
+            "the time between two updates of metrics.textfile",
             \.metricsInterval),
         seconds(
             "retention.age", "0", 0...decade,
-            "how long finished entries stay in the outbox; 0 for ever", \.retention.age),
+            "how long finished batches stay in the outbox; 0 for ever", \.retention.age),
         bytes(
             "retention.bytes", "0", 0...(1 << 50),
-            "how large all finished entries may be before the oldest are removed; 0 for any size",
+            "the maximum size of all finished batches; 0 for no limit",
             \.retention.bytes),
         seconds(
             "retention.tmp", "0", 0...decade,
-            "how long files that nobody changes stay in tmp; 0 for ever", \.uploadRetention),
+            "how long unchanged files stay in tmp; 0 for ever", \.uploadRetention),
         seconds(
             "stop.timeout", "60s", 0...86400,
-            "how long running operations may finish when the daemon stops", \.stopTimeout),
+            "how long running operations may take to finish when the daemon stops", \.stopTimeout),
     ]
 
     package static func named(_ key: String) -> Setting? { all.first { $0.key == key } }

@@ -8,12 +8,12 @@ extension EventLog {
     package func polling(_ path: String, every seconds: Double, because error: FileError) {
         say(
             .polling,
-            "Looking into \(path) every \(seconds) seconds, for inotify does not work: "
+            "Scanning \(path) every \(seconds) seconds, because inotify does not work: "
                 + error.message, [.error: error.code])
     }
 
     package func inboxLost(_ path: String) {
-        say(.inboxLost, "\(path) was removed, renamed or unmounted; putting it back")
+        say(.inboxLost, "\(path) was removed, renamed or unmounted; opening or creating it again")
     }
 
     package func eventsLost(_ path: String) {
@@ -28,21 +28,21 @@ extension EventLog {
     /// The sum of many of which not each was told.
     func notTaken(more count: Int) {
         let files = count == 1 ? "1 more file in inbox/ is" : "\(count) more files in inbox/ are"
-        say(.notTaken, "\(files) not taken; inbox.json says why", [.count: "\(count)"])
+        say(.notTaken, "\(files) not taken; inbox.json has the reasons", [.count: "\(count)"])
     }
 
     // MARK: Control files
 
     func controlIdle(_ request: ControlRequest, because reason: String) {
         say(
-            .controlIdle, "\(request.file.name.text) does nothing: \(reason)", fields(of: request))
+            .controlIdle, "\(request.file.name.text) has no effect: \(reason)", fields(of: request))
     }
 
     func controlRefused(_ request: ControlRequest, owner: UInt32?) {
         say(
             .controlRefused,
-            "\(request.file.name.text) is refused: it is user \(request.record.uid)’s, and the "
-                + "manifest \(owner.map { "user \($0)’s" } ?? "of an unknown owner")",
+            "\(request.file.name.text) is refused: it belongs to user \(request.record.uid), but the "
+                + "manifest belongs to \(owner.map { "user \($0)" } ?? "an unknown owner")",
             fields(of: request))
     }
 

@@ -69,7 +69,7 @@ package final class InboxWatch {
         handler: @escaping @Sendable ([InboxEvent]) -> Void
     ) throws(FileError) {
         if let kind = Self.filesystemWithoutEvents(folder) {
-            throw FileError("watch (\(kind) gives no events)", folder.path, .notSupported)
+            throw FileError("watch it (\(kind) has no events)", folder.path, .notSupported)
         }
         let number: CInt
         do {

@@ -61,7 +61,8 @@ import Testing
                 == .final(
                     Failure(
                         code: "connect-failed",
-                        message: "refused; the server asks to wait 61 s, more than the 1min of "
+                        message:
+                            "refused; the server asks for a pause of 61 s, more than the 1min of "
                             + "downloads.retryAfterMax", isTransient: true)))
         guard case .final = verdict(backOff, retryAfter: .infinity) else {
             Issue.record("waits for ever")

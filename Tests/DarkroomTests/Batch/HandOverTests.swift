@@ -255,8 +255,8 @@ import Testing
         try await finish(fixture)
         #expect(
             try fixture.image("a", of: "x").warnings == [
-                "logo was filtered again for this image, and is not what its output shows: its source has"
-                    + " changed since, or darkroomd has"
+                "logo was filtered again for this image, and the result differs from its output: its source"
+                    + " or darkroomd has changed since then"
             ])
         #expect(try fixture.image("c", of: "x").warnings == nil)
         #expect(try fixture.finished == ["x": .completed])

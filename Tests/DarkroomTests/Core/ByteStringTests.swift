@@ -77,7 +77,7 @@ import Testing
         #expect("a\(scalar)b".shortened == "a\u{FFFD}b")
         #expect(RedactedURL.text("http://a.example/\(scalar)") == "http://a.example/\u{FFFD}")
         #expect(ImageName.derived(from: "a\(scalar)b") == "a_b")
-        #expect(ImageName.fault(of: "a\(scalar)b") == "has a control character in it")
+        #expect(ImageName.fault(of: "a\(scalar)b") == "contains a control character")
         #expect(!JournalLogHandler.oneLine("a\(scalar)b").unicodeScalars.contains(scalar))
         #expect(
             problems("{\"images\": [\"a\\u\(value.fourDigits)b\"]}").map(\.code) == ["bad-source"])

@@ -27,7 +27,7 @@ import Testing
     func refuses(text: String) throws {
         #expect(ArmedFault(text) == nil)
         let problem = try #require(FaultPoint.problem(with: text))
-        #expect(problem.contains("\"\(text)\" is no fault point"))
+        #expect(problem.contains("\"\(text)\" is not a fault point"))
         #expect(problem.contains("claim-folder-made"))
     }
 

@@ -90,7 +90,7 @@ import Testing
         }
         #expect(
             error?.message
-                == "no-such.png: the service, which has a root folder of its own, does not see "
+                == "no-such.png: the service has its own root folder and does not see "
                 + "/nowhere/p: add BindReadOnlyPaths=/nowhere/p to a drop-in (systemctl edit darkroomd) and "
                 + "restart it")
         #expect(error?.code == "source-missing" && error?.isTransient == false)
@@ -100,11 +100,12 @@ import Testing
         }
         #expect(seen?.message == "no-such.png: no such file in sources.roots (/srv/none)")
 
-        let readOnly = SpoolError.file(FileError("make folder", "/data", .readOnlyFileSystem))
+        let readOnly = SpoolError.file(FileError("create folder", "/data", .readOnlyFileSystem))
         let told = readOnly.explained("/data/new", by: view)
         #expect(told.code == "read-only" && !told.isTransient)
         #expect(
-            told.message.hasPrefix("/data: cannot make folder: Read-only file system; the service"))
+            told.message.hasPrefix(
+                "/data: cannot create folder: Read-only file system; the service"))
         #expect(told.message.contains("BindPaths=/data/new"))
         #expect(readOnly.explained("/data/spool", by: view) == readOnly)
         #expect(readOnly.explained("/data/new", by: nil) == readOnly)

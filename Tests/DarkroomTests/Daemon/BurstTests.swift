@@ -126,7 +126,7 @@ import Testing
         log.flush()
         let summary = try #require(journal.all(.summedUp).first)
         #expect(summary.level == .notice && summary[.event] == "batchHeld")
-        #expect(summary.message.contains("too many to tell one by one: manifests held"))
+        #expect(summary.message.contains("combined into this one: manifests held"))
     }
 
     @Test func failuresOfOneBatchAreToldUpToANumber() throws {
@@ -183,7 +183,7 @@ import Testing
         try EventTests.check(record)
         #expect(
             record.message
-                == "holiday: 2 of 2 images have ended, 1 of them failed (1 png-crc); it waits: h:80 is paused"
+                == "holiday: 2 of 2 images have ended, 1 of them failed (1 png-crc); waiting: h:80 is paused"
         )
     }
 

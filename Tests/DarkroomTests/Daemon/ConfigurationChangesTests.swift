@@ -37,7 +37,7 @@ import Testing
             (
                 [("downloads.proxy", "http://ann:one@p:1")],
                 [("downloads.proxy", "http://ann:two@p:1")],
-                ["downloads.proxy: a part of it that is not shown"]
+                ["downloads.proxy: in a part that is not shown"]
             ),
             (
                 [], [("downloads.proxy", "http://ann:one@p:1")],
@@ -65,15 +65,15 @@ import Testing
             ([], [("downloads.perHost", "3")], nil),
             (
                 [], [("durability", "process")],
-                "durability (full → process) can be changed only with a restart"
+                "a change of durability (full → process) requires a restart"
             ),
             (
                 [], [("spool", "/a"), ("cache.folder", "/b")],
-                "spool (/var/spool/darkroom → /a), cache.folder (none → /b) can be changed only with a restart"
+                "a change of spool (/var/spool/darkroom → /a), cache.folder (none → /b) requires a restart"
             ),
             (
                 [("cache.maxBytes", "0")], [("cache.maxBytes", "1MiB")],
-                "cache.maxBytes (0 → 1MiB) can be changed only with a restart"
+                "a change of cache.maxBytes (0 → 1MiB) requires a restart"
             ),
             ([("cache.maxBytes", "1MiB")], [("cache.maxBytes", "0")], nil),
             // Another way to write the same.
@@ -103,7 +103,7 @@ import Testing
             ["10.1.2.3/8", "nonsense"]
         ),
         ("downloads.denyHosts", "[a.*.org, example.org, b.*.org]", ["a.*.org", "b.*.org"]),
-        ("sources.roots", "[/a, b, c]", ["\"b\" is none", "\"c\" is none"]),
+        ("sources.roots", "[/a, b, c]", ["\"b\" is not absolute", "\"c\" is not absolute"]),
         ("manifests.defaultFilters", "[sepai, mono, blurr]", ["sepai", "blurr"]),
     ])
     func namesEveryBadEntry(key: String, text: String, words: [String]) throws {

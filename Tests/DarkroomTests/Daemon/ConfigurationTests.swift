@@ -59,28 +59,28 @@ import Testing
         ("a: 1", "darkroomd.yaml:1: unknown key a"),
         (
             "concurrency: 8",
-            "darkroomd.yaml:1: unknown key concurrency: it belongs into a section, as "
+            "darkroomd.yaml:1: unknown key concurrency: it belongs to a section: "
                 + "downloads.concurrency or filters.concurrency; write downloads: {concurrency: 8} or "
                 + "filters: {concurrency: 8}"
         ),
         (
             "downloads:\n  settle: 2s",
-            "darkroomd.yaml:2: unknown key downloads.settle: it belongs into a section, as inbox.settle; "
+            "darkroomd.yaml:2: unknown key downloads.settle: it belongs to a section: inbox.settle; "
                 + "write inbox: {settle: 2s}"
         ),
         (
             "age: 30d",
-            "darkroomd.yaml:1: unknown key age: it belongs into a section, as retention.age; "
+            "darkroomd.yaml:1: unknown key age: it belongs to a section: retention.age; "
                 + "write retention: {age: 30d}"
         ),
         (
             "retention: 30d",
-            "darkroomd.yaml:1: unknown key retention: it is a section, of retention.age, retention.bytes, "
+            "darkroomd.yaml:1: unknown key retention: it is a section, with retention.age, retention.bytes, "
                 + "retention.tmp; write retention: {age: 30d} or retention: {tmp: 30d}"
         ),
         (
             "sources:\n  - /srv/a\n  - '/srv/b: c'",
-            "darkroomd.yaml:1: unknown key sources: it is a section, of sources.roots; "
+            "darkroomd.yaml:1: unknown key sources: it is a section, with sources.roots; "
                 + "write sources: {roots: [/srv/a, '/srv/b: c']}"
         ),
         (
@@ -90,11 +90,11 @@ import Testing
         ),
         (
             "log:\n  spool: /a",
-            "darkroomd.yaml:2: unknown key log.spool: spool belongs into no section"
+            "darkroomd.yaml:2: unknown key log.spool: spool does not belong to a section"
         ),
         (
             "log:\n  retention: {age: 1d}",
-            "darkroomd.yaml:2: unknown key log.retention: retention is a section of its own, at the "
+            "darkroomd.yaml:2: unknown key log.retention: retention is a section, which begins at the "
                 + "beginning of a line"
         ),
         (
@@ -122,19 +122,19 @@ import Testing
             "darkroomd.yaml:1: sources.roots: must be a list of absolute paths, not \"[a]\""
         ),
         ("[1, 2]", "darkroomd.yaml: must be a map of keys"),
-        ("spool: /a\nspool: /b", "darkroomd.yaml:2: spool comes twice; it is in line 1 already"),
+        ("spool: /a\nspool: /b", "darkroomd.yaml:2: spool occurs twice; line 1 already has it"),
         (
             "log: {level: info}\ninbox:\n  poll: 1s\n  settle: 1s\n  poll: 2s\nlog: {}",
-            "darkroomd.yaml:5: inbox.poll comes twice; it is in line 3 already"
+            "darkroomd.yaml:5: inbox.poll occurs twice; line 3 already has it"
         ),
         (
             "log: {level: info}\nlog: {level: loud}",
-            "darkroomd.yaml:2: log.level comes twice; it is in line 1 already"
+            "darkroomd.yaml:2: log.level occurs twice; line 1 already has it"
         ),
         (
             "stop: {timeout: 2s}\nlog\ninbox: {}",
             "darkroomd.yaml:3: this is not YAML: while scanning a simple key, could not find expected ':', "
-                + "in what begins at line 2"
+                + "in the part that begins at line 2"
         ),
         ("log: [", "darkroomd.yaml:2: this is not YAML: while parsing a flow node, did not find"),
         (
@@ -230,7 +230,7 @@ import Testing
         #expect(configuration.retention.age == 30 * 86400)
         #expect(
             problems(try loader(file: "log.level: info\nlog: {level: debug}")).first?
-                .hasPrefix("darkroomd.yaml:2: log.level comes twice") == true)
+                .hasPrefix("darkroomd.yaml:2: log.level occurs twice") == true)
     }
 
     @Test func tellsWhatIsSetBeforeWhatIsNot() throws {
@@ -246,7 +246,9 @@ import Testing
         ]
         let few = ConfigurationListing(resolved, withDefaults: false).lines
         let number = Setting.all.count - 4
-        #expect(few == set + ["# the other \(number) keys have their defaults; --all prints them"])
+        #expect(
+            few == set + ["# the other \(number) keys have their default values; --all prints them"]
+        )
         let all = ConfigurationListing(resolved, withDefaults: true).lines
         #expect(all.prefix(4) == set[...])
         #expect(all.count == Setting.all.count)
@@ -375,7 +377,7 @@ import Testing
         (
             "downloads.allowNetworks", "[10.1.2.3/8]",
             "must be a list of networks such as [10.0.0.0/8, \"fd00::/8\"] (\"10.1.2.3/8\" has bits "
-                + "beyond its prefix: write 10.0.0.0/8 for the network, 10.1.2.3 for the one address)"
+                + "beyond its prefix: write 10.0.0.0/8 for the network, or 10.1.2.3 for the single address)"
         ),
         (
             "downloads.denyHosts", "a.*.org",
@@ -440,7 +442,7 @@ import Testing
             toFile: headers, atomically: false, encoding: .utf8)
         #expect(
             problems(try loader(environment: credentials))
-                == ["headers:1: https://example.org: a header's value must be a text"])
+                == ["headers:1: https://example.org: the value of a header must be text"])
         let missing = problems(try loader(set: [("downloads.headers", "/nonexistent/h")]))
         #expect(missing == ["/nonexistent/h: cannot be read: No such file or directory"])
     }

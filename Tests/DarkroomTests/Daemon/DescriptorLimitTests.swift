@@ -27,8 +27,8 @@ import Testing
         }
         #expect(
             error?.message
-                == "the limit of open files (RLIMIT_NOFILE) is 20, of which 3 are open already: at least 48 "
-                + "more are needed; raise it by LimitNOFILE= in the unit, or by ulimit -n")
+                == "the limit of open files (RLIMIT_NOFILE) is 20, and 3 are open already, but at least 48 "
+                + "more are needed; raise it with LimitNOFILE= in the unit, or with ulimit -n")
         #expect(error?.code == "too-many-files")
         #expect(error.map { ExitCode(of: $0) } == .systemError)
     }

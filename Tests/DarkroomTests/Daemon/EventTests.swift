@@ -265,7 +265,7 @@ import Testing
         let record = try #require(journal.records.first)
         #expect(
             record.message
-                == "holiday.json claimed as holiday: 2 images, 9 bytes, dropped by user 1000, last changed 2.5 s before, "
+                == "holiday.json claimed as holiday: 2 images, 9 bytes, submitted by user 1000, last changed 2.5 s before, "
                 + "priority high")
         #expect(record[.microseconds] == "2500000")
         // A clock that was set back.

@@ -9,8 +9,8 @@ import Testing
 
     /// Which of them systemd does not start again stands in the unit, RestartPreventExitStatus=.
     @Test(arguments: [
-        (FileError("make folder", "/spool", .permissionDenied), ExitCode.noPermission, 77),
-        (FileError("make folder", "/spool", .notPermitted), .noPermission, 77),
+        (FileError("create folder", "/spool", .permissionDenied), ExitCode.noPermission, 77),
+        (FileError("create folder", "/spool", .notPermitted), .noPermission, 77),
         (FileError("open", "/spool", .ioError), .ioError, 74),
         (FileError("write", "/spool", .noSpace), .ioError, 74),
         (FileError("open", "/spool", .tooManyOpenFiles), .systemError, 71),

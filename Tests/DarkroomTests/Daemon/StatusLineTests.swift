@@ -55,7 +55,7 @@ import Testing
                 summary: summary(inWork: 1, images: 1, retrying: 5), hostsPaused: 1,
                 recovery: (left: 1, total: 1)),
             "Processing 1 batch, 0 of 1 image; Resuming: 0 of 1 unfinished batch read; "
-                + "5 downloads to be tried again; 1 host paused"
+                + "5 downloads to be retried; 1 host paused"
         ),
         (
             StatusLine(summary: summary(inWork: 1, images: 9), still: still(14)),
@@ -63,7 +63,7 @@ import Testing
         ),
         (
             StatusLine(summary: summary(inWork: 1, images: 9), still: still(45.9)),
-            "Processing 1 batch, 0 of 9 images; the picture 7 of trip has not moved for 45 s"
+            "Processing 1 batch, 0 of 9 images; the picture 7 of trip has made no progress for 45 s"
         ),
         (
             StatusLine(
@@ -72,18 +72,18 @@ import Testing
         ),
         (
             StatusLine(summary: summary(inWork: 2), storage: full),
-            "Waiting: write /s: No space left on device; tried again in 4 s; 2 batches unfinished"
+            "Waiting: write /s: No space left on device; next attempt in 4 s; 2 batches unfinished"
         ),
         (
             StatusLine(summary: summary(held: 1), isPaused: true, storage: lost),
             "Paused (SIGUSR1), and waiting: sync /s: Input/output error; "
-                + "tried again after SIGUSR2 or a restart; 1 batch unfinished"
+                + "next attempt after SIGUSR2 or a restart; 1 batch unfinished"
         ),
         (
             StatusLine(
                 summary: summary(inWork: 1, waiting: 3), isStopping: true, running: 2,
                 publishing: 1, storage: full),
-            "Stopping: 2 operations finishing, 1 image to be written down; "
+            "Stopping: 2 operations finishing, 1 image to be published; "
                 + "4 unfinished batches for the next start"
         ),
         (
@@ -111,7 +111,7 @@ import Testing
         (
             StatusLine(isReloadRefused: true),
             "Idle; 0 batches finished since the start; "
-                + "the changed configuration was refused, the old one holds"
+                + "the changed configuration was refused, the old one is in use"
         ),
     ]
 

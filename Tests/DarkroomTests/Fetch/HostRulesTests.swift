@@ -34,8 +34,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("*", "* stands only"), ("*example.org", "* stands only"), ("a.*.org", "* stands only"),
-        ("*.*.org", "* stands only"), ("example.*", "* stands only"), ("", "no host"),
+        ("*", "* is allowed only"), ("*example.org", "* is allowed only"),
+        ("a.*.org", "* is allowed only"),
+        ("*.*.org", "* is allowed only"), ("example.*", "* is allowed only"), ("", "no host"),
         ("*.", "no host"),
         ("exa mple.org", "character"), ("https://example.org", "character"),
         ("example.org:443", "character"), ("example.org/a", "character"), ("a@b", "character"),
@@ -43,8 +44,9 @@ import Testing
         ("bücher.example", "xn--"), ("*.1", "no names beneath"),
         ("*.10.0.0.1", "no names beneath"),
         ("*.::1", "no names beneath"),
-        ("[::1", "no IPv6 address"), ("[10.0.0.1]", "no IPv6 address"), ("a%2eb", "%-escapes"),
-        ("^.*$", "* stands only"), ("ex[a]mple", "character"),
+        ("[::1", "not an IPv6 address"), ("[10.0.0.1]", "not an IPv6 address"),
+        ("a%2eb", "%-escapes"),
+        ("^.*$", "* is allowed only"), ("ex[a]mple", "character"),
     ])
     func refusesPatterns(pattern: String, words: String) {
         #expect {
@@ -60,14 +62,16 @@ import Testing
         #expect(both.verdict(host: "www.example.org") == .allowed)
         #expect(
             both.verdict(host: "BAD.example.org")
-                == .denied("downloads.denyHosts has bad.example.org"))
+                == .denied("downloads.denyHosts contains bad.example.org"))
         #expect(
-            both.verdict(host: "example.net") == .denied("downloads.allowHosts does not have it"))
+            both.verdict(host: "example.net") == .denied("downloads.allowHosts does not contain it")
+        )
         #expect(try rules().verdict(host: "example.net") == .allowed)
         let denying = try rules(deny: ["*.internal"])
         #expect(denying.verdict(host: "example.net") == .allowed)
         #expect(
-            denying.verdict(host: "a.internal") == .denied("downloads.denyHosts has *.internal"))
+            denying.verdict(host: "a.internal")
+                == .denied("downloads.denyHosts contains *.internal"))
     }
 
     @Test func refusesInWords() throws {
@@ -78,19 +82,20 @@ import Testing
                 == FetchRules.Refusal(
                     code: .hostForbidden,
                     words:
-                        "the host bad.example is not allowed: downloads.denyHosts has bad.example"))
+                        "the host bad.example is not allowed: downloads.denyHosts contains bad.example"
+                ))
         #expect(
             strict.refusal(host: "[::1]")
                 == FetchRules.Refusal(
                     code: .addressForbidden,
                     words:
-                        "the address ::1 is not a global one (loopback); downloads.allowNetworks can "
-                        + "open it"))
+                        "the address ::1 is not global unicast (loopback); downloads.allowNetworks can "
+                        + "allow it"))
         let resolved = try #require(IPAddress("10.0.0.1"))
         #expect(
             strict.refusal(address: resolved, host: "Good.example")?.words
-                == "the host good.example has the address 10.0.0.1, which is not a global one (private); "
-                + "downloads.allowNetworks can open it")
+                == "the host good.example has the address 10.0.0.1, which is not global unicast (private); "
+                + "downloads.allowNetworks can allow it")
     }
 
     @Test func judgesLocalhostByItsAddresses() throws {

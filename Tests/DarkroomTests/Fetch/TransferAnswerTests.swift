@@ -40,11 +40,11 @@ import Testing
     @Test(arguments: [
         (
             switching(to: [1, 2, 3]),
-            "the server answered 101 Switching Protocols, which it was not asked for"
+            "the server answered 101 Switching Protocols, which was not requested"
         ),
         (
             ok(["Content-Encoding: gzip"], body: gzip([7]) + [0]),
-            "the body goes on after the end of its Content-Encoding"
+            "the body continues after the end of its Content-Encoding"
         ),
         (
             ok(chunked, body: Array("zz\r\n".utf8)),
@@ -52,7 +52,7 @@ import Testing
         ),
         (
             ScriptedOrigin.Reply(bytes: Array("HTTP/1.1 200 OK\r\nConte".utf8)),
-            "the server closed before the head of its answer was whole"
+            "the server closed the connection before the response header was complete"
         ),
     ])
     func saysWhy(reply: ScriptedOrigin.Reply, words: String) async throws {

@@ -85,7 +85,7 @@ import Testing
 
     @Test func tellsAnUnknownHost() async throws {
         let error = try await EngineFixture().fetch("http://ann:secret@picture.invalid/a").failure
-        let message = "http://picture.invalid/a: the host's name has no address"
+        let message = "http://picture.invalid/a: the host name has no address"
         #expect(error == FetchError(.resolveFailed, message, isTransient: true))
     }
 

@@ -17,12 +17,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "is empty"), ("a/b", "has a slash in it"), ("/", "has a slash in it"),
-        ("a\0b", "has a control character in it"), ("a\n", "has a control character in it"),
-        ("a\u{7F}", "has a control character in it"), ("a\u{85}", "has a control character in it"),
-        ("a\u{2028}", "has a control character in it"),
-        ("gpj.\u{202E}a", "has a control character in it"),
-        ("a\u{61C}", "has a control character in it"),
+        ("", "is empty"), ("a/b", "contains a slash"), ("/", "contains a slash"),
+        ("a\0b", "contains a control character"), ("a\n", "contains a control character"),
+        ("a\u{7F}", "contains a control character"), ("a\u{85}", "contains a control character"),
+        ("a\u{2028}", "contains a control character"),
+        ("gpj.\u{202E}a", "contains a control character"),
+        ("a\u{61C}", "contains a control character"),
         (".", "begins with a dot"), ("..", "begins with a dot"), (".a", "begins with a dot"),
         ("status.json", "is the name of a file that Darkroom writes"),
         ("Status.JSON", "is the name of a file that Darkroom writes"),

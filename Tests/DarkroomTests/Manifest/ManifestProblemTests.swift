@@ -329,7 +329,7 @@ import Testing
     static let messages: [(String, String)] = [
         (
             #"{"images": [{"name": "a", "source": "x", "filters": [{"sepia": {"intensity": 1.5}}]}]}"#,
-            "‘intensity’ must be 0 to 1, found 1.5"
+            "‘intensity’ must be from 0 to 1, found 1.5"
         ),
         (
             #"{"images": ["a"], "priority": "x"}"#,
@@ -347,7 +347,7 @@ import Testing
         ),
         (
             #"{"images": [{"name": "a", "source": "x"}, {"name": "a.png", "source": "x"}]}"#,
-            "the output of ‘a.png’ would be the file that ‘a’, images[0], makes"
+            "‘a.png’ would have the same output file as ‘a’, images[0]"
         ),
         (
             #"{"images": ["a", {"source": "x", "filters": [{"resize": {}}]}]}"#,

@@ -210,8 +210,8 @@ import Testing
 
     /// A mistake that shows only in a later line.
     @Test(arguments: [
-        ("images:\n- a\ncomet\nfilters: []\n", ", in what begins at line 3"),
-        ("images:\n- a: b: c\n", "; look at the indentation of this line"),
+        ("images:\n- a\ncomet\nfilters: []\n", ", in the part that begins at line 3"),
+        ("images:\n- a: b: c\n", "; check the indentation of this line"),
     ])
     func saysWhereToLook(text: String, end: String) {
         let found = problems(text, .yaml)

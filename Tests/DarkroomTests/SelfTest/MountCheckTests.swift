@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func seesWhetherADaemonHoldsTheLock() throws {
-        let held = Finding.note("a daemon works on this spool; it goes on undisturbed")
+        let held = Finding.note("a daemon works on this spool; the test does not disturb it")
         var spool: Spool? = try Spool(path: scratch.path)
         #expect(SpoolCheck(root: folder).findings().contains(held))
         withExtendedLifetime(spool) {}
@@ -63,7 +63,8 @@ import Testing
     @Test func seesWhatASelfTestHasLeft() throws {
         try folder.makeDirectory(".self-test-1")
         let note = Finding.note(
-            "\(scratch.path)/.self-test-1 is another self-test's; remove it if that runs no more")
+            "\(scratch.path)/.self-test-1 belongs to another self-test; remove it if that test has ended"
+        )
         #expect(SpoolCheck(root: folder).findings().contains(note))
     }
 
@@ -73,6 +74,6 @@ import Testing
         let problems = SpoolCheck(root: folder).findings().filter(\.isProblem)
         #expect(problems.count == 1)
         guard case .problem(let text, _) = problems.first else { return }
-        #expect(text == "\(scratch.path)/active is open to others (mode 755)")
+        #expect(text == "\(scratch.path)/active is accessible to other users (mode 755)")
     }
 }

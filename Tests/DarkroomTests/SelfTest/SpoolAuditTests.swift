@@ -91,11 +91,14 @@ import Testing
         answer.manifest.file = nil
         answer.manifest.sha256 = nil
         try write(answer.encoded(), "outbox/\(long)/status.json")
-        #expect(try audit(isFinal: true).problems == ["lost: \(long): 0 of 1 are in tmp again"])
+        #expect(try audit(isFinal: true).problems == ["lost: \(long): found 0 of 1 in tmp"])
         try write([], "tmp/\(long).yaml")
         #expect(try audit(isFinal: true).problems == [])
         try write([], "tmp/\(long).yaml.1f3a9c02~")
-        #expect(try audit(isFinal: true).problems == ["duplicated: \(long): 2 in tmp for 1"])
+        #expect(
+            try audit(isFinal: true).problems == [
+                "duplicated: \(long): found 2 in tmp instead of 1"
+            ])
     }
 
     @Test func aManifestMayWait() throws {
@@ -112,25 +115,25 @@ import Testing
 
     @Test func aClaimedManifestIsInActiveOrInAReceipt() throws {
         try remove("inbox/\(id).json")
-        #expect(try audit().lost == ["\(id): 0 of 1 are anywhere"])
+        #expect(try audit().lost == ["\(id): found 0 of 1"])
         try root().makeDirectory(FileName("x"))
         try write([], "active/\(id)/journal")
-        #expect(try audit().lost == ["\(id): 0 of 1 are anywhere"])
+        #expect(try audit().lost == ["\(id): found 0 of 1"])
         try write(SampleManifest.single.text.utf8, "active/\(id)/receipt/manifest.json")
         #expect(try audit().problems == [])
-        #expect(try audit(isFinal: true).lost == ["active/\(id) is still there"])
+        #expect(try audit(isFinal: true).lost == ["active/\(id) still exists"])
     }
 
     @Test func aManifestInTwoPlacesIsDuplicated() throws {
         try write(SampleManifest.single.text.utf8, "active/\(id)/manifest.json")
-        #expect(try audit().duplicated == ["\(id): 2 for 1"])
+        #expect(try audit().duplicated == ["\(id): found 2 instead of 1"])
     }
 
     /// Names with a dot are the daemon's own, and must be gone in the end.
     @Test func hiddenFoldersAreNoBatches() throws {
         try write(SampleManifest.single.text.utf8, "active/.retry-\(id)/manifest.json")
         #expect(try audit().problems == [])
-        #expect(try audit(isFinal: true).lost.contains("active/.retry-\(id) is still there"))
+        #expect(try audit(isFinal: true).lost.contains("active/.retry-\(id) still exists"))
     }
 
     @Test func aRetriedBatchIsLookedAtAgain() throws {
@@ -149,31 +152,31 @@ import Testing
     @Test func aSecondAnswerIsADuplicate() throws {
         try answer()
         try answer(id: "\(id)-2")
-        #expect(try audit().duplicated == ["\(id): 2 for 1"])
+        #expect(try audit().duplicated == ["\(id): found 2 instead of 1"])
     }
 
     @Test func anUnfinishedAnswerNeedsItsFolder() throws {
         try answer(.processing, .new, picture: nil)
-        #expect(try audit().lost == ["\(id) is processing, and active/\(id) is gone"])
+        #expect(try audit().lost == ["\(id) is processing, but active/\(id) does not exist"])
     }
 
     @Test func halfAPictureDiffers() throws {
         try answer(picture: Array(Self.picture.dropLast()))
         #expect(
-            try audit().differing == ["outbox/\(id)/small.png is not the undisturbed run's"])
+            try audit().differing == ["outbox/\(id)/small.png differs from a run without kills"])
     }
 
     @Test func aPictureUnderAnotherNameDiffers() throws {
         try answer()
         try write(Self.picture, "outbox/\(id)/output-0")
         #expect(
-            try audit().differing == ["outbox/\(id)/output-0 is not the undisturbed run's"])
+            try audit().differing == ["outbox/\(id)/output-0 differs from a run without kills"])
     }
 
     @Test func successWithoutAFileDiffers() throws {
         try answer(picture: nil)
         #expect(
-            try audit().differing == ["\(id): small is called filtered, and there is no file"])
+            try audit().differing == ["\(id): small is filtered, but has no file"])
     }
 
     @Test func anImageThatHasNotEndedInABatchThatHasDiffers() throws {
@@ -193,12 +196,12 @@ import Testing
     @Test func aHalfStatusDiffers() throws {
         try answer()
         try write(Array("{\"schemaVer".utf8), "outbox/\(id)/status.json")
-        #expect(try audit().differing == ["outbox/\(id) has no status that can be read"])
+        #expect(try audit().differing == ["outbox/\(id) has no readable status"])
     }
 
     @Test func anotherManifestDiffers() throws {
         try answer()
         try write([], "outbox/\(id)/manifest.json")
-        #expect(try audit().differing == ["outbox/\(id)/manifest.json is not the manifest"])
+        #expect(try audit().differing == ["outbox/\(id)/manifest.json differs from the manifest"])
     }
 }

@@ -280,7 +280,7 @@ import Testing
         #expect(failure.code == "quarantined" && !failure.isTransient)
         #expect(
             failure.message
-                == "moon: filtering it ended the daemon 2 times (SIGSEGV, watchdog), so it is set aside"
+                == "moon: filtering it ended the daemon 2 times (SIGSEGV, watchdog), so it is quarantined"
         )
     }
 }

@@ -51,7 +51,7 @@ import Testing
         status.commands = [ControlRecord(.retry, time: "r", uid: 1000, file: file)]
         try put(status)
         let outcome = try reopening.reopen("x", ControlRecord(.retry, uid: 1000, file: file))
-        if case .unusable("it has acted before") = outcome {
+        if case .unusable("it has taken effect before") = outcome {
             #expect(file != nil)
         } else {
             #expect(file == nil)

@@ -15,20 +15,20 @@ import Testing
         (.notYet(.part), .ignoredName, false, "its name ends in .part"),
         (
             .otherEnding, .ignoredName, true,
-            "it ends in none of .json, .yaml, .yml and .plist, nor in .cancel, .hold, .release or .retry"
+            "it does not end in .json, .yaml, .yml or .plist, nor in .cancel, .hold, .release or .retry"
         ),
         (.notAFile, .notAFile, true, "it is not a regular file"),
         (
             .picture, .picture, true,
-            "it is a picture, and the inbox is for manifests; name it in one, by its URL or, below one of "
-                + "sources.roots, by its path"
+            "it is a picture, but the inbox is for manifests; name the picture in a manifest, by its URL or, beneath "
+                + "one of sources.roots, by its path"
         ),
         (.unreadable(error), .unreadable, true, error.message),
         (
             .waits(.settling("a.json")), .waitsForItsManifest, true,
             "its manifest a.json may not be complete yet"
         ),
-        (.hasActed(error), .hasActed, true, "it has been dealt with; \(error.message)"),
+        (.hasActed(error), .hasActed, true, "it has taken effect; \(error.message)"),
     ]
 
     @Test(arguments: all)
