@@ -74,3 +74,8 @@ import Testing
         #expect(BackOff.text(seconds) == text)
     }
 }
+
+extension Failure {
+    /// What another try may make up for.
+    static let late = Failure(code: "connect-failed", message: "refused", isTransient: true)
+}
