@@ -1,38 +1,38 @@
-/// Tells which records of one kind and level are sent one by one, and sums up the others.
+/// Decides which records of one kind and level are sent individually, and sums up the others.
 ///
-/// A thousand manifests dropped at once would otherwise write several thousand records, and ten thousand would
-/// run into the journal's limit of a service, beyond which it throws records away. So of each kind the first 200
-/// are told, and 10 a second for as long as they come; what is more is collected, and told in one record that
-/// has the ID of each batch as a field of its own. A query for one batch finds it that way too.
+/// A thousand manifests that arrive at once would otherwise write several thousand records. Ten thousand manifests
+/// would reach the journal's rate limit for a service, after which it drops records. So of each kind, the first 200
+/// records are sent individually, then 10 per second. The others are collected and sent as one record, which has the ID
+/// of each batch in a field of its own. So a query for one batch finds that record too.
 ///
-/// A value without clocks: moments are given, in nanoseconds of the monotonic clock.
+/// A value without clocks: callers pass moments, in nanoseconds of the monotonic clock.
 struct Burst: Sendable {
-    /// Records told one by one after a silence.
+    /// The number of records that are sent individually after a pause.
     static let size = 200.0
     static let perSecond = 10.0
-    /// So many batches are told of in one record; the journal takes at most 1024 fields.
+    /// The maximum number of batches in one record; the journal allows at most 1024 fields.
     static let batchesAtOnce = 256
-    /// How long what was collected waits to be told, in nanoseconds.
+    /// How long collected records wait before they are sent, in nanoseconds.
     static let interval: UInt64 = 10_000_000_000
-    /// Reasons told apart in a summary, the rest being counted together.
+    /// The maximum number of different reasons in a summary; the others are counted together.
     private static let reasonsAtOnce = 200
 
-    /// What was not told one by one.
+    /// The records that were not sent individually.
     struct Rest: Sendable, Equatable {
         var records = 0
-        /// Each once, in the order of their first records.
+        /// Each batch once, in the order of their first records.
         var batches: [String] = []
-        /// How many there are of each code or state.
+        /// The number of records for each error code or state.
         var reasons: [String: Int] = [:]
-        /// The sum of what the records counted.
+        /// The sum of the images that the records count.
         var images = 0
         var failed = 0
-        /// When the first of them came.
+        /// When the first of the records arrived.
         var since: UInt64 = 0
         fileprivate var known: Set<FileName> = []
     }
 
-    /// A record that came.
+    /// A record that arrived.
     struct Arrival: Sendable {
         var batch: String?
         var reason: String?
@@ -43,9 +43,9 @@ struct Burst: Sendable {
     enum Verdict: Sendable, Equatable {
         case tell
         case collected
-        /// It is the first that was collected; the sum is to be told after `interval`.
+        /// It is the first collected record; the summary is due after `interval`.
         case collectedFirst
-        /// There is as much as one record holds: the sum is to be told now.
+        /// One record cannot contain more: the summary is due now.
         case full
     }
 
@@ -57,7 +57,7 @@ struct Burst: Sendable {
         let seconds = now > last ? Double(now - last) / 1e9 : 0
         allowance = last == 0 ? Self.size : min(Self.size, allowance + seconds * Self.perSecond)
         last = now
-        // What comes while something is kept back does not overtake it.
+        // A new record does not overtake collected ones.
         if rest.records == 0, allowance >= 1 {
             allowance -= 1
             return .tell
@@ -83,34 +83,35 @@ struct Burst: Sendable {
         }
     }
 
-    /// Gives what has been collected, and forgets it; nil where that is nothing.
+    /// Returns the collected records and clears them; nil if there are none.
     mutating func takeRest() -> Rest? {
         defer { rest = Rest() }
         return rest.records > 0 ? rest : nil
     }
 }
 
-/// What has been told of each batch in work, so that a large one is not told of image by image.
+/// Limits the records of each batch in work, so that a large batch is not logged image by image.
 ///
-/// A value without clocks, as above.
+/// A value without clocks, like `Burst`.
 package struct ProgressThrottle: Sendable {
-    /// Failed images of one batch told one by one.
+    /// The number of failed images of one batch that are logged individually.
     package static let failures = 20
-    /// Between two words on a batch's progress, in nanoseconds; a batch that takes less has none.
+    /// The time between two progress records of a batch, in nanoseconds. A batch that takes less time has none.
     static let interval: UInt64 = 60_000_000_000
-    /// Batches remembered. There are no more in work, but for those that nobody has told the end of.
+    /// The maximum number of remembered batches. There are never more in work, but the end of a batch may not be
+    /// reported.
     static let capacity = 65_536
 
     private struct Story {
         var failures = 0
         var notBefore: UInt64
-        /// Images that had ended at the last word.
+        /// The number of images that had ended at the last progress record.
         var ended = 0
     }
 
     package enum Failure: Sendable, Equatable {
         case tell
-        /// And then that further ones are only counted.
+        /// The failure is logged, with a remark that further ones are only counted.
         case tellLast
         case count
     }
@@ -130,7 +131,7 @@ package struct ProgressThrottle: Sendable {
         return count < Self.failures ? .tell : count == Self.failures ? .tellLast : .count
     }
 
-    /// Whether a word on the progress is due, `ended` of the batch's images having ended.
+    /// Whether a progress record is due, when `ended` of the batch's images have ended.
     package mutating func progressed(_ batch: String, ended: Int, at now: UInt64) -> Bool {
         guard var story = stories[FileName(batch)], story.notBefore <= now, story.ended != ended
         else { return false }
@@ -142,6 +143,6 @@ package struct ProgressThrottle: Sendable {
 
     package mutating func ended(_ batch: String) { stories[FileName(batch)] = nil }
 
-    /// How many batches are remembered.
+    /// The number of remembered batches.
     var count: Int { stories.count }
 }

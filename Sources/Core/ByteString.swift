@@ -1,14 +1,14 @@
-/// Text that came from outside: from a manifest, a URL, a server. Two of them are equal if their bytes in UTF-8 are.
+/// Text from outside: from a manifest, a URL, a server. Two such texts are equal if their UTF-8 bytes are equal.
 ///
-/// A `String` is not fit for such text. It compares and hashes by canonical equivalence: texts of different bytes
-/// pass as one, and it puts combining marks into an order first, in a time that grows with the square of how many
-/// follow each other. A key of 480 KB of them has kept the daemon busy for minutes.
+/// A `String` is not suitable for such text, because it compares and hashes by canonical equivalence. So texts with
+/// different bytes can be equal. It also sorts combining marks first, in a time that grows with the square of the
+/// length of a sequence of marks. A key with 480 KB of combining marks kept the daemon busy for minutes.
 ///
-/// So text from outside is of this type from where it is read, and what is compared, ordered or looked up by it is
-/// too. `string` is for showing it and for handing it to the system. `Tests/DarkroomTests/Core/TextRuleTests.swift`
-/// looks for collections that are keyed by a `String`.
+/// So text from outside has this type from the place where it is read, and everything that is compared, sorted or
+/// looked up by it has this type too. `string` is for showing the text and for system calls.
+/// `Tests/DarkroomTests/Core/TextRuleTests.swift` finds collections whose key is a `String`.
 package struct ByteString: Hashable, Comparable, Sendable {
-    /// Not to be compared or hashed.
+    /// For showing and for system calls only; do not compare or hash it.
     package let string: String
 
     package init(_ string: String) {
@@ -21,17 +21,17 @@ package struct ByteString: Hashable, Comparable, Sendable {
         self.init(String(text))
     }
 
-    /// A piece of another text.
+    /// Creates the text from a part of another text.
     package init(_ text: Substring.UTF8View) {
         self.init(String(Substring(text)))
     }
 
-    /// Bytes that are no UTF-8 become U+FFFD.
+    /// Creates the text from bytes; bytes that are not UTF-8 become U+FFFD.
     package init(decoding bytes: some Collection<UInt8>) {
         self.init(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// nil for bytes that are no UTF-8.
+    /// Creates the text from bytes; nil if they are not UTF-8.
     package init?(validating bytes: some Collection<UInt8>) {
         guard let string = String(validating: bytes, as: UTF8.self) else { return nil }
         self.init(string)
@@ -43,7 +43,7 @@ package struct ByteString: Hashable, Comparable, Sendable {
 
     package var isEmpty: Bool { utf8.isEmpty }
 
-    /// The same with A to Z in small letters, and no others.
+    /// The text with A to Z in lower case; other letters do not change.
     package var asciiLowercased: ByteString {
         guard utf8.contains(where: { $0.asciiLowercased != $0 }) else { return self }
         return ByteString(decoding: utf8.map(\.asciiLowercased))
@@ -71,14 +71,14 @@ package struct ByteString: Hashable, Comparable, Sendable {
         return a.withBytes { left in b.withBytes { left.elementsEqual($0) } }
     }
 
-    /// By the bytes.
+    /// Compares the bytes.
     package static func < (a: ByteString, b: ByteString) -> Bool {
         a.withBytes { left in b.withBytes { left.lexicographicallyPrecedes($0) } }
     }
 
     package func hash(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        // No text in UTF-8 has this byte, so that two texts in a row are told from others.
+        // UTF-8 never contains this byte, so two texts in sequence hash differently from one text.
         hasher.combine(0xFF as UInt8)
     }
 }
@@ -105,16 +105,16 @@ extension ByteString: Codable {
 }
 
 extension UInt8 {
-    /// A to Z in small letters, any other byte as it is.
+    /// A to Z in lower case; any other byte does not change.
     package var asciiLowercased: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 }
 
 extension Unicode.Scalar {
-    /// Whether this is nothing that belongs into a name or a line of text: a control character, a separator of lines
-    /// or paragraphs, or one of the marks that turn the direction of the text around them, so that a name is shown as
-    /// another one.
+    /// Whether the scalar must not be in a name or in a line of text: a control character, a separator of lines or
+    /// paragraphs, or a mark that changes the direction of the text around it, so that a name would look like another
+    /// one.
     package var isControl: Bool {
         switch value {
         case 0x20..<0x7F: false

@@ -1,7 +1,7 @@
 import Synchronization
 import SystemPackage
 
-/// A flag that is set once and asked between the steps of the work it concerns.
+/// A flag that is set once. Work checks it between its steps.
 package final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
 
@@ -13,7 +13,7 @@ package final class CancellationFlag: Sendable {
 }
 
 extension CancellationFlag {
-    /// Fails with ECANCELED once it is set: for what reads and writes files, between two pieces.
+    /// Throws ECANCELED if the flag is set. For code that reads or writes files in pieces.
     package func check(_ step: String, _ path: @autoclosure () -> String) throws(FileError) {
         if isSet { throw FileError(step, path(), .canceled) }
     }

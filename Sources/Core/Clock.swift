@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Times for people and for measuring.
+/// Times for people and for measurements.
 package enum Clock {
     /// Nanoseconds of the monotonic clock, for intervals.
     package static var nanoseconds: UInt64 {
@@ -13,10 +13,11 @@ package enum Clock {
     /// The time of day, in seconds since 1970.
     package static var wall: Double { seconds(of: CLOCK_REALTIME) }
 
-    /// Seconds since the machine was started, those in which it was suspended included. Nobody sets this clock.
+    /// Seconds since the start of the machine, including suspended time. Nobody can set this clock.
     package static var uptime: Double { seconds(of: CLOCK_BOOTTIME) }
 
-    /// The time of day, as far as nobody has put it ahead since this was first asked for, which is the daemon's start.
+    /// The time of day, in seconds since 1970, unless someone has set it ahead since the first call, that is, since the
+    /// daemon's start; such a change is ignored.
     package static var steady: Double { start.time(wall: wall, uptime: uptime) }
 
     private static let start = SteadyClock(wall: wall, uptime: uptime)
@@ -32,10 +33,11 @@ package enum Clock {
 
     package static func timestamp(_ date: Date) -> String { date.formatted(style) }
 
-    /// The moment that a timestamp of this form means.
+    /// Parses a timestamp of this form.
     package static func date(_ timestamp: String) -> Date? { try? style.parse(timestamp) }
 
-    /// What lies between two such moments; nil where one is missing or none, or the clock was set back in between.
+    /// The microseconds between two timestamps; nil if one is missing or invalid, or if the clock was set back in
+    /// between.
     package static func microseconds(from start: String?, to end: String?) -> UInt64? {
         guard let start = start.flatMap(date), let end = end.flatMap(date), start <= end
         else { return nil }

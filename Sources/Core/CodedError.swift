@@ -1,15 +1,15 @@
-/// What every failure that a user can see tells.
+/// What each failure that a user can see provides.
 ///
-/// Each station has an error type of its own (`PictureError`, `FetchError`, …); they all answer
-/// these questions, so that the status file, the journal and the retry rule treat them alike.
+/// Each target has its own error type (`PictureError`, `FetchError`, …). All of them conform to this protocol, so that
+/// the status file, the journal and the retry rule treat them in the same way.
 package protocol CodedError: Error, Sendable, CustomStringConvertible {
     /// A stable identifier for programs, in words joined by hyphens: `png-crc`, `http-status`.
     var code: String { get }
-    /// One sentence that names the file, the step and the cause. Never holds credentials.
+    /// One sentence that names the file, the step and the cause. It never contains credentials.
     var message: String { get }
-    /// Whether the same attempt may succeed later with nothing changed by the user.
+    /// Whether a retry may succeed although the user changes nothing.
     var isTransient: Bool { get }
-    /// What it says of the machine; nil where the work itself is the cause.
+    /// What the failure says about the machine; nil if the work itself is the cause.
     var fault: StorageFault? { get }
 }
 
@@ -19,12 +19,12 @@ extension CodedError {
     package var fault: StorageFault? { nil }
 }
 
-/// A failure as it is written into a status file and an item journal: the type erased, the answers kept.
+/// A failure as it is written to a status file and an item journal, without the type of the original error.
 package struct Failure: CodedError, Equatable, Codable {
     package var code: String
     package var message: String
     package var isTransient: Bool
-    /// Not written down: whoever meets such a failure does the work again instead of recording it.
+    /// Not written to files: work with such a failure is repeated and not recorded.
     package var fault: StorageFault?
 
     package init(
@@ -36,15 +36,15 @@ package struct Failure: CodedError, Equatable, Codable {
         self.fault = fault
     }
 
-    /// The codes of failures that no error type stands for.
+    /// The codes of failures that have no error type of their own.
     package enum Code: String, Sendable, CaseIterable {
-        /// The image that this one is made of has failed, or was cancelled.
+        /// The image that this one is made from has failed or was cancelled.
         case dependencyFailed = "dependency-failed"
-        /// Filtering it has ended the daemon too often.
+        /// The daemon ended too often while it filtered the image.
         case quarantined
-        /// Someone has removed its batch's folder in `active`.
+        /// Someone has removed the folder of the batch in `active`.
         case batchRemoved = "batch-removed"
-        /// An error of no kind of ours, whose words the message has.
+        /// An error of another type; the message describes it.
         case internalError = "internal"
     }
 

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The control group (version 2) this process is in, and what it says of memory. Where there is none, as on
-/// systems that have only version 1, it says nothing.
+/// The control group (version 2) of this process, and its memory limits. On systems that have only version 1, all
+/// values are missing.
 package struct ControlGroup: Sendable, Equatable {
-    /// Its folder and those above it, the own one first.
+    /// The group's folder and those above it, beginning with the group's own.
     let folders: [String]
 
     /// - Parameters:
-    ///   - membership: The content of /proc/self/cgroup, of which the line `0::PATH` counts.
-    ///   - root: Where the hierarchy is mounted.
+    ///   - membership: the content of /proc/self/cgroup; only the line `0::PATH` is used.
+    ///   - root: the mount point of the hierarchy.
     init(membership: String, root: String) {
         let prefix = "0::/"
         guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix(prefix) })
@@ -30,8 +30,7 @@ package struct ControlGroup: Sendable, Equatable {
         return ControlGroup(membership: membership ?? "", root: "/sys/fs/cgroup")
     }
 
-    /// The most memory that the group may take before it is throttled or killed, in bytes; nil where
-    /// nothing limits it.
+    /// The memory that the group may use before it is throttled or killed, in bytes; nil if there is no limit.
     var memoryLimit: Int? {
         folders.flatMap { folder in
             ["memory.max", "memory.high"].compactMap { name in
@@ -40,9 +39,9 @@ package struct ControlGroup: Sendable, Equatable {
         }.min()
     }
 
-    /// How often the kernel has killed a process for want of memory, by folder: in this group and in the
-    /// nearest one above that says so. A service manager may make the group anew with each start, which
-    /// begins its count again; the one above goes on.
+    /// The number of processes that the kernel has killed because of a lack of memory, by folder: for this group and
+    /// for the nearest group above it that has this number. A service manager may create the group anew at each start,
+    /// so that its count begins again; the count of the group above continues.
     package var outOfMemoryKills: [String: Int] {
         var kills: [String: Int] = [:]
         for folder in folders where kills.count < 2 {

@@ -1,24 +1,24 @@
 import CDarkroomShims
 import Glibc
 
-/// A fault on demand, for the tests of what becomes of a picture that ends the process: with
-/// `DARKROOM_FAULT=decode=NAME:KIND` in the environment it strikes when the image NAME begins to be decoded.
-/// Without, which is always but in tests, it costs a comparison.
+/// A deliberate fault, to test what happens to a picture that ends the process. With `DARKROOM_FAULT=decode=NAME:KIND`
+/// in the environment, it happens when decoding of the image NAME begins. Without the variable, that is, always except
+/// in tests, it costs a comparison.
 package enum DecodeFault {
     private enum Kind: String {
-        /// Read from an address that nothing is at.
+        /// Read from an address that is not mapped.
         case segv
         /// Call abort(3).
         case abort
-        /// Execute no instruction.
+        /// Execute an invalid instruction.
         case trap
-        /// Be killed by someone.
+        /// Be killed by SIGKILL.
         case kill
-        /// Call itself until the stack is used up.
+        /// Recurse until the stack is exhausted.
         case stack
-        /// As `segv`, in a thread that helps with this picture, while this one waits.
+        /// Like `segv`, but in a thread that helps with this picture while this thread waits.
         case helper
-        /// Never go on.
+        /// Hang for ever.
         case hang
     }
 
@@ -37,10 +37,10 @@ package enum DecodeFault {
         return Plan(name: String(name), kind: kind)
     }
 
-    /// An image begins to be decoded by this thread.
+    /// Call this when the thread begins to decode an image.
     ///
-    /// - Parameter lend: has a thread help with the picture. Whether one does otherwise depends on which cores are idle,
-    ///   and one that begins late finds the picture done.
+    /// - Parameter lend: makes a thread help with the picture. Without a fault, it depends on the idle cores whether a
+    ///   thread helps, and a thread that begins late finds the picture finished.
     package static func strike(
         _ name: String, lend: (_ body: @escaping @Sendable () -> Void) -> Void
     ) {

@@ -1,37 +1,37 @@
 import Glibc
 import SystemPackage
 
-/// An open file descriptor with one owner, closed when the owner lets go of it.
+/// An open file descriptor with one owner. It is closed when the owner is destroyed.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number, to lend to calls that do not outlive this value.
+    /// The descriptor, for calls that do not outlive this value.
     package let file: FileDescriptor
 
-    /// The number as C calls take it.
+    /// The number, as C calls need it.
     package var number: CInt { file.rawValue }
 
-    /// Takes over the descriptor `number`, which must be open and owned by nobody else.
+    /// Takes ownership of the descriptor `number`, which must be open and must not have another owner.
     package init(owning number: CInt) {
         file = FileDescriptor(rawValue: number)
     }
 
     deinit {
-        // The result is of no use here: whoever needs to know has called `sync` or `close` before.
+        // The result is not needed here: code that needs it has called `sync` or `close` before.
         _ = Glibc.close(file.rawValue)
     }
 
-    /// Closes it and says whether what was written is accepted: a network file system may tell only now that
+    /// Closes the file and reports whether the written data is accepted: a network file system may report only now that
     /// there was no space.
     package consuming func close(path: String) throws(FileError) {
         let number = file.rawValue
         discard self
-        // Linux has let go of the number also where it was interrupted (close(2)).
+        // Linux has released the number even if the call was interrupted (close(2)).
         guard Glibc.close(number) == 0 || errno == EINTR else {
             throw FileError("close", path, Errno(rawValue: errno))
         }
     }
 }
 
-/// Runs a call that returns -1 and sets errno on failure, again after each EINTR.
+/// Runs a call that returns -1 and sets errno on failure; repeats it after EINTR.
 package func retryingInterrupts<Value: SignedInteger>(
     _ call: () -> Value
 ) throws(Errno) -> Value {

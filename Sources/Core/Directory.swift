@@ -2,8 +2,8 @@ import CDarkroomShims
 import Glibc
 import SystemPackage
 
-/// An open folder. Files are reached through its descriptor, so that renaming a folder above does not
-/// lead astray, and every failure names the file's path as it was when the folder was opened.
+/// An open folder. Files are accessed relative to its descriptor, so the rename of a folder above does not matter.
+/// Every error names the path of the file at the time when the folder was opened.
 package final class Directory: Sendable {
     package let path: String
     private let descriptor: Descriptor
@@ -14,7 +14,7 @@ package final class Directory: Sendable {
         descriptor = try Self.open(path, at: AT_FDCWD, FileName(path))
     }
 
-    /// Opens the folder `name` within `parent`; a link is not followed.
+    /// Opens the folder `name` within `parent`; does not follow a symbolic link.
     package init(_ name: FileName, in parent: Directory) throws(FileError) {
         path = parent.path(of: name)
         descriptor = try Self.open(path, at: parent.number, name)
@@ -30,12 +30,12 @@ package final class Directory: Sendable {
             })
     }
 
-    /// The descriptor, to lend to calls that do not outlive this value.
+    /// The descriptor's number, for calls that do not outlive this value.
     package var number: CInt { descriptor.number }
 
     package func path(of name: FileName) -> String { "\(path)/\(name.text)" }
 
-    /// Runs a call that sets errno, and says of which step on which file a failure was.
+    /// Runs a call that sets errno. An error names the step and the file.
     private static func call(
         _ step: String, _ path: @autoclosure () -> String, _ body: () -> CInt
     ) throws(FileError) -> CInt {
@@ -48,7 +48,7 @@ package final class Directory: Sendable {
 
     // MARK: Files
 
-    /// Opens a file for reading; a link is not followed, a fifo does not hold the caller.
+    /// Opens a file for reading. Does not follow a symbolic link, and does not block on a FIFO.
     package func open(_ name: FileName) throws(FileError) -> Descriptor {
         Descriptor(
             owning: try Self.call("open", path(of: name)) {
@@ -59,7 +59,7 @@ package final class Directory: Sendable {
             })
     }
 
-    /// Creates a file for writing that must not exist yet, or, with `replacing`, empties the one there.
+    /// Creates a file for writing. It must not exist yet; with `replacing`, an existing file is emptied.
     package func create(
         _ name: FileName, replacing: Bool = false
     ) throws(FileError) -> Descriptor {
@@ -70,7 +70,7 @@ package final class Directory: Sendable {
             })
     }
 
-    /// Opens a file for writing over what is in it, creating it where it is missing.
+    /// Opens a file for writing over its content, and creates it if it is missing.
     package func openScratch(_ name: FileName) throws(FileError) -> Descriptor {
         Descriptor(
             owning: try Self.call("open", path(of: name)) {
@@ -82,7 +82,7 @@ package final class Directory: Sendable {
             })
     }
 
-    /// Opens a file for appending, creating it where it is missing.
+    /// Opens a file for appending, and creates it if it is missing.
     package func append(to name: FileName) throws(FileError) -> Descriptor {
         Descriptor(
             owning: try Self.call("open", path(of: name)) {
@@ -93,14 +93,14 @@ package final class Directory: Sendable {
             })
     }
 
-    /// Reads a whole file of at most `maximum` bytes. A longer one gives `maximum` + 1 bytes.
+    /// Reads a whole file of at most `maximum` bytes. If the file is longer, the result has `maximum` + 1 bytes.
     package func read(_ name: FileName, upTo maximum: Int = .max - 1) throws(FileError) -> [UInt8] {
         let file = try open(name)
         return try file.readAll(upTo: maximum, path: path(of: name))
     }
 
-    /// Writes a new file and, with `durably`, waits until it is on the disk. The folder's entry is
-    /// durable only after `sync()`.
+    /// Writes a new file and, with `durably`, waits until it is on the disk. The folder's entry is durable only after
+    /// `sync()`.
     package func write(
         _ bytes: [UInt8], to name: FileName, replacing: Bool = false, durably: Bool
     ) throws(FileError) {
@@ -109,7 +109,7 @@ package final class Directory: Sendable {
         }
     }
 
-    /// The same, with content that comes in pieces: `content` is given what writes one.
+    /// Writes a new file whose content comes in pieces: `content` receives a function that writes one piece.
     package func write(
         to name: FileName, replacing: Bool = false, durably: Bool,
         content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
@@ -121,8 +121,8 @@ package final class Directory: Sendable {
         try file.close(path: path)
     }
 
-    /// The same, of bytes that come from somebody else: where they are zero the file has a hole, as the file that they
-    /// were read from may have had, so that nobody has the disk filled with nothing.
+    /// Writes bytes that come from somebody else. Blocks of zeros become holes, as in the original file, so that nobody
+    /// can fill the disk with a file that is mostly a hole.
     package func write(
         sparsely bytes: [UInt8], to name: FileName, replacing: Bool = false, durably: Bool
     ) throws(FileError) {
@@ -133,7 +133,7 @@ package final class Directory: Sendable {
         try file.close(path: path)
     }
 
-    /// What is known of a file without following a link, or nil where there is none.
+    /// The attributes of a file, without following a symbolic link; nil if it does not exist.
     package func information(of name: FileName) throws(FileError) -> stat? {
         var information = stat()
         do {
@@ -146,7 +146,7 @@ package final class Directory: Sendable {
         return information
     }
 
-    /// What is known of the folder itself.
+    /// The attributes of the folder itself.
     package func information() throws(FileError) -> stat {
         var information = stat()
         _ = try Self.call("examine", path) { fstat(number, &information) }
@@ -163,8 +163,8 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Renames, within this folder or into another of the same file system. Without `replacing` it
-    /// fails with EEXIST where the new name is taken.
+    /// Renames a file, within this folder or into another folder of the same file system. Without `replacing`, it
+    /// throws EEXIST if the new name exists.
     package func rename(
         _ name: FileName, to folder: Directory, as newName: FileName, replacing: Bool = false
     ) throws(FileError) {
@@ -181,7 +181,7 @@ package final class Directory: Sendable {
 
     // MARK: Folders
 
-    /// Makes a folder; fails with EEXIST where the name is taken.
+    /// Creates a folder; throws EEXIST if the name exists.
     package func makeDirectory(_ name: FileName, mode: mode_t = 0o777) throws(FileError) {
         _ = try Self.call("create folder", path(of: name)) {
             name.withCString { mkdirat(number, $0, mode) }
@@ -194,7 +194,7 @@ package final class Directory: Sendable {
         }
     }
 
-    /// The names within, without `.` and `..`, in no order.
+    /// The names in the folder, without `.` and `..`, in no particular order.
     package func names() throws(FileError) -> [FileName] {
         let copy = try Self.call("list", path) {
             openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -218,7 +218,7 @@ package final class Directory: Sendable {
         return names
     }
 
-    /// Removes the folder `name` with the files and folders in it.
+    /// Removes the folder `name` and everything in it.
     package func removeTree(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: self)
         for entry in try folder.names() {
@@ -239,9 +239,9 @@ package final class Directory: Sendable {
 }
 
 extension Descriptor {
-    /// Reads from here to the end, at most `maximum` + 1 bytes.
+    /// Reads from the current position to the end, at most `maximum` + 1 bytes.
     ///
-    /// - Parameter stop: asked between the pieces; once it is set this fails with ECANCELED.
+    /// - Parameter stop: checked between the pieces; if it is set, this throws ECANCELED.
     package func readAll(
         upTo maximum: Int, path: String, stop: CancellationFlag? = nil
     ) throws(FileError) -> [UInt8] {
@@ -278,7 +278,7 @@ extension Descriptor {
         if let failure { throw FileError("write", path, failure) }
     }
 
-    /// Writes all bytes into an empty file but for whole blocks of zeros, which become holes.
+    /// Writes all bytes into an empty file. Whole blocks of zeros become holes.
     package func write(sparsely bytes: [UInt8], path: String) throws(FileError) {
         let block = 64 << 10
         var written = 0
@@ -320,7 +320,7 @@ extension Descriptor {
         return information.length
     }
 
-    /// The byte at a place within the file.
+    /// The byte at a position in the file; nil after its end.
     package func byte(at place: Int, path: String) throws(FileError) -> UInt8? {
         var byte: UInt8 = 0
         do {
@@ -339,14 +339,14 @@ extension Descriptor {
         }
     }
 
-    /// Lets the kernel begin to write the file's content, so that a later sync finds it done and several
-    /// files share the wait. A hint: what goes wrong is told by the sync.
+    /// Makes the kernel begin to write the file's content. Then a later sync waits less, and several files share the
+    /// wait. This is only a hint; the sync reports errors.
     package func startWriting() {
         _ = darkroom_start_writing(number)
     }
 
-    /// Waits until the file's content is on the disk. A failure is final: after it the kernel may
-    /// have dropped the pages and a second call would succeed without them (PostgreSQL, 2018).
+    /// Waits until the file's content is on the disk. A failure is final: the kernel may have dropped the pages, and a
+    /// second call would succeed without them (PostgreSQL, 2018).
     package func sync(path: String) throws(FileError) {
         do {
             _ = try retryingInterrupts { fsync(number) }

@@ -2,24 +2,25 @@ import Logging
 
 /// What all records of a kind have in common.
 ///
-/// | level      | means                                             | for instance                                   |
-/// |------------|---------------------------------------------------|------------------------------------------------|
-/// | `critical` | the spool stands still, or may have lost something | a full disk, a sync that failed, a lost spool  |
-/// | `error`    | something was not done that should have been       | a refused reload, a start that failed          |
-/// | `warning`  | someone does not get what they asked for, or soon may not | a failed image, a rejected manifest     |
-/// | `notice`   | the daemon's state has changed, or someone has changed something | a stop, a hold, a finished manifest |
-/// | `info`     | how a manifest gets on                             | claimed, begun, a download retried             |
-/// | `debug`    | what is as it should be, image by image            | a source fetched, an image filtered            |
+/// | level      | meaning                                                | examples                                        |
+/// |------------|--------------------------------------------------------|-------------------------------------------------|
+/// | `critical` | the spool is blocked or may have lost data             | a full disk, a failed sync, a lost spool        |
+/// | `error`    | the daemon failed to do something                      | a refused reload, a failed start                |
+/// | `warning`  | a user does not get what they asked for, or soon may not | a failed image, a rejected manifest           |
+/// | `notice`   | the state of the daemon changed, or a user changed it  | a stop, a hold, a finished manifest             |
+/// | `info`     | the progress of a manifest                             | claimed, begun, a retried download              |
+/// | `debug`    | normal events of single images                         | a downloaded source, a filtered image           |
 ///
-/// Nothing above `debug` is said of an image that goes well, so that the journal does not grow with the work.
+/// An image without problems is logged only at `debug`, so that the journal does not grow with the work.
 package struct EventForm: Sendable {
     package let level: Logger.Level
-    /// Of records that say that it went less well.
+    /// The level of records that report a worse result.
     package let worse: Logger.Level?
-    /// The fields that each of its records has, and those that only some have.
+    /// The fields of all records of this kind, and those of some.
     package let always: [EventField]
     package let sometimes: [EventField]
-    /// Of a kind that may come in bursts: what a number of them is called, and the field they are counted by.
+    /// For a kind of which many records may come at once: what a summary calls them, and the field by which it counts
+    /// them.
     let many: String?
     let countedBy: EventField?
 
@@ -37,10 +38,10 @@ package struct EventForm: Sendable {
 }
 
 extension Event {
-    /// The name by which a summary calls it: `batchClaimed`.
+    /// The name of the kind in a summary: `batchClaimed`.
     package var name: String { "\(self)" }
 
-    /// One line for each kind; a test holds the table against what is said and against the catalog.
+    /// One row for each kind. A test compares the table with the records that are sent and with the catalog.
     package var form: EventForm {
         switch self {
         case .started, .stopped, .configured: EventForm(.notice)
@@ -50,7 +51,7 @@ extension Event {
         case .notStarted: EventForm(.error, [.error])
         case .reloadRefused: EventForm(.error)
         case .rootMissing, .headersExposed: EventForm(.warning, [.file])
-        // At the level of those that it sums up.
+        // A summary has the level of its records.
         case .summedUp: EventForm(.info, [.event, .count], sometimes: [.batch, .failed])
         case .said: EventForm(.info, or: .warning)
 

@@ -1,5 +1,5 @@
-/// The kinds of records in the journal. Each has a fixed id, by which `journalctl MESSAGE_ID=…` finds it and the
-/// message catalog (`systemd/darkroomd.catalog`) explains it. An id is never given to another kind.
+/// The kinds of records in the journal. Each has a fixed ID. `journalctl MESSAGE_ID=…` finds it by this ID, and the
+/// message catalog (`systemd/darkroomd.catalog`) explains it. The ID of a kind is never used for another kind.
 package enum Event: String, Sendable, CaseIterable {
     // The daemon.
     case started = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e001"
@@ -62,7 +62,7 @@ package enum Event: String, Sendable, CaseIterable {
     case storageLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e034"
     case spoolLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e036"
 
-    // Keeping it tidy and visible.
+    // Housekeeping and reports.
     case entryExpired = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e060"
     case entriesExpired = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e061"
     case entryKept = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e062"
@@ -83,36 +83,36 @@ package enum Event: String, Sendable, CaseIterable {
     case cacheDecided = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e07d"
 }
 
-/// What a record says besides its message; the journal has each as a field DARKROOM_….
+/// The fields of a record in addition to its message. Their names in the journal begin with DARKROOM_.
 package enum EventField: String, Sendable, CaseIterable {
-    /// The ID of a batch. A record that concerns several has it several times.
+    /// The ID of a batch. A record about several batches has this field several times.
     case batch = "BATCH"
-    /// An image's name.
+    /// The name of an image.
     case image = "IMAGE"
-    /// A batch's or an image's state, as in the status.
+    /// The state of a batch or an image, as in the status.
     case state = "STATE"
     /// `wait`, `download` or `filter`.
     case step = "STEP"
     /// The code of a failure.
     case error = "ERROR"
-    /// How long it took.
+    /// A duration, in microseconds.
     case microseconds = "USEC"
     case bytes = "BYTES"
-    /// A file's name in the inbox, or in `tmp` where it was put back there.
+    /// The name of a file in the inbox, or in `tmp` if it was moved back there.
     case file = "FILE"
     /// A server, `name:port`.
     case host = "HOST"
-    /// The number of the user who dropped a manifest or a control file.
+    /// The user ID of the owner of a manifest or a control file.
     case user = "USER"
-    /// How often the source has been asked for.
+    /// The number of the download attempt.
     case attempt = "ATTEMPT"
-    /// How many images, or entries, or what else the message counts.
+    /// The number of images, batches or other things that the message counts.
     case count = "COUNT"
-    /// Of these, the images that have failed.
+    /// The number of failed images among them.
     case failed = "FAILED"
-    /// Of a summary: the kind of the records that it stands for, by its name.
+    /// In a summary: the name of the kind of the summarized records.
     case event = "EVENT"
 
-    /// The field's name in the journal.
+    /// The name of the field in the journal.
     package var name: String { "DARKROOM_" + rawValue }
 }

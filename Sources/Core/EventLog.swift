@@ -2,12 +2,12 @@ import Dispatch
 import Logging
 import Synchronization
 
-/// What Darkroom has to say, one method a kind of event, so that the words and fields of an event are the
-/// same wherever it comes from. What it says of manifests and images it also counts, so that the metrics and
-/// the journal agree.
+/// Writes the journal records of Darkroom. There is one method for each kind of event, so that the words and fields of
+/// an event are the same everywhere. Events of manifests and images are also counted here, so that metrics and journal
+/// agree.
 ///
-/// Every record goes through `say`, which wants an `Event`: there is none without a MESSAGE_ID. A kind's level and
-/// fields are in the table of `Event.form`; where many of a kind come at once, `Burst` sums them up.
+/// Every record passes `say`, which needs an `Event`, so each record has a MESSAGE_ID. The table `Event.form` has the
+/// level and the fields of each kind. If many records of a kind come at once, `Burst` sums them up.
 package struct EventLog: Sendable {
     private let logger: Logger
     package let metrics = Metrics()
@@ -17,22 +17,22 @@ package struct EventLog: Sendable {
         self.logger = logger
     }
 
-    /// What is remembered from one record to the next.
+    /// The state that is kept between records.
     final class Flow: Sendable {
-        /// Those that went less well are not drowned by those that went well.
+        /// Separate for each level, so that many normal records do not hide those with a worse result.
         let bursts = Mutex<[Event: [Logger.Level: Burst]]>([:])
         let stories = Mutex(ProgressThrottle())
     }
 
     package typealias Fields = [EventField: String]
 
-    /// The key of the event's id in a record's metadata; those of the fields are their names.
+    /// The key of the event's ID in the metadata of a record; the keys of the fields are their names.
     package static let eventKey = "MESSAGE_ID"
 
     /// - Parameters:
-    ///   - worse: whether it went less well, which has a level of its own.
-    ///   - kin: of a summary, the level of what it sums up.
-    ///   - batches: the IDs of several batches that it concerns; of one the fields have it.
+    ///   - worse: whether the result is worse than usual; such records have a level of their own.
+    ///   - kin: for a summary, the level of its records.
+    ///   - batches: the IDs of several batches; the ID of a single batch is in the fields.
     package func say(
         _ event: Event, worse: Bool = false, as kin: Logger.Level? = nil,
         _ message: @autoclosure () -> String,
@@ -80,7 +80,7 @@ package struct EventLog: Sendable {
         return false
     }
 
-    /// Tells what has been collected of a kind, if anything has.
+    /// Sends a summary of the collected records of a kind, if there are any.
     private func sumUp(_ event: Event, _ level: Logger.Level) {
         guard let rest = flow.bursts.withLock({ $0[event]?[level]?.takeRest() ?? nil }) else {
             return
@@ -99,14 +99,14 @@ package struct EventLog: Sendable {
             fields, batches: rest.batches)
     }
 
-    /// Tells what has been collected of every kind.
+    /// Sends the summaries of all kinds.
     package func flush() {
         for event in Event.allCases {
             for level in Logger.Level.allCases { sumUp(event, level) }
         }
     }
 
-    /// What has been told of the batches in work.
+    /// Gives access to what was logged about each batch in work.
     package func withStories<Value>(_ body: (inout ProgressThrottle, _ now: UInt64) -> Value)
         -> Value
     {

@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// The places between the steps of a manifest's way where a test may have the process end, as by kill -9.
+/// The points between the steps of a manifest at which a test can end the process, as by kill -9.
 ///
-/// `DARKROOM_FAULT=NAME` in the environment ends it when the point of that name is passed for the first
-/// time, `DARKROOM_FAULT=NAME:N` for the Nth. Without the variable passing a point costs a load and a branch.
-/// `darkroomd --self-test` passes through every one of them.
+/// `DARKROOM_FAULT=NAME` in the environment ends the process when it passes the point of this name for the first time;
+/// with `DARKROOM_FAULT=NAME:N`, for the Nth time. Without the variable, a point costs a load and a branch. `darkroomd
+/// --self-test` passes all points.
 ///
-/// Whoever adds a step that survives a crash, a rename or a sync say, adds a point behind it.
+/// If you add a step that survives a crash, for example a rename or a sync, add a point after it.
 package enum FaultPoint: String, Sendable, CaseIterable {
     // From the inbox into `active/ID`.
     case claimFolderMade = "claim-folder-made"
@@ -28,9 +28,9 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case receiptSynced = "receipt-synced"
     case receiptMoved = "receipt-moved"
     case receiptOutboxSynced = "receipt-outbox-synced"
-    /// The submitter's own file is gone; its folder is still there.
+    /// The submitted file is removed; its folder still exists.
     case submittedRemoved = "submitted-removed"
-    /// One that was too large is in `tmp` again.
+    /// A manifest that was too large is in `tmp` again.
     case submittedGivenBack = "submitted-given-back"
 
     // An image's steps.
@@ -38,53 +38,53 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case downloadEnded = "download-ended"
     case filterBegan = "filter-began"
     case filterWritten = "filter-written"
-    /// The pixels for other images are whole, under the name that they have while they are written.
+    /// The pixels for other images are complete, but the file still has its temporary name.
     case handOverWritten = "hand-over-written"
     case handOverMoved = "hand-over-moved"
-    /// No image needs them any more.
+    /// The file is removed because no image needs the pixels any more.
     case handOverRemoved = "hand-over-removed"
 
     // Its publication.
     case publishOutputsSynced = "publish-outputs-synced"
-    /// Half of what was to be appended is in the journal.
+    /// Half of the new records is in the journal.
     case publishJournalTorn = "publish-journal-torn"
     case publishJournalWritten = "publish-journal-written"
     case publishJournalSynced = "publish-journal-synced"
     case publishOutputMoved = "publish-output-moved"
     case publishOutboxSynced = "publish-outbox-synced"
 
-    // A status file, the last one among them.
+    // A status file, including the last one of a batch.
     case statusWritten = "status-written"
     case statusMoved = "status-moved"
     case finalStatusWritten = "final-status-written"
     case finalStatusMoved = "final-status-moved"
     case finalStatusSynced = "final-status-synced"
-    /// One of the files of `active/ID` is gone, or of a receipt that is withdrawn.
+    /// One file of `active/ID`, or of a withdrawn receipt, is removed.
     case treeEntryRemoved = "tree-entry-removed"
     case activeRemoved = "active-removed"
 
     // Control files.
     /// The journal has what a control file asked for, which is still there.
     case controlRecorded = "control-recorded"
-    /// The control file is out of the inbox, for its end.
+    /// The control file was moved out of the inbox, to be removed.
     case controlMoved = "control-moved"
     case controlConsumed = "control-consumed"
-    /// A finished batch is to be taken up again; all that is needed lies in `active/.retry-ID`.
+    /// A finished batch is being reopened; everything that it needs is in `active/.retry-ID`.
     case retryBuilt = "retry-built"
     case retryMoved = "retry-moved"
-    /// A finished entry is out of the outbox, for retention's sake, and not yet removed.
+    /// Retention has moved a finished batch out of the outbox, but not removed it yet.
     case expiredMoved = "expired-moved"
     case expiredFileRemoved = "expired-file-removed"
     case pauseMarked = "pause-marked"
     case pauseSynced = "pause-synced"
     case pauseUnmarked = "pause-unmarked"
 
-    // An answer on its way into the cache.
+    // A response that is being added to the cache.
     case cacheHeadWritten = "cache-head-written"
     case cacheWritten = "cache-written"
     case cacheMoved = "cache-moved"
 
-    // What a start does itself.
+    // Steps of the start itself.
     case recoveryReceiptWithdrawn = "recovery-receipt-withdrawn"
     case recoveryEmptyRemoved = "recovery-empty-removed"
     case recoveryJournalWritten = "recovery-journal-written"
@@ -94,23 +94,23 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case recoveryFinished = "recovery-finished"
     case recoveryControlReturned = "recovery-control-returned"
     case recoveryRetryRemoved = "recovery-retry-removed"
-    /// The journal has what the former process died of, and `attempts` has it, too.
+    /// The journal has the cause of the previous process's crash, and `attempts` still has it too.
     case recoveryCrashJournaled = "recovery-crash-journaled"
 
     package static let variable = "DARKROOM_FAULT"
 
-    /// Whether only daemons that fetch from a network pass it; the self-test has none.
+    /// Whether only daemons that download from a network pass it; the self-test has no network.
     package var needsNetwork: Bool {
         [.cacheHeadWritten, .cacheWritten, .cacheMoved].contains(self)
     }
 
-    /// Ends the process here if that was asked for.
+    /// Ends the process here if that was requested.
     @inline(__always)
     package func pass() {
         if let armed = Self.armed, armed.isDue(at: self) { Self.end() }
     }
 
-    /// Ends the process here if that was asked for, having done `last`, of which nothing is left undone.
+    /// Ends the process here if that was requested, after it has completed `last`.
     @inline(__always)
     package func pass(after last: () -> Void) {
         guard let armed = Self.armed, armed.isDue(at: self) else { return }
@@ -118,20 +118,19 @@ package enum FaultPoint: String, Sendable, CaseIterable {
         Self.end()
     }
 
-    /// Nothing of the process runs on, no handler and no other thread.
+    /// Ends the process at once: no handler and no other thread runs any more.
     private static func end() -> Never {
         kill(getpid(), SIGKILL)
         while true { pause() }
     }
 
-    // MARK: What was asked for
+    // MARK: What was requested
 
     private static let armed: ArmedFault? = getenv(variable).flatMap {
         ArmedFault(String(cString: $0))
     }
 
-    /// What is wrong with a text that the variable holds; nil if it names a point, or with a `=` one of the
-    /// faults that pictures have.
+    /// The problem of a value of the variable; nil if it names a point or, with a `=`, one of the faults of pictures.
     package static func problem(with text: String) -> String? {
         if text.contains("=") || ArmedFault(text) != nil { return nil }
         let names = allCases.map(\.rawValue).joined(separator: ", ")
@@ -140,7 +139,7 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     }
 }
 
-/// A fault point and how often it is still to be passed.
+/// A fault point, and how often it must still be passed.
 final class ArmedFault: Sendable {
     let point: FaultPoint
     private let left: Atomic<Int>
@@ -155,7 +154,7 @@ final class ArmedFault: Sendable {
         left = Atomic(number)
     }
 
-    /// Whether this passing is the one that was asked for.
+    /// Whether the requested pass is this one.
     func isDue(at passed: FaultPoint) -> Bool {
         passed == point && left.subtract(1, ordering: .relaxed).newValue == 0
     }

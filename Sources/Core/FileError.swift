@@ -1,10 +1,10 @@
 import SystemPackage
 
-/// A system call on a file of the spool that failed.
+/// A failed system call on a file of the spool.
 package struct FileError: CodedError, Equatable {
-    /// What was being done, as in "cannot rename".
+    /// What was attempted, as the end of "cannot …": "rename".
     package var step: String
-    /// The file, as its users know it.
+    /// The path of the file, as users know it.
     package var path: String
     package var errno: Errno
 
@@ -14,7 +14,7 @@ package struct FileError: CodedError, Equatable {
         self.errno = errno
     }
 
-    /// What the system's answers are called; several of them may mean one thing.
+    /// The names of the system's errors; several errors may have the same name.
     package enum Code: String, Sendable, CaseIterable {
         /// No space on the disk, or none within a quota.
         case diskFull = "disk-full"
@@ -22,12 +22,12 @@ package struct FileError: CodedError, Equatable {
         case tooManyFiles = "too-many-files"
         case noMemory = "no-memory"
         case readOnly = "read-only"
-        /// Larger than the process, or the file system, may have files.
+        /// Larger than the process or the file system allows.
         case fileTooLarge = "file-too-large"
         case permissionDenied = "permission-denied"
         case fileMissing = "file-missing"
         case fileExists = "file-exists"
-        /// Anything else; the message has the system's words.
+        /// Any other error; the message has the system's text.
         case fileError = "file-error"
     }
 
@@ -50,13 +50,14 @@ package struct FileError: CodedError, Equatable {
 
     package var message: String { "\(path): cannot \(step): \(errno)" }
 
-    /// Conditions of the machine pass; those of the file itself do not, but for being in someone's use.
+    /// Problems of the machine are transient. Problems of the file itself are not, unless another process uses the
+    /// file.
     package var isTransient: Bool {
         fault == .full || fault == .scarce || errno == .resourceTemporarilyUnavailable
     }
 
-    /// A failed sync is lasting whatever its cause: the kernel may have dropped what it could not write, and
-    /// would report the next one as done.
+    /// A failed sync is lasting, whatever its cause: the kernel may have dropped the data that it could not write, and
+    /// the next sync would succeed.
     package var fault: StorageFault? { step == Self.sync ? .lasting : errno.storageFault }
 
     package static let diskFull = Code.diskFull.rawValue

@@ -1,7 +1,7 @@
-/// The name of a file within its folder: any bytes but NUL and `/`, as Linux has it.
+/// The name of a file within its folder: any bytes except NUL and `/`, as in Linux.
 ///
-/// Names that Darkroom gives are UTF-8; names that people give to files in the inbox need not be, and
-/// must still be found again under exactly those bytes.
+/// Names that Darkroom creates are UTF-8. Names in the inbox come from users and need not be UTF-8, but the file must
+/// be found again by exactly these bytes.
 package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
     ExpressibleByStringInterpolation
 {
@@ -19,7 +19,7 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
         self.init(string)
     }
 
-    /// For people: bytes that are not UTF-8 and control characters (`isControl`) replaced by U+FFFD.
+    /// The name for people: bytes that are not UTF-8 and control characters (`isControl`) become U+FFFD.
     package var text: String {
         let repaired = String(decoding: bytes, as: UTF8.self)
         guard repaired.unicodeScalars.contains(where: \.isControl) else { return repaired }
@@ -28,7 +28,7 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
         return String(shown)
     }
 
-    /// Whether the name's last bytes are these.
+    /// Whether the name ends with these bytes.
     package func hasSuffix(_ ending: String) -> Bool {
         bytes.suffix(ending.utf8.count).elementsEqual(ending.utf8)
     }

@@ -1,27 +1,27 @@
 import Glibc
 import SystemPackage
 
-/// Why the user of this process cannot use a folder of the daemon's, and what helps. It is found without changing
-/// anything: by the check of a configuration, and after a start that was refused.
+/// Why the user of this process cannot use a folder of the daemon, and what helps. It is determined without changing
+/// anything: by the check of a configuration, and after a failed start.
 package struct FolderAccess: Equatable {
-    /// What is in the way, with the file and the system's words.
+    /// The problem, with the file and the system's error.
     let obstacle: String
-    /// What an administrator has to do; nil where that is plain.
+    /// What an administrator has to do; nil if that is obvious.
     package let remedy: String?
 
     package var words: String { obstacle + (remedy.map { "; \($0)" } ?? "") }
 
-    /// A folder of the daemon's, and what the daemon does with what is in it.
+    /// The kind of a folder of the daemon, and the access that the daemon needs to its content.
     private struct Kind {
         let name: String
         let contents: [(name: String, access: CInt)]
-        /// Files by which a folder that is there already is known as one of this kind.
+        /// Files that show that an existing folder is of this kind.
         let signs: [String]
     }
 
     private static let all = R_OK | W_OK | X_OK
 
-    /// - Returns: nil where nothing is in the way, or nothing is known of it.
+    /// - Returns: nil if there is no problem, or if it cannot be determined.
     package static func ofSpool(_ path: String) -> FolderAccess? {
         FolderAccess(
             path,
@@ -33,7 +33,7 @@ package struct FolderAccess: Equatable {
                 ], signs: ["active", "outbox"]))
     }
 
-    /// - Returns: nil where nothing is in the way, or nothing is known of it.
+    /// - Returns: nil if there is no problem, or if it cannot be determined.
     package static func ofCache(_ path: String) -> FolderAccess? {
         FolderAccess(
             path,
@@ -42,7 +42,7 @@ package struct FolderAccess: Equatable {
                 signs: ["new", "00"]))
     }
 
-    /// What keeps this user from adding files to a folder, or from replacing them; nil for nothing.
+    /// Why this user cannot add or replace files in a folder; nil if it can.
     package static func toWriteInto(_ folder: String) -> String? {
         errno(folder, W_OK | X_OK).map { "\(folder) cannot be written by user \(user): \($0)" }
     }
@@ -108,8 +108,8 @@ package struct FolderAccess: Equatable {
         return nil
     }
 
-    /// How to give a folder to this user. Only a folder that is one of ours, or empty, is given away with what is in it:
-    /// the path may be a wrong one.
+    /// The commands that give a folder to this user. Only an empty folder, or one that Darkroom has created, is given
+    /// with its content, because the path may be wrong.
     private static func handOver(_ path: FilePath, _ kind: Kind) -> String {
         let words = "the \(kind.name) must belong to the user that runs the daemon (\(user))"
         if kind.signs.allSatisfy({ errno(path.appending($0).string, F_OK) == nil }) {
@@ -123,12 +123,12 @@ package struct FolderAccess: Equatable {
 
     private static var user: UInt32 { geteuid() }
 
-    /// Why this user may not do this with a file; nil where it may.
+    /// Why this user does not have this access to a file; nil if it has.
     private static func errno(_ path: String, _ access: CInt) -> Errno? {
         faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0 ? nil : Errno(rawValue: Glibc.errno)
     }
 
-    /// As a shell takes it.
+    /// The path, quoted for a shell.
     private static func quoted(_ path: FilePath) -> String {
         let text = path.string
         let isPlain = text.allSatisfy {

@@ -1,13 +1,13 @@
-/// Cuts bytes that come in pieces into lines.
+/// Splits bytes that arrive in pieces into lines.
 package struct LineSplitter {
     private static let newline = UInt8(ascii: "\n")
 
-    /// The beginning of a line that has not come whole.
+    /// The beginning of a line that is not complete yet.
     package private(set) var begun: [UInt8] = []
 
     package init() {}
 
-    /// Hands on the lines that are whole now, each with its newline.
+    /// Passes on the lines that are now complete, each with its newline.
     package mutating func append<Failure: Error>(
         _ bytes: [UInt8], _ take: (ArraySlice<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -27,11 +27,11 @@ package struct LineSplitter {
 }
 
 extension Descriptor {
-    /// How much of a file is read at once, in bytes.
+    /// The number of bytes of a file that are read at once.
     package static let piece = 256 << 10
 
-    /// Reads from here to the end and hands on the lines, each with its newline. What follows the last newline is
-    /// passed over.
+    /// Reads from the current position to the end and passes on the lines, each with its newline. Bytes after the last
+    /// newline are ignored.
     package func readLines(
         path: String, _ take: (ArraySlice<UInt8>) throws(FileError) -> Void
     ) throws(FileError) {

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// The least level that is logged, which a reload may change.
+/// The lowest level that is logged. A reload can change it.
 package enum LogLevel {
     private static let current = Atomic(Logger.Level.info.index)
 

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// What there is to know of the machine that Darkroom runs on.
+/// Properties of the machine.
 package enum Machine {
-    /// Names the time since the machine was started; empty where that cannot be known.
+    /// Identifies the current boot of the machine; empty if it is unknown.
     ///
-    /// A service that sees nothing of /proc but its own processes is told by its unit, in `BOOT_ID`.
+    /// A service that sees only its own processes in /proc gets it from its unit, in `BOOT_ID`.
     package static var bootID: String {
         let path = "/proc/sys/kernel/random/boot_id"
         let text =
@@ -16,19 +16,19 @@ package enum Machine {
             .filter { $0.isHexDigit }
     }
 
-    /// The time of this program's file, in seconds since 1970: a package has that of the commit it was built from. 0
-    /// where it is not known.
+    /// The time of this program's file, in seconds since 1970: in a package, that of the commit from which it was
+    /// built. 0 if it is unknown.
     package static let programTime: Double = {
         var information = stat()
         guard stat("/proc/self/exe", &information) == 0 else { return 0 }
         return Double(information.st_mtim.tv_sec)
     }()
 
-    /// The memory this process could take, in bytes: that of the machine, or what its control group
-    /// allows where that is less.
+    /// The memory that this process can use, in bytes: that of the machine, or the limit of its control group if that
+    /// is lower.
     package static var memory: Int {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
-        // Where the system does not say, nothing is known to limit it.
+        // If the system does not tell the size, there is no known limit.
         let physical =
             pages > 0 ? pages.saturatingMultiply(sysconf(Int32(_SC_PAGESIZE))) : .max
         return min(physical, ControlGroup.current.memoryLimit ?? .max)

@@ -3,25 +3,25 @@ import Synchronization
 
 /// What the daemon counts since its start, for Prometheus.
 ///
-/// Counting costs an addition of an atomic number, without a lock; only failures, which have a code each, and
-/// the inbox, which changes twice a second at most, are behind locks. `MetricsText` writes it all down.
+/// Counting adds to an atomic number, without a lock. Only failures, each with a code, and the inbox, which changes at
+/// most twice a second, have locks. `MetricsText` writes all values.
 package final class Metrics: Sendable {
-    /// The stages of an image whose times are told.
+    /// The stages of an image whose times are reported.
     package enum Stage: String, CaseIterable {
-        /// From its batch's beginning to its own, of each image that was begun. In whole milliseconds.
+        /// From the start of its batch to its own start, for each image that has begun. In whole milliseconds.
         case waiting
-        /// The transfer of a source, or the look at a local one.
+        /// The transfer of a source, or the check of a local one.
         case downloading
         case filtering
-        /// From an image's end to its being journaled and, if it has an output, visible in the outbox.
+        /// From the end of an image until it is journaled and, if it has an output, visible in the outbox.
         case publishing
     }
 
-    /// Acceptable manifests taken out of the inbox, and unfinished ones taken over from a former daemon.
+    /// Valid manifests taken from the inbox, and unfinished ones found at the start.
     package let accepted = Counter()
     package let resumed = Counter()
     package let downloadedBytes = Counter()
-    /// Downloads that are tried once more.
+    /// Downloads that are retried.
     package let retries = Counter()
     package let writtenBytes = Counter()
     package let overflows = Counter()
@@ -29,33 +29,32 @@ package final class Metrics: Sendable {
     package let storageFailures = Counter()
     package let expiredEntries = Counter()
     package let expiredBytes = Counter()
-    /// Sources taken from the cache without asking, those that the server has confirmed, and those that it did not
-    /// have.
+    /// Lookups in the cache: used without a request, confirmed by the server, or missing.
     package let cacheHits = Counter()
     package let cacheRevalidations = Counter()
     package let cacheMisses = Counter()
     package let cacheStored = Counter()
     package let cacheStoredBytes = Counter()
     package let cacheEvictions = Counter()
-    /// Manifests answered for good, by state.
+    /// Manifests that have ended, by state.
     package let manifests = LabelledCounts()
     /// Images that have ended, by state.
     package let images = LabelledCounts()
     private let stages = Stage.allCases.map { _ in Histogram() }
-    /// Failed images, by the error's code.
+    /// Failed images, by error code.
     package let failures = LabelledCounts()
-    /// Attempts to download that have failed, be it the last one or not, by the error's code.
+    /// Failed download attempts, by error code, whether or not they are retried.
     package let downloadFailures = LabelledCounts()
     private let inbox = Mutex<InboxSummary>(InboxSummary())
     private let uploads = Mutex<UploadsSummary>(UploadsSummary())
 
-    /// What the last report of the inbox said.
+    /// The content of the last inbox report.
     package struct InboxSummary: Sendable {
         package var isClaiming = true
         package var counts: [String: Int] = [:]
     }
 
-    /// What was left in `tmp/`.
+    /// The files that were left in `tmp/`.
     package struct UploadsSummary: Sendable {
         package var count = 0
         package var bytes = 0
@@ -65,7 +64,7 @@ package final class Metrics: Sendable {
 
     // MARK: Counting
 
-    /// A stage began at `begin`, by the monotonic clock, and has ended now.
+    /// Call this when a stage ends that began at `begin`, by the monotonic clock.
     package func ended(_ stage: Stage, since begin: UInt64) {
         self.stage(stage).add(nanoseconds: Clock.nanoseconds - begin)
     }
@@ -92,7 +91,7 @@ package final class Metrics: Sendable {
 package final class Counter: Sendable {
     private let number = Atomic(0)
 
-    /// At the largest number it stays, for sizes of files are among what is counted.
+    /// It stays at the largest number, because it also counts sizes of files.
     package func add(_ amount: Int) {
         var value = number.load(ordering: .relaxed)
         while true {
@@ -106,17 +105,17 @@ package final class Counter: Sendable {
     package var value: Int { number.load(ordering: .relaxed) }
 }
 
-/// How many times of a stage were at most so long, and how long all of them together.
+/// Counts the durations of a stage by upper bounds, and sums them up.
 package final class Histogram: Sendable {
-    /// The upper bounds of the buckets, in seconds and as they are written: small pictures take less than a
-    /// millisecond, a slow transfer minutes.
+    /// The upper bounds of the buckets, in seconds and as text: a small picture takes less than a millisecond, a slow
+    /// transfer takes minutes.
     package static let bounds: [(seconds: Double, text: String)] = [
         (0.001, "0.001"), (0.003, "0.003"), (0.01, "0.01"), (0.03, "0.03"), (0.1, "0.1"),
         (0.3, "0.3"), (1, "1"), (3, "3"), (10, "10"), (30, "30"), (100, "100"), (300, "300"),
         (1000, "1000"),
     ]
 
-    /// One for each bound and one for what is above.
+    /// One for each bound, and one for larger values.
     private let buckets = (0...bounds.count).map { _ in Counter() }
     /// In nanoseconds.
     private let sum = Counter()
@@ -130,7 +129,7 @@ package final class Histogram: Sendable {
 
     package var seconds: Double { Double(sum.value) / 1e9 }
 
-    /// How many were at most as long as each bound, and how many there are.
+    /// For each bound, the number of durations that are at most as long; and the number of all.
     package var cumulative: [Int] {
         var total = 0
         return buckets.map { bucket in
@@ -140,9 +139,9 @@ package final class Histogram: Sendable {
     }
 }
 
-/// A count for each of a few labels, which are not known beforehand.
+/// A count for each of a few labels that are not known beforehand.
 package final class LabelledCounts: Sendable {
-    /// Labels told apart; there are some fifty codes of errors, and a mistake is not to fill the memory.
+    /// The maximum number of labels. There are some fifty error codes, and a mistake must not fill the memory.
     private static let most = 200
 
     private let counts = Mutex<[String: Int]>([:])

@@ -1,7 +1,7 @@
-/// Sizes and times for messages, in the units that the manual has.
+/// Sizes and times for messages, in the units of the manual.
 extension Quantity {
-    /// Exactly so many bytes, in the largest unit of which it is a whole number, or one with a single decimal:
-    /// `1GiB`, `1.5KiB`, `1000B`.
+    /// Exactly this number of bytes, in the largest unit in which it is a whole number or has a single decimal: `1GiB`,
+    /// `1.5KiB`, `1000B`.
     package static func text(bytes: Int) -> String {
         guard bytes != 0 else { return "0" }
         let sign = bytes < 0 ? "-" : ""
@@ -15,11 +15,11 @@ extension Quantity {
         return "\(bytes)B"
     }
 
-    /// Exactly so many seconds, in the largest unit of which it is a whole number: `3650d`, `90s`, `500ms`.
+    /// Exactly this number of seconds, in the largest unit in which it is a whole number: `3650d`, `90s`, `500ms`.
     package static func text(seconds: Double) -> String {
         guard seconds != 0 else { return "0" }
         for (name, value) in timeUnits {
-            // Milliseconds are no binary fractions.
+            // A millisecond is not a binary fraction of a second.
             let count = value < 1 ? seconds * (1 / value) : seconds / value
             if let whole = Int(exactly: count), whole.magnitude >= 1 { return "\(whole)\(name)" }
         }

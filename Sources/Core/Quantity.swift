@@ -1,6 +1,6 @@
 import Foundation
 
-/// Sizes and times as the configuration has them, a number and a unit: `64MiB`, `30d`.
+/// Sizes and times in the notation of the configuration, a number and a unit: `64MiB`, `30d`.
 package enum Quantity {
     /// The units of sizes in bytes, the largest first.
     static let sizeUnits: [(name: String, value: Double)] = [
@@ -11,15 +11,15 @@ package enum Quantity {
         ("d", 86400), ("h", 3600), ("min", 60), ("s", 1), ("ms", 0.001),
     ]
 
-    /// What a text means in bytes; nil for what is no size. Without a unit it is bytes.
+    /// A size in bytes; nil if the text is not a size. Without a unit, the number is in bytes.
     package static func bytes(_ text: String) -> Int? {
         value(of: text, sizeUnits).flatMap { Int(exactly: $0.rounded()) }
     }
 
-    /// What a text means in seconds; nil for what is no time. Without a unit it is seconds.
+    /// A time in seconds; nil if the text is not a time. Without a unit, the number is in seconds.
     package static func seconds(_ text: String) -> Double? { value(of: text, timeUnits) }
 
-    /// What is meant by a size whose unit is written as elsewhere: `1GiB` for `1gb`.
+    /// The correct form of a size with another spelling of the unit: `1GiB` for `1gb`.
     package static func correctedSize(_ text: String) -> String? {
         corrected(text) { unit in
             switch unit.lowercased() {
@@ -33,7 +33,8 @@ package enum Quantity {
         }
     }
 
-    /// What is meant by a time whose unit is written as elsewhere, or is a longer one: `2min` for `2m`, `7d` for `1w`.
+    /// The correct form of a time with another spelling of the unit or with a longer unit: `2min` for `2m`, `7d` for
+    /// `1w`.
     package static func correctedTime(_ text: String) -> String? {
         inDays(text)
             ?? corrected(text) { unit in
@@ -48,7 +49,7 @@ package enum Quantity {
             }
     }
 
-    /// Weeks and years, which are no units, as days.
+    /// Weeks and years, which are not units of the configuration, in days.
     private static func inDays(_ text: String) -> String? {
         guard let (digits, unit) = split(text), let number = Double(digits) else { return nil }
         let days: Double

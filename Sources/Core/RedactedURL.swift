@@ -1,8 +1,8 @@
-/// A source as it may be shown: without user, password, query and fragment.
+/// A source in the form in which it may be shown: without user, password, query and fragment.
 ///
-/// Anything a user wrote as a source may hold a secret, well-formed or not, so this looks at the text
-/// and needs no valid URL. Where a part could be read as a credential under another reading of a
-/// malformed URL, it is left out too. What is left out becomes `…`:
+/// A source of a user may contain a secret, whether or not it is well-formed. So this code looks at the text and does
+/// not need a valid URL. If a part could be a credential in another interpretation of a malformed URL, it is left out
+/// too. `…` replaces the parts that are left out:
 ///
 ///     https://ann:pw@host:8080/a/b.png?token=1   https://host:8080/a/b.png?…
 ///     http://ann:p/w@host/b.png                  http://…
@@ -12,17 +12,17 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { shown.string }
 
-    /// A longer text is cut: a manifest may hold a source of megabytes, and it ends up in a log line.
+    /// A longer text is cut: a manifest may contain a source of megabytes, and it would be in a log line.
     private static let maximumScalars = 1024
 
-    /// Scalars, not characters: `@` with a combining accent is another character than `@`, and still
-    /// the byte that ends a password.
+    /// Scalars, not characters: `@` with a combining accent is a different character than `@`, but its first byte still
+    /// ends a password.
     private typealias Text = Substring.UnicodeScalarView
 
-    /// Stands for what is left out.
+    /// Replaces the parts that are left out.
     package static let mark = "…"
 
-    /// The source without what may not be shown, however long it is and whatever is in it.
+    /// The source without the parts that must not be shown, whatever its length and content.
     package static func whole(_ source: String) -> String { redact(source[...].unicodeScalars) }
 
     package init(_ source: String) {
@@ -55,32 +55,33 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
             if unescaped(rest).contains("@") { return mark }
             return String(source.prefix(scheme)) + ":" + cut(rest, at: ["?", "#"])
         }
-        // A path. A file's name may hold `#`, and a forgotten scheme leaves the query's `?`.
+        // A path. The name of a file may contain `#`; if the scheme was forgotten, there may be the `?` of a query.
         return hasColonBeforeAt(source) ? mark : cut(source, at: ["?"])
     }
 
-    /// Where `//` or its like after the scheme ends. libcurl takes one to three slashes, browsers
-    /// take backslashes too.
+    /// The end of `//` or a similar sequence after the scheme. libcurl accepts one to three slashes; browsers also
+    /// accept backslashes.
     private static func startOfAuthority(in source: Text, scheme: Int?) -> String.Index? {
         guard let scheme else {
             return Substring(source).utf8.firstRange(of: "://".utf8)?.upperBound
         }
         let rest = source.dropFirst(scheme + 1)
         guard let first = rest.first, isSlash(first) else { return nil }
-        // The third slash of `file:///path` begins the path, not another empty authority.
+        // The third slash of `file:///path` begins the path; it does not begin another authority.
         let isFile = ByteString(Substring(source.prefix(scheme))).asciiLowercased == "file"
         let slashes = isFile ? rest.prefix(2) : rest
         return slashes.firstIndex { !isSlash($0) } ?? slashes.endIndex
     }
 
-    /// `host:port/path?…` of what follows `scheme://`.
+    /// `host:port/path?…` of the text after `scheme://`.
     private static func redactHierarchy(_ text: Text) -> String {
         let authorityEnd = text.firstIndex { ["/", "?", "#"].contains($0) } ?? text.endIndex
         let authority = text[..<authorityEnd]
         let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] }
         let shownHost = host ?? authority
         let rest = text[authorityEnd...]
-        // No host has an escape: what looks like one may be a user and password that someone escaped whole.
+        // A host has no escapes. A text that looks like one may be a user and a password that someone has escaped as a
+        // whole.
         if unescaped(shownHost).contains("@") { return mark }
 
         // `ann:p/w@host`: a password with a slash looks like a port and a path.
@@ -91,12 +92,12 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
             }
         }
         let path = rest.prefix { $0 != "?" && $0 != "#" }
-        // A URL within the path, as archives have it, may bring its own credentials.
+        // A URL within the path, as archives have it, may have its own credentials.
         if hasColonBeforeAt(path) { return String(shownHost) + "/…" }
         return String(shownHost) + cut(rest, at: ["?", "#"])
     }
 
-    /// The text up to and with the first of `marks`, and `…` for what comes after it.
+    /// The text up to and including the first of `marks`, and `…` for the rest.
     private static func cut(_ text: Text, at marks: [Unicode.Scalar]) -> String {
         guard let end = text.firstIndex(where: marks.contains) else { return String(text) }
         return String(text[...end]) + mark
@@ -108,7 +109,7 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         return text[..<at].contains(":")
     }
 
-    /// The text with its escaped `@` and `:` as they are, escaped however often: `%40`, `%2540`, `%252540`.
+    /// The text with its escaped `@` and `:` unescaped, however often they are escaped: `%40`, `%2540`, `%252540`.
     private static func unescaped(_ text: Text) -> Text {
         guard text.contains("%") else { return text }
         var bytes: [UInt8] = []
@@ -129,7 +130,7 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)[...].unicodeScalars
     }
 
-    /// The colon that separates host and port, not one within the brackets of an IPv6 address.
+    /// The colon between host and port, not one within the brackets of an IPv6 address.
     private static func colonOfPort(in host: Text) -> String.Index? {
         let afterBracket = host.lastIndex(of: "]") ?? host.startIndex
         return host[afterBracket...].firstIndex(of: ":")
@@ -156,7 +157,7 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
     }
 
-    /// The scheme a source begins with, as it is written, or nil.
+    /// The scheme at the beginning of a source, as it is written, or nil.
     package static func scheme(of source: String) -> ByteString? {
         let text = source[...].unicodeScalars
         return schemeLength(of: text).map { ByteString(Substring(text.prefix($0))) }

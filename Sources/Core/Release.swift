@@ -1,4 +1,4 @@
-/// Which Darkroom this is.
+/// The version of Darkroom.
 package enum Release {
     package static let version = "0.1.0"
 }

@@ -1,12 +1,11 @@
 import CDarkroomCrypto
 
-/// A SHA-256 (FIPS 180-4) that is fed piece by piece, computed by libcrypto.
+/// A SHA-256 (FIPS 180-4) that is computed piece by piece by libcrypto.
 package struct SHA256Digest: ~Copyable {
     private let context: OpaquePointer
 
     package init() {
-        // Both calls fail only where memory is exhausted or libcrypto has been built without
-        // SHA-256.
+        // Both calls fail only if there is no memory or if libcrypto was built without SHA-256.
         guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
         else { fatalError("libcrypto provides no SHA-256") }
         self.context = context
@@ -27,7 +26,7 @@ package struct SHA256Digest: ~Copyable {
         if done == nil { Array(bytes).withUnsafeBytes { update($0) } }
     }
 
-    /// The 32 bytes of the digest of everything given so far. More may be given afterwards.
+    /// The 32 bytes of the digest of all data so far. More data may follow.
     package func bytes() -> [UInt8] {
         guard let copy = EVP_MD_CTX_new() else { fatalError("out of memory for a SHA-256") }
         defer { EVP_MD_CTX_free(copy) }
@@ -39,7 +38,7 @@ package struct SHA256Digest: ~Copyable {
         }
     }
 
-    /// The digest in 64 lower-case hexadecimal digits. More may be given afterwards.
+    /// The digest as 64 lower-case hexadecimal digits. More data may follow.
     package func hex() -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
@@ -47,7 +46,7 @@ package struct SHA256Digest: ~Copyable {
             as: UTF8.self)
     }
 
-    /// The hexadecimal digest of `bytes` in one go.
+    /// The hexadecimal digest of `bytes`.
     package static func hex(of bytes: some Sequence<UInt8>) -> String {
         var digest = SHA256Digest()
         digest.update(bytes)

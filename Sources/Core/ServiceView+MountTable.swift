@@ -1,10 +1,10 @@
 import Foundation
 
-/// The daemon's own view, by its mount table. That tells of itself which folder is the root, and what is bound there,
-/// drop-ins included; an environment variable of the unit would go on saying so where a drop-in has taken
-/// `RootDirectory=` back.
+/// The daemon's own view, according to its mount table. The mount table shows the root folder and the folders that are
+/// bound there, including those of drop-ins. An environment variable of the unit would not notice a drop-in that resets
+/// `RootDirectory=`.
 extension ServiceView {
-    /// Of this process; nil where its root folder is the machine's.
+    /// The view of this process; nil if its root folder is that of the machine.
     package static let current: ServiceView? = {
         func text(_ name: String) -> String {
             let bytes = FileManager.default.contents(atPath: "/proc/self/\(name)") ?? Data()
@@ -15,7 +15,7 @@ extension ServiceView {
 
     /// - Parameters:
     ///   - mountTable: the content of /proc/self/mountinfo.
-    ///   - membership: that of /proc/self/cgroup.
+    ///   - membership: the content of /proc/self/cgroup.
     init?(mountTable: String, membership: String) {
         let mounts = mountTable.split(separator: "\n").compactMap(Mount.init)
         guard let root = mounts.last(where: { $0.point == "/" }),
@@ -32,13 +32,14 @@ extension ServiceView {
             })
     }
 
-    /// The root's folder within its file system, which is that of /run as a rule: the path without that.
-    /// (Elsewhere a root is `/`, or a subvolume or a container's folder, of other names.)
+    /// Whether the source of the root mount is the service's own root folder. The folder is usually within the file
+    /// system of /run, so its path there lacks /run. (Elsewhere the source of a root is `/`, or a subvolume or a
+    /// container's folder with another name.)
     private static func isOwnRoot(_ source: String) -> Bool {
         [rootDirectory, String(rootDirectory.dropFirst("/run".count))].contains(source)
     }
 
-    /// The last part of the control group's path: `darkroomd@prints` of …/darkroomd@prints.service.
+    /// The last component of the control group's path: `darkroomd@prints` of …/darkroomd@prints.service.
     private static func unit(_ membership: String) -> String {
         let suffix = ".service"
         let names = membership.split(separator: "\n").flatMap { $0.split(separator: "/") }
@@ -49,7 +50,7 @@ extension ServiceView {
 
 /// A line of the mount table (proc(5)).
 private struct Mount {
-    /// The folder of its file system that is mounted.
+    /// The mounted folder, as a path in its file system.
     let source: String
     let point: String
     let isReadOnly: Bool
@@ -69,7 +70,7 @@ private struct Mount {
     /// The service's own /tmp or /var/tmp (`PrivateTmp=`).
     var isTemporary: Bool { source.contains("/systemd-private-") }
 
-    /// Spaces, tabs, line ends and backslashes are octal numbers.
+    /// Spaces, tabs, newlines and backslashes are written as octal numbers.
     private static func unescaped(_ field: Substring) -> String {
         var text = String(field)
         for (code, character) in [("040", " "), ("011", "\t"), ("012", "\n"), ("134", "\\")] {

@@ -1,7 +1,7 @@
 import SystemPackage
 
-/// What a service with a root folder of its own (`RootDirectory=`) sees of the machine's files: the folders that its
-/// unit binds there, and nothing else.
+/// The files of the machine that a service with its own root folder (`RootDirectory=`) sees: the folders that its unit
+/// binds there, and nothing else.
 package struct ServiceView: Sendable, Equatable {
     package enum Access: Sendable, Comparable {
         case nothing
@@ -9,15 +9,15 @@ package struct ServiceView: Sendable, Equatable {
         case writing
     }
 
-    /// Where the units have it, by which the daemon knows that it is in there. A test holds it against them.
+    /// The root folder of the units, by which the daemon recognizes that it runs in it. A test compares it with the
+    /// units.
     static let rootDirectory = "/run/darkroom/root"
 
-    /// The unit, as `systemctl edit` takes it: `darkroomd`, `darkroomd@prints`.
+    /// The name of the unit for `systemctl edit`: `darkroomd`, `darkroomd@prints`.
     let unit: String
-    /// Whether home folders are hidden even where they are bound (`ProtectHome=yes`).
+    /// Whether home folders are hidden even if they are bound (`ProtectHome=yes`).
     package let hidesHomes: Bool
-    /// What is decided for a folder and all that is beneath it. Of several the nearest counts, and of one that is
-    /// there twice the last.
+    /// The access to a folder and everything beneath it. The nearest folder applies, and of two equal ones the last.
     let folders: [(path: FilePath, access: Access)]
 
     package init(unit: String, hidesHomes: Bool, folders: [(path: String, access: Access)]) {
@@ -41,8 +41,8 @@ package struct ServiceView: Sendable, Equatable {
         return nearest.access
     }
 
-    /// What an administrator has to do for the service to get at a folder; nil where it can already, as far as it is
-    /// for the unit.
+    /// What an administrator has to do to give the service access to a folder; nil if it has access, as far as the unit
+    /// is concerned.
     package func remedy(for folder: String, wanting wanted: Access) -> String? {
         let access = access(to: folder)
         guard access < wanted else { return nil }
@@ -57,15 +57,15 @@ package struct ServiceView: Sendable, Equatable {
         return "\(trouble): add \(lines) to a drop-in (systemctl edit \(unit)) and restart it"
     }
 
-    /// The same for a file, whose folder is named.
+    /// The same for a file; the folder of the file is named.
     package func remedy(forFile file: String, wanting wanted: Access) -> String? {
         remedy(for: FilePath(file).removingLastComponent().string, wanting: wanted)
     }
 
-    /// What `ProtectHome=` is about.
+    /// The folders that `ProtectHome=` hides.
     private static let homes = ["/home", "/root", "/run/user"]
 
-    /// As a unit file has it (systemd.exec(5), systemd.syntax(7)).
+    /// The path as a unit file needs it (systemd.exec(5), systemd.syntax(7)).
     private static func escaped(_ path: FilePath) -> String {
         let text = path.string.replacing("%", with: "%%").replacing(":", with: "\\:")
         return text.contains(" ") ? "\"\(text)\"" : text

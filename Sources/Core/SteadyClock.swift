@@ -1,15 +1,16 @@
-/// The time of day as far as nobody has put it ahead since a moment: it goes on with the clock that nobody sets at most.
+/// The time of day, but limited: it does not advance faster than the clock that nobody can set, so it ignores that
+/// someone sets the time of day ahead.
 ///
-/// What is measured with it against the time of a file is never longer than it was, and where the clock was put right
-/// it may be shorter.
+/// An interval between this clock and the time of a file is never too long. It may be too short if the clock was
+/// corrected.
 struct SteadyClock: Sendable {
-    /// Both clocks at that moment, in seconds.
+    /// Both clocks at the beginning, in seconds.
     let wall: Double
     let uptime: Double
 
     /// - Parameters:
     ///   - wall: the time of day, in seconds since 1970.
-    ///   - uptime: that of CLOCK_BOOTTIME.
+    ///   - uptime: the time of CLOCK_BOOTTIME, in seconds.
     func time(wall: Double, uptime: Double) -> Double {
         min(wall, self.wall + max(0, uptime - self.uptime))
     }

@@ -1,18 +1,18 @@
 import SystemPackage
 
-/// What a failure says of the machine rather than of the work that met it. Such work has not failed: it is
-/// done again when the machine is in order.
+/// A failure that is a problem of the machine and not of the work. The work has not failed: it is repeated when the
+/// machine works again.
 package enum StorageFault: Sendable, Equatable {
-    /// No space on the disk, or none within a quota. Passes when someone makes room.
+    /// No space on the disk or within a quota. It passes when someone frees space.
     case full
-    /// Too many open files, or no memory for one more. Passes when something is closed.
+    /// Too many open files, or no memory for another one. It passes when something is closed.
     case scarce
-    /// The disk takes no writes any more, or has lost some. Only an administrator can tell when it is mended.
+    /// The disk cannot be written to any more, or has lost data. Only an administrator can tell when it is repaired.
     case lasting
 }
 
 extension Errno {
-    /// nil for what concerns one file alone: a refused permission, or EAGAIN for one that Samba has leased out.
+    /// nil if the error concerns one file only: a missing permission, or EAGAIN for a file that Samba has leased.
     package var storageFault: StorageFault? {
         switch self {
         case .noSpace, .diskQuotaExceeded: .full

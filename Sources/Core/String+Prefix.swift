@@ -1,6 +1,6 @@
 extension String {
-    /// As many whole scalars from the start as fit into this many bytes. Not characters: one of
-    /// them may be longer than any limit.
+    /// The longest prefix of whole scalars that has at most this number of bytes. Not of characters, because a single
+    /// character may be longer than any limit.
     package func prefix(utf8 limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)

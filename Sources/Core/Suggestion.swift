@@ -1,10 +1,11 @@
-/// Finds the known word nearest to a misspelt one.
+/// Finds the known word that is most similar to a misspelt one.
 package enum Suggestion {
-    /// A longer word is no slip of the finger, and the distance costs the product of the lengths. Bytes of UTF-8.
+    /// The maximum length of a word, in bytes of UTF-8. A longer word is not a typing error, and the cost of the
+    /// distance is the product of the lengths.
     private static let longest = 64
 
-    /// The candidate with the smallest edit distance to `word`, ignoring case, if it is near enough
-    /// to be a slip of the finger: at most a third of the word's length, at least one.
+    /// The candidate with the smallest edit distance to `word`, ignoring case, if the distance can be a typing error:
+    /// at most a third of the word's length, and at least one.
     package static func nearest(
         to word: ByteString, among candidates: some Sequence<ByteString>
     ) -> String? {
@@ -13,7 +14,7 @@ package enum Suggestion {
         let allowed = max(1, lowered.count / 3)
         var best: (word: ByteString, distance: Int)?
         for candidate in candidates {
-            // One that is much longer is not near. By its bytes first, for it may be of any length.
+            // A much longer candidate is not similar. Its bytes are counted first, because it may have any length.
             guard candidate.utf8.count <= longest + 4 * allowed else { continue }
             let other = Array(candidate.string.lowercased().unicodeScalars)
             guard abs(other.count - lowered.count) <= allowed else { continue }
@@ -25,17 +26,16 @@ package enum Suggestion {
         return best?.word.string
     }
 
-    /// The same for words of our own.
+    /// The same for words of Darkroom.
     package static func nearest(
         to word: String, among candidates: some Sequence<String>
     ) -> String? {
         nearest(to: ByteString(word), among: candidates.lazy.map { ByteString($0) })
     }
 
-    /// Damerau's restricted edit distance: insertions, deletions, substitutions and swaps of
-    /// neighbours count one each.
+    /// Damerau's restricted edit distance: each insertion, deletion, substitution and swap of neighbours counts one.
     ///
-    /// Of scalars, whose comparison takes the same time for any two; a character may be made of any number of them.
+    /// It compares scalars, which takes the same time for any two; a character may consist of any number of scalars.
     private static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
         if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
         var beforeLast = [Int](repeating: 0, count: b.count + 1)

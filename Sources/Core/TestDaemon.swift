@@ -1,6 +1,6 @@
-/// How a daemon knows that a test runs it.
+/// Tells a daemon that a test runs it.
 package enum TestDaemon {
-    /// In its environment: it leaves the system's journal alone and says everything on standard error, for the
-    /// thousands of records of daemons that are killed concern nobody who runs the real one.
+    /// This environment variable makes a daemon log to standard error only and not to the system's journal, because
+    /// users of the real daemon do not need the thousands of records of killed test daemons.
     package static let variable = "DARKROOM_SELF_TEST"
 }

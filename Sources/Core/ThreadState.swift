@@ -1,11 +1,11 @@
 import Glibc
 
-/// What the kernel says of a thread of this process (proc_pid_stat(5)).
+/// The state of a thread of this process, as the kernel shows it (proc_pid_stat(5)).
 package struct ThreadState: Sendable {
-    /// Its folder beneath /proc, `PID/task/TID`; nil where there is no /proc.
+    /// The thread's folder beneath /proc, `PID/task/TID`; nil if there is no /proc.
     private let folder: String?
 
-    /// Of the thread that calls.
+    /// The calling thread.
     package static var current: ThreadState {
         var bytes = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/thread-self", &bytes, bytes.count)
@@ -13,7 +13,7 @@ package struct ThreadState: Sendable {
         return ThreadState(folder: text.isEmpty ? nil : String(decoding: text, as: UTF8.self))
     }
 
-    /// Whether it waits in the kernel for a disk or a file server, in a call that no signal ends.
+    /// Whether the thread waits in the kernel for a disk or a file server, in a call that a signal cannot end.
     package var waitsForDisk: Bool {
         guard let folder, let directory = try? Directory(path: "/proc/\(folder)"),
             let stat = try? directory.read("stat", upTo: 512)
@@ -21,7 +21,7 @@ package struct ThreadState: Sendable {
         return Self.waitsForDisk(stat: String(decoding: stat, as: UTF8.self))
     }
 
-    /// The state is the letter behind the name, which is in parentheses and may have any in it.
+    /// The state is the letter after the name. The name is in parentheses and may contain any character.
     static func waitsForDisk(stat: String) -> Bool {
         guard let end = stat.lastIndex(of: ")") else { return false }
         return stat[stat.index(after: end)...].split(separator: " ").first == "D"

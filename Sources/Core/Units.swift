@@ -1,10 +1,10 @@
-/// Amounts with the units that settings are written in, so that what a message tells can be found in the manual and
-/// be written into the configuration.
+/// Sizes and times in the units of the settings, so that a value in a message can be found in the manual and written
+/// into the configuration.
 package enum Units {
     private static let binary = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
 
-    /// `1 GiB`, `64 KiB`, `4095 bytes`. An amount that is no whole number of a unit is told to the byte, and a large
-    /// one also in round figures: `268435457 bytes (256.0 MiB)`.
+    /// `1 GiB`, `64 KiB`, `4095 bytes`. A number that is not a multiple of a unit is shown in bytes, and a large one
+    /// also as a rounded value: `268435457 bytes (256.0 MiB)`.
     package static func bytes(_ count: some BinaryInteger) -> String {
         var whole = count
         var unit = 0
@@ -27,14 +27,15 @@ package enum Units {
         return "\((amount * 10).rounded() / 10) \(binary[unit])"
     }
 
-    /// As settings take it, in the largest unit of which it is a whole number: `3650d`, `90s`, `2min`, `500ms`.
+    /// A time in the notation of settings, in the largest unit in which it is a whole number: `3650d`, `90s`, `2min`,
+    /// `500ms`.
     package static func time(_ duration: Duration) -> String {
         Quantity.text(seconds: duration / .seconds(1))
     }
 }
 
 extension Double {
-    /// Without `.0` where it is whole.
+    /// The number as text, without `.0` if it is whole.
     package var briefly: String {
         Int(exactly: self).map { "\($0)" } ?? "\(self)"
     }

@@ -1,4 +1,4 @@
-/// Numbers and lists as people read them in messages.
+/// Numbers and lists for messages.
 package enum Words {
     /// `a`, `a and b`, `a, b and c`.
     package static func list(_ words: [String], _ conjunction: String) -> String {

@@ -1,12 +1,12 @@
 import Glibc
 
 extension stat {
-    /// The length of a file in bytes. A file system may say anything, but no length is negative.
+    /// The length of a file in bytes, never negative, whatever the file system reports.
     package var length: Int { max(0, Int(st_size)) }
 }
 
 extension statvfs {
-    /// The room of a file system, and what of it is free for whom there is no reserve, in bytes.
+    /// The size of a file system, and the space that is free for users without access to its reserve, in bytes.
     package var room: (all: UInt64, free: UInt64) {
         let block = UInt64(f_frsize)
         return (

@@ -1,25 +1,25 @@
-/// Which addresses may be connected to.
+/// Decides which addresses may be connected to.
 ///
-/// Everything that is not a global unicast address is denied, unless a network of `allowNetworks` has it:
-/// what IANA's registries of special-purpose addresses (RFC 6890 and its updates, as of 2025) do not call
-/// globally reachable, multicast, and IPv6 outside of 2000::/3. The registries' few anycast addresses for
-/// protocols (192.0.0.9, 2001:1::1, …) are denied too: they are answered by the machine's own network.
+/// Everything that is not a global unicast address is denied, unless a network of `allowNetworks` contains it. Denied
+/// are the addresses that IANA's registries of special-purpose addresses (RFC 6890 and its updates, as of 2025) do not
+/// call globally reachable, multicast, and IPv6 outside of 2000::/3. The few anycast addresses for protocols in the
+/// registries (192.0.0.9, 2001:1::1, …) are denied too, because the machine's own network answers them.
 ///
-/// An address that wraps an IPv4 address is judged like this:
+/// An address that embeds an IPv4 address is handled like this:
 /// - IPv4-mapped (`::ffff:0:0/96`) is the IPv4 address itself, in the rules and in `allowNetworks`.
-/// - NAT64 (`64:ff9b::/96`, RFC 6052) and 6to4 (`2002::/16`, RFC 3056) by what they wrap, since a
-///   gateway sends there.
-/// - ISATAP (an interface identifier of `0:5efe:` or `200:5efe:`, RFC 5214) by both.
-/// - Teredo (`2001::/32`), IPv4-compatible (`::/96`) and NAT64 of a site's own (`64:ff9b:1::/48`) are denied.
+/// - NAT64 (`64:ff9b::/96`, RFC 6052) and 6to4 (`2002::/16`, RFC 3056): the embedded address decides, because a gateway
+///   sends there.
+/// - ISATAP (an interface identifier of `0:5efe:` or `200:5efe:`, RFC 5214): both addresses must be allowed.
+/// - Teredo (`2001::/32`), IPv4-compatible (`::/96`) and local-use NAT64 (`64:ff9b:1::/48`) are denied.
 ///
-/// A network of `allowNetworks` opens the addresses that it has as they are written: `10.0.0.0/8` opens
-/// `::ffff:10.0.0.1`, but not `64:ff9b::10.0.0.1`, where another machine may answer.
+/// A network of `allowNetworks` allows addresses in exactly its own notation: `10.0.0.0/8` allows `::ffff:10.0.0.1`,
+/// but not `64:ff9b::10.0.0.1`, where another machine may answer.
 package struct AddressRules: Sendable, Equatable {
     package var allowNetworks: [IPNetwork]
 
     package enum Verdict: Sendable, Equatable {
         case allowed
-        /// The kind of address, for people: `loopback`, `private`, `private, wrapped in 6to4`.
+        /// The kind of address, for people: `loopback`, `private`, `private, embedded in 6to4`.
         case denied(String)
     }
 
@@ -32,7 +32,7 @@ package struct AddressRules: Sendable, Equatable {
         return Self.special(address).map(Verdict.denied) ?? .allowed
     }
 
-    /// What keeps the address from being a global unicast one; nil for one that is.
+    /// Why the address is not global unicast; nil if it is.
     private static func special(_ address: IPAddress) -> String? {
         let table = address.family == .v4 ? v4 : v6
         if let block = table.first(where: { $0.network.contains(address) }) {
@@ -40,29 +40,29 @@ package struct AddressRules: Sendable, Equatable {
             return special(wrapped(address)).map { "\($0), embedded in \(block.kind)" }
         }
         guard address.family == .v6 else { return nil }
-        // 2000::/3 is all that has been given out as global unicast (RFC 4291, 2.4).
+        // Only 2000::/3 has been assigned as global unicast (RFC 4291, 2.4).
         guard address.number >> 125 == 1 else { return "reserved" }
         return isISATAP(address)
             ? special(lowestBits(of: address)).map { "\($0), embedded in ISATAP" } : nil
     }
 
-    /// A network whose addresses are of one kind.
+    /// A network whose addresses have the same kind.
     private struct Block: Sendable {
         var network: IPNetwork
         var kind: String
-        /// The IPv4 address that decides in place of the block; nil where the block is denied.
+        /// Returns the IPv4 address that decides for an address of the block; nil if the block is denied.
         var wrapped: (@Sendable (IPAddress) -> IPAddress)?
     }
 
-    /// The first one that has an address decides.
+    /// The first block that contains an address decides.
     private static let v4: [Block] = [
         v4(0x0000_0000, 32, "unspecified"),
         v4(0x0000_0000, 8, "this network"),
         v4(0x0A00_0000, 8, "private"),
         v4(0x6440_0000, 10, "shared, carrier-grade NAT"),
         v4(0x7F00_0000, 8, "loopback"),
-        // Virtual machines of one large provider reach their host's service there (168.63.129.16): no
-        // other machine ever answers, whatever the registries say.
+        // The virtual machines of one large provider reach a service of their host there (168.63.129.16). No other
+        // machine ever answers, whatever the registries say.
         v4(0xA83F_8110, 32, "cloud platform service"),
         v4(0xA9FE_0000, 16, "link-local"),
         v4(0xAC10_0000, 12, "private"),

@@ -3,20 +3,20 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// A body as it arrives: what there is of it in the output, and what is told of that.
+/// A body that is arriving: the part in the output, and what is known about it.
 struct ArrivingBody {
-    /// How many bytes are in the output, those of an earlier attempt included.
+    /// The number of bytes in the output, including those of an earlier attempt.
     private(set) var bytes: Int64 = 0
-    /// The first ones, `TransferReport.prefixLength` at most.
+    /// The first bytes, at most `TransferReport.prefixLength`.
     private(set) var prefix: [UInt8] = []
-    /// Of all of them.
+    /// The CRC-32 of all bytes.
     private(set) var crc32: UInt32 = 0
-    /// How many of them an earlier attempt has left.
+    /// The number of bytes that an earlier attempt has left.
     private(set) var resumedFrom: Int64 = 0
 
     init() {}
 
-    /// What an earlier attempt has left in `output`; nil if it is not there any more.
+    /// The body that an earlier attempt has left in `output`; nil if it is not there any more.
     init?(of partial: PartialBody, in output: TransferOutput) {
         let wanted = min(Int(partial.bytes), TransferReport.prefixLength)
         var prefix = [UInt8](repeating: 0, count: wanted)
@@ -31,7 +31,7 @@ struct ArrivingBody {
         resumedFrom = partial.bytes
     }
 
-    /// Writes a piece behind what there is.
+    /// Appends a piece to the output.
     mutating func take(
         _ piece: UnsafeRawBufferPointer, output: TransferOutput
     ) throws(Errno) {
@@ -44,7 +44,7 @@ struct ArrivingBody {
         bytes += Int64(piece.count)
     }
 
-    /// Begins anew, with nothing in the output.
+    /// Begins again with an empty output.
     mutating func clear(_ output: TransferOutput) throws(Errno) {
         if bytes > 0 {
             _ = try retryingInterrupts { ftruncate(output.descriptor.number, 0) }
@@ -62,7 +62,7 @@ struct ArrivingBody {
             let written = try retryingInterrupts {
                 pwrite(descriptor, buffer.baseAddress, buffer.count, place)
             }
-            // Never of a file; and never a reason to hold up every other transfer.
+            // This never happens with a file. An endless loop would block all other transfers.
             if written == 0 { throw .ioError }
             rest = rest.dropFirst(written)
         }

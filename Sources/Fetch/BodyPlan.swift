@@ -1,34 +1,34 @@
 import DarkroomCore
 
-/// What becomes of the body behind a response's head.
+/// How the body after a response's header is handled.
 enum BodyPlan: Sendable, Equatable {
-    /// It is what was asked for, from its first byte on.
+    /// It is the requested body, from its first byte on.
     case whole
-    /// It goes on where an earlier attempt ended.
+    /// It continues the body of an earlier attempt.
     case rest
-    /// There is none: what the asker has is still what the server would send.
+    /// There is none: the existing copy is still valid.
     case notModified
-    /// It is left aside; the transfer goes on elsewhere.
+    /// It is ignored; the transfer follows the redirect.
     case redirect
-    /// It is left aside; the request is made once more, for the whole body.
+    /// It is ignored; the request is repeated for the whole body.
     case startOver
-    /// It is a page that goes with a status of failure, and is left aside.
+    /// It is the page of an error status and is ignored.
     case page
-    /// The answer cannot be used; the words follow the URL.
+    /// The response cannot be used. The text follows the URL in the message.
     case refused(FetchError.Code, String)
 
-    /// The statuses that lead elsewhere.
+    /// The statuses of redirects.
     static let redirects: Set<Int> = [301, 302, 303, 307, 308]
 
-    /// Whether the body is a picture's, or a part of one.
+    /// Whether the body is that of a picture, or a part of it.
     var isKept: Bool { self == .whole || self == .rest }
 
     /// - Parameters:
-    ///   - head: the final one.
-    ///   - length: the body's, as promised.
-    ///   - resume: what the request asked to be continued (Range), or nil.
+    ///   - head: the final header.
+    ///   - length: the announced length of the body.
+    ///   - resume: what the request asked to continue (Range), or nil.
     ///   - isConditional: whether the request had If-None-Match or If-Modified-Since.
-    ///   - limit: of the body's length, for what is announced.
+    ///   - limit: the maximum announced length of the body.
     init(
         for head: ResponseHead, length: Int64?, location: ByteString?, resume: PartialBody?,
         isConditional: Bool, limit: Int64
@@ -56,15 +56,15 @@ enum BodyPlan: Sendable, Equatable {
             }
             let total = head.contentRange?.total ?? resume.total
             self = Self.ofContent(head, total, limit) ?? .rest
-        // The file has become shorter, or the server knows ranges of other things only.
+        // The file has become shorter, or the server supports ranges of other resources only.
         case 416 where resume != nil: self = .startOver
         case _ where head.status.isWhole: self = Self.ofContent(head, length, limit) ?? .whole
         default: self = .page
         }
     }
 
-    /// Whether a partial body (206) is what comes after what there is, of the same state of the file: its
-    /// validator is the one that was named, its length the one that was told before.
+    /// Whether a partial body (206) continues the existing part of the same version of the file: it must have the
+    /// validator of the request and the same total length.
     private static func isRest(
         _ head: ResponseHead, _ length: Int64?, of resume: PartialBody
     ) -> Bool {
@@ -72,17 +72,17 @@ enum BodyPlan: Sendable, Equatable {
             head.contentEncoding == nil
         else { return false }
         if let total = resume.total, let told = range.total, total != told { return false }
-        // A part that ends before the whole does would have to be asked for again and again.
+        // A part that ends before the end of the whole body would need further requests.
         if let total = range.total ?? resume.total, range.last != total - 1 { return false }
         if let length, length != range.count { return false }
         let isTag = resume.validator.utf8.first == UInt8(ascii: "\"")
-        // A part says its tag if the whole has one (RFC 9110, section 15.3.7).
+        // A part has a tag if the whole body has one (RFC 9110, section 15.3.7).
         if isTag { return head.entityTag?.text == resume.validator }
         if !isTag, let date = head.lastModified { return date == resume.validator }
         return true
     }
 
-    /// Why a body cannot be taken, be it whole or the rest; nil if it can.
+    /// Why a body, whole or a part, cannot be used; nil if it can.
     private static func ofContent(
         _ head: ResponseHead, _ total: Int64?, _ limit: Int64
     ) -> BodyPlan? {
@@ -108,11 +108,11 @@ enum BodyPlan: Sendable, Equatable {
 }
 
 extension PartialBody {
-    /// Less is fetched again as fast as it is asked for.
+    /// A shorter body is fetched again just as fast as it is continued.
     static let least: Int64 = 256 << 10
 
-    /// What has arrived of a body, if another attempt may ask for the rest of it: nil where it is little, or
-    /// coded, or where the server has given no validator that stands for its very bytes.
+    /// The part of a body that has arrived, if another attempt may ask for the rest. nil if the part is short, if the
+    /// body has a content coding, or if the server sent no validator that identifies the exact bytes.
     init?(bytes: Int64, crc32: UInt32, of head: ResponseHead, total: Int64?, target: String?) {
         guard bytes >= Self.least, head.contentEncoding == nil,
             let validator = Self.strongValidator(of: head)
@@ -120,8 +120,8 @@ extension PartialBody {
         self.init(bytes: bytes, validator: validator, crc32: crc32, total: total, target: target)
     }
 
-    /// A strong entity tag; or else a modification date that is a minute before the answer's own date, so
-    /// that the file was not changed twice within the second it names (RFC 9110, section 8.8.2.2).
+    /// A strong entity tag; otherwise a modification date at least one minute before the response's date, so that the
+    /// file did not change twice within the same second (RFC 9110, section 8.8.2.2).
     static func strongValidator(of head: ResponseHead) -> ByteString? {
         if let tag = head.entityTag { return tag.isWeak ? nil : tag.text }
         guard let text = head.lastModified, let modified = HTTPDate(text.utf8),

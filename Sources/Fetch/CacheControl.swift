@@ -1,28 +1,28 @@
 import DarkroomCore
 
-/// What a response says of its being kept (RFC 9111, 5.2.2).
+/// What a response allows a cache to do (RFC 9111, 5.2.2).
 ///
-/// In doubt a directive forbids: one with the fields it is for (`no-cache="set-cookie"`) counts as one
-/// without, a time that is none as 0, of several times the shortest counts, and a value that cannot be
-/// read to its end means `no-store`.
+/// In doubt, a directive forbids. A directive with field names (`no-cache="set-cookie"`) counts as one without them. An
+/// invalid time counts as 0. Of several times, the shortest counts. A value that cannot be read to its end means
+/// `no-store`.
 package struct CacheControl: Sendable, Equatable {
     package var noStore = false
     package var noCache = false
     package var isPrivate = false
     package var isPublic = false
-    /// Seconds.
+    /// In seconds.
     package var maxAge: Int?
-    /// `s-maxage`, for caches of several users. Seconds.
+    /// `s-maxage`, for caches of several users, in seconds.
     package var sharedMaxAge: Int?
     package var mustRevalidate = false
     package var immutable = false
 
     package init() {}
 
-    /// Of one field's value.
+    /// Reads the value of one field.
     package init(_ bytes: some Collection<UInt8>) { take(bytes) }
 
-    /// Takes in the value of a further Cache-Control field.
+    /// Adds the value of another Cache-Control field.
     package mutating func take(_ bytes: some Collection<UInt8>) {
         var rest = Array(bytes)[...]
         while true {
@@ -60,7 +60,7 @@ package struct CacheControl: Sendable, Equatable {
         min(known ?? .max, argument.flatMap(HTTPField.seconds) ?? 0)
     }
 
-    /// What follows the `=` that `rest` begins with, unquoted; nil for a quote that does not end.
+    /// The text after the `=` with which `rest` begins, unquoted; nil if a quoted string does not end.
     private static func argument(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         rest = rest.dropFirst()
         guard rest.first == UInt8(ascii: "\"") else {

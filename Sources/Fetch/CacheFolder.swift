@@ -4,16 +4,16 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The cache's files: one for each answer, a head and a body, in 256 folders by the first digits of its key.
+/// The files of the cache: one for each response, with a header and a body, in 256 folders by the first digits of its
+/// key.
 ///
 /// ```
-/// lock          held by the daemon that uses the folder; says by which process
-/// new/          what is being written; emptied at the start
-/// 00/ … ff/     the answers: CacheHead, then the body
+/// lock          locked by the daemon that uses the folder; contains its process ID new/          files that are being
+/// written; emptied at the start 00/ … ff/     the responses: CacheHead, then the body
 /// ```
 ///
-/// An answer appears under its name by a rename, whole. Nothing is synced: a crash of the process loses nothing that
-/// has its name, and what a power cut has torn is told by the checksums when it is used.
+/// A rename gives each response its name when it is complete. Nothing is synced: a crash of the process loses no file
+/// that has its name, and checksums detect files that a power cut has damaged.
 package final class CacheFolder: Sendable {
     let root: Directory
     private static let new: FileName = "new"
@@ -24,14 +24,14 @@ package final class CacheFolder: Sendable {
 
     /// Opens the folder and locks it.
     ///
-    /// - Parameter makes: whether the folder itself is made where it is missing; those above it never are.
+    /// - Parameter makes: whether to create the folder if it is missing. The folders above it are never created.
     package init(path: String, makes: Bool) throws(CacheFolderError) {
         do throws(FileError) {
             if makes, mkdir(path, 0o750) != 0, errno != EEXIST {
                 throw FileError("create folder", path, Errno(rawValue: errno))
             }
             root = try Directory(path: path)
-            // Whoever may put files there decides what pictures are made of.
+            // A user who can put files there could replace pictures.
             guard try root.information().st_mode & S_IWOTH == 0 else {
                 throw FileError(
                     "use it as a cache, because everyone may write to it", path, .notPermitted)
@@ -42,7 +42,7 @@ package final class CacheFolder: Sendable {
         lock = try Self.lock(root)
         do throws(FileError) {
             let new = try Self.folder(Self.new, in: root, ifMissing: true)
-            // What cannot be removed is nobody's answer, and in nobody's way.
+            // A file that cannot be removed is not used by anyone.
             for name in try new.names() { try? new.remove(name) }
             let names = Set(try root.names())
             for name in Self.folders where !names.contains(name) {
@@ -69,7 +69,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Two daemons would each think that all the room is theirs.
+    /// Two daemons would each assume that they can use all of the space.
     private static func lock(_ root: Directory) throws(CacheFolderError) -> Descriptor {
         let path = root.path(of: "lock")
         do throws(FileError) {
@@ -91,9 +91,9 @@ package final class CacheFolder: Sendable {
         throw .locked(folder: root.path, holder: line ?? "another darkroomd")
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Opens an answer for reading; nil where there is none.
+    /// Opens a response for reading; nil if it does not exist.
     func open(_ key: CacheKey) throws(FileError) -> Descriptor? {
         do {
             return try Directory(key.folder, in: root).open(key.file)
@@ -102,14 +102,14 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Writes an answer, in place of a former one.
+    /// Writes a response, and replaces an older one.
     ///
-    /// - Parameter body: has `length` bytes at least, from its beginning.
+    /// - Parameter body: a file that begins with at least `length` bytes of the body.
     func write(
         _ head: [UInt8], _ body: borrowing Descriptor, length: Int, as key: CacheKey
     ) throws(FileError) {
         let name = FileName("\(number.add(1, ordering: .relaxed).newValue)")
-        // Someone may have removed all that was in the folder.
+        // Someone may have removed all files of the folder.
         let new = try Self.folder(Self.new, in: root, ifMissing: true)
         let path = new.path(of: name)
         do {
@@ -124,13 +124,13 @@ package final class CacheFolder: Sendable {
                 replacing: true)
             FaultPoint.cacheMoved.pass()
         } catch {
-            // Where this fails too, the next start removes it.
+            // If this fails too, the next start removes it.
             try? new.remove(name)
             throw error
         }
     }
 
-    /// Writes another head over that of an answer, if its file is still the one with this number.
+    /// Replaces the header of a response, if its file still has this inode number.
     func overwrite(_ head: [UInt8], of key: CacheKey, inode: ino_t) throws(FileError) {
         let folder = try Directory(key.folder, in: root)
         let path = folder.path(of: key.file)
@@ -156,7 +156,7 @@ package final class CacheFolder: Sendable {
         "\(root.path(of: key.folder))/\(key.file.text)"
     }
 
-    // MARK: All of them
+    // MARK: All responses
 
     struct Found: Sendable {
         let key: CacheKey
@@ -165,9 +165,9 @@ package final class CacheFolder: Sendable {
         let used: Int
     }
 
-    /// The answers that are there, in no order. What is not named like one is left alone.
+    /// The existing responses, in no particular order. Files with other names are ignored.
     ///
-    /// - Parameter isStopped: asked between folders.
+    /// - Parameter isStopped: checked between folders.
     func answers(now: Int, isStopped: () -> Bool) throws(FileError) -> [Found] {
         var found: [Found] = []
         for name in Self.folders {
@@ -180,7 +180,7 @@ package final class CacheFolder: Sendable {
                 else { continue }
                 var used = information.st_mtim.tv_sec
                 if used > now {
-                    // The clock has gone back; left so, it would count as just used for as long.
+                    // The clock was set back. Otherwise the file would seem recently used for the same time.
                     used = now
                     _ = file.withCString { utimensat(folder.number, $0, nil, 0) }
                 }
@@ -191,11 +191,11 @@ package final class CacheFolder: Sendable {
         return found
     }
 
-    /// The room that a file of so many bytes takes, in blocks of 4096.
+    /// The space that a file of this size uses, in blocks of 4096 bytes.
     static func room(_ bytes: Int) -> Int { bytes.saturatingAdd(4095) / 4096 * 4096 }
 
-    /// Whether so many bytes may be written: 5 % of the file system, or 1 GiB where that is less, stay free for
-    /// others.
+    /// Whether this number of bytes may be written: 5 % of the file system, or 1 GiB if that is less, must stay free
+    /// for others.
     func hasRoom(for bytes: Int) throws(FileError) -> Bool {
         var information = statvfs()
         guard fstatvfs(root.number, &information) == 0 else {
@@ -235,7 +235,7 @@ package enum CacheFolderError: CodedError, Equatable {
 }
 
 extension Descriptor {
-    /// Copies the first `length` bytes to a place in another file.
+    /// Copies the first `length` bytes to a position in another file.
     func copy(
         _ length: Int, to file: borrowing Descriptor, at place: Int, path: String
     ) throws(FileError) {
@@ -247,11 +247,12 @@ extension Descriptor {
                         number, Int64(done), file.number, Int64(place + done),
                         Int64(length - done))
                 }
-                // The source is shorter than it was said to be.
+                // The source is shorter than announced.
                 guard count > 0 else { throw .ioError }
                 done += Int(count)
             } catch {
-                // Between some file systems, and where a filter of system calls forbids it, we copy ourselves.
+                // The call fails between some file systems, and with some system call filters. Then this code copies
+                // the bytes itself.
                 let isRefusal = [
                     .improperLink, .invalidArgument, .noFunction, .notSupported,
                     .notPermitted,
@@ -285,7 +286,7 @@ extension Descriptor {
         if let failure { throw FileError("copy to", path, failure) }
     }
 
-    /// Writes all bytes at a place.
+    /// Writes all bytes at a position.
     func write(_ bytes: Slice<UnsafeMutableRawBufferPointer>, at place: Int) throws(Errno) {
         var rest = UnsafeRawBufferPointer(rebasing: bytes)
         var place = place

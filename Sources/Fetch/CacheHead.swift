@@ -1,23 +1,23 @@
 import CDarkroomDeflate
 import Foundation
 
-/// What stands before each body in the cache: which body it is, its length and checksum, and what is known of the
-/// answer that brought it.
+/// The header before each body in the cache: which body it is, its length and checksum, and the properties of its
+/// response.
 ///
-/// A block of 4096 bytes, numbers with the lowest byte first:
+/// It is a block of 4096 bytes. Numbers are little-endian:
 ///
 /// | offset | bytes | |
 /// |-------:|------:|---|
 /// |      0 |     8 | `DARKROOM` |
-/// |      8 |     4 | the layout's version, 1 |
+/// |      8 |     4 | the version of the layout, 1 |
 /// |     12 |     4 | the CRC-32 of the block with these four bytes zero |
-/// |     16 |    32 | the key, whose digits are the file's name |
-/// |     48 |     8 | the body's length; the body follows the block, the file ends with it |
-/// |     56 |     4 | the body's CRC-32 |
-/// |     60 |     4 | the length of what follows |
+/// |     16 |    32 | the key, whose digits are the name of the file |
+/// |     48 |     8 | the length of the body; the body follows the block and ends the file |
+/// |     56 |     4 | the CRC-32 of the body |
+/// |     60 |     4 | the length of the record |
 /// |     64 |       | the record in JSON, then zeros |
 ///
-/// The body begins on a block's boundary, so that a file system that shares blocks between files may do so.
+/// The body begins at a block boundary, so that file systems that can share blocks between files can do so.
 struct CacheHead: Sendable, Equatable {
     var key: CacheKey
     var bodyLength: Int
@@ -31,7 +31,7 @@ struct CacheHead: Sendable, Equatable {
     private static let crcOffset = 12
     private static let recordOffset = 64
 
-    /// Why a block is no head.
+    /// Why a block is not a header.
     enum Damage: Error, Equatable {
         case short
         case foreign
@@ -39,12 +39,12 @@ struct CacheHead: Sendable, Equatable {
         case checksum
         /// It belongs to another file.
         case key
-        /// Its length is not that of the file.
+        /// The length differs from that of the file.
         case bodyLength
         case record
     }
 
-    /// nil where the record does not fit; servers do send validators of kilobytes.
+    /// nil if the record does not fit; some servers send validators of kilobytes.
     func encoded() -> [UInt8]? {
         guard let json = try? JSONEncoder().encode(record),
             json.count <= Self.length - Self.recordOffset
@@ -74,8 +74,8 @@ struct CacheHead: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - key: the one that the file's name means.
-    ///   - fileLength: of the whole file.
+    ///   - key: the key that belongs to the file's name.
+    ///   - fileLength: the length of the whole file.
     init(decoding bytes: [UInt8], key: CacheKey, fileLength: Int) throws(Damage) {
         guard bytes.count == Self.length else { throw .short }
         guard bytes.starts(with: Self.magic) else { throw .foreign }
@@ -116,7 +116,7 @@ extension CacheHead.Damage {
 }
 
 extension [UInt8] {
-    /// The lowest byte first.
+    /// Little-endian.
     fileprivate mutating func append(_ number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }

@@ -1,7 +1,6 @@
-/// Which answers the cache holds, how large they are, and in which order they were used last. A value without
-/// files or clocks.
+/// The responses in the cache, their sizes, and the order in which they were used. A value without files or clocks.
 ///
-/// Each operation takes the same time however many there are: the entries are a list linked by numbers.
+/// Each operation takes constant time: the entries are a linked list of numbers.
 struct CacheIndex: Sendable {
     struct Victim: Sendable, Equatable {
         let key: CacheKey
@@ -11,22 +10,22 @@ struct CacheIndex: Sendable {
     private struct Node: Sendable {
         var key: CacheKey
         var bytes: Int
-        /// Numbers of nodes; `none` at an end.
+        /// Numbers of nodes; `none` at the ends.
         var older: Int32
         var newer: Int32
     }
 
     private static let none: Int32 = -1
-    /// Of the size allowed, what is left when room has been made.
+    /// The share of the allowed size that is kept when room is made.
     private static let keptShare = 0.95
 
     private var numbers: [CacheKey: Int32] = [:]
     private var nodes: [Node] = []
-    /// Nodes that no entry has.
+    /// Nodes without an entry.
     private var free: [Int32] = []
     private var oldest = none
     private var newest = none
-    /// Of all entries; wide enough for the sum of any sizes.
+    /// The size of all entries; wide enough for the sum of any sizes.
     private var total: Int128 = 0
 
     var bytes: Int { Int(clamping: total) }
@@ -37,7 +36,7 @@ struct CacheIndex: Sendable {
 
     // MARK: Entries
 
-    /// Notes an entry as the last one used, in place of a former one.
+    /// Adds an entry as the most recently used one, and replaces an older one.
     mutating func insert(_ key: CacheKey, bytes: Int) {
         remove(key)
         let number = take(Node(key: key, bytes: bytes, older: newest, newer: Self.none))
@@ -45,8 +44,8 @@ struct CacheIndex: Sendable {
         newest = number
     }
 
-    /// Notes an entry that a former daemon has left as the one whose use is longest ago; one that is known already
-    /// has been used since the start, and stays.
+    /// Adds an entry that a previous daemon has left, as the least recently used one. An entry that exists has been
+    /// used since the start and stays.
     mutating func insertOldest(_ key: CacheKey, bytes: Int) {
         guard !contains(key) else { return }
         let number = take(Node(key: key, bytes: bytes, older: Self.none, newer: oldest))
@@ -54,8 +53,8 @@ struct CacheIndex: Sendable {
         oldest = number
     }
 
-    /// Notes that an entry was used. One that is not known yet, for the scan has not come to it, is noted too; one
-    /// that is known keeps its size, for what was used may have been replaced since it was opened.
+    /// Records the use of an entry. An entry that the scan has not found yet is added. An existing entry keeps its
+    /// size, because the used file may have been replaced since it was opened.
     mutating func use(_ key: CacheKey, bytes: Int) {
         guard let number = numbers[key] else { return insert(key, bytes: bytes) }
         if number != newest { insert(key, bytes: nodes[Int(number)].bytes) }
@@ -94,8 +93,8 @@ struct CacheIndex: Sendable {
 
     // MARK: Room
 
-    /// Lets go of the entries whose use is longest ago, if there is no room for `bytes` more within `limit`, until
-    /// there is room and 5 % are free, so that this is not done for each new one.
+    /// Removes the least recently used entries if there is no room for `bytes` more within `limit`. It removes until
+    /// there is room and 5 % are free, so that it does not run for each new entry.
     mutating func makeRoom(for bytes: Int, limit: Int) -> [Victim] {
         guard total + Int128(bytes) > limit else { return [] }
         let target = min(limit - bytes, Int(Double(limit) * Self.keptShare))
@@ -108,7 +107,7 @@ struct CacheIndex: Sendable {
         return victims
     }
 
-    /// From the one whose use is longest ago.
+    /// The keys, beginning with the least recently used one.
     var keys: [CacheKey] {
         var keys: [CacheKey] = []
         var number = oldest

@@ -1,17 +1,17 @@
 import DarkroomCore
 
-/// Names an answer in the cache: the SHA-256 of what was asked for and as whom.
+/// Identifies a response in the cache: the SHA-256 of the request and its credentials.
 ///
-/// Of the URL everything counts but the fragment, which no server sees; user and password count, so that nobody
-/// is given what was fetched for another. The headers that the configuration has for the URL's origin count for
+/// It includes the whole URL except the fragment, which servers do not see. It includes user and password, so that
+/// nobody gets a response to the request of another user. It includes the configured headers of the URL's origin for
 /// the same reason.
 package struct CacheKey: Sendable, Hashable {
-    /// 32 bytes, as four numbers: an array would take as much memory again.
+    /// 32 bytes, as four numbers, because an array would need twice the memory.
     private let words: SIMD4<UInt64>
 
     package static let length = 32
 
-    /// - Parameter headers: those that go only to this URL's origin, in their order.
+    /// - Parameter headers: the configured headers of this URL's origin, in their order.
     package init(url: RemoteURL, headers: [(name: String, value: String)] = []) {
         var digest = SHA256Digest()
         Self.add(url.requested.utf8, to: &digest)
@@ -22,13 +22,13 @@ package struct CacheKey: Sendable, Hashable {
         self.init(bytes: digest.bytes())
     }
 
-    /// With its length before it, so that no two lists of texts are the same bytes.
+    /// The length comes first, so that two different lists of texts never give the same bytes.
     private static func add(_ text: some Collection<UInt8>, to digest: inout SHA256Digest) {
         withUnsafeBytes(of: UInt64(text.count).littleEndian) { digest.update($0) }
         digest.update(text)
     }
 
-    /// The digest of `bytes`, which are 32.
+    /// The key with these 32 bytes.
     init(bytes: some Collection<UInt8>) {
         precondition(bytes.count == Self.length)
         var words = SIMD4<UInt64>()
@@ -42,17 +42,17 @@ package struct CacheKey: Sendable, Hashable {
         (0..<Self.length).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> (56 - 8 * ($0 % 8))) }
     }
 
-    // MARK: Its file
+    // MARK: The file
 
     /// One of 256 folders.
     var folder: FileName {
         FileName(bytes: Self.digits([UInt8(truncatingIfNeeded: words[0] >> 56)]))
     }
 
-    /// The file within it: the digits that the folder's name has not.
+    /// The file in this folder: the digits that are not in the name of the folder.
     var file: FileName { FileName(bytes: Self.digits(bytes.dropFirst())) }
 
-    /// The key whose file this is; nil for any other file.
+    /// The key of a file; nil for any other file.
     init?(folder: FileName, file: FileName) {
         let text = folder.bytes + file.bytes
         guard folder.bytes.count == 2, text.count == 2 * Self.length else { return nil }
@@ -80,7 +80,7 @@ package struct CacheKey: Sendable, Hashable {
 }
 
 extension RemoteURL {
-    /// Whether a user stands in it, with a password or without.
+    /// Whether the URL has a user, with or without a password.
     package var hasUser: Bool {
         let rest = text.utf8.dropFirst(scheme.utf8.count + "://".utf8.count)
         return rest.prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))

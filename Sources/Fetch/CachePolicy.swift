@@ -1,21 +1,21 @@
 import DarkroomCore
 
-/// Which answers the cache keeps and what it notes of them: RFC 9111 for a cache that several users share.
+/// Decides which responses the cache keeps, according to RFC 9111 for a cache that several users share.
 ///
-/// | answer | kept | used without asking | used after 304 |
+/// | response | kept | used without a request | used after 304 |
 /// |---|---|---|---|
-/// | `no-store`, `private`, `Vary: *`, with a content coding, other than 200 | no | | |
-/// | asked for with credentials, without `public`, `s-maxage` or `must-revalidate` | no | | |
+/// | `no-store`, `private`, `Vary: *`, with a content coding, status other than 200 | no | | |
+/// | requested with credentials, without `public`, `s-maxage` or `must-revalidate` | no | | |
 /// | `s-maxage`, `max-age`, or `Expires` after `Date` | yes | while younger than that | yes |
 /// | with `no-cache` or after a redirect | if it has a validator | never | yes |
-/// | with a validator alone | yes | never | yes |
-/// | with neither | for manifests that wait for it just then | never | no |
+/// | with a validator only | yes | never | yes |
+/// | with neither | for manifests that wait for it at this moment | never | no |
 ///
-/// Where asking fails the download fails: nothing stale is used.
+/// If the request to the server fails, the download fails: a stale response is never used.
 package struct CachePolicy: Sendable {
-    /// Whether user and password or headers of the configuration went with the request.
+    /// Whether the request had a user and password, or configured headers.
     package var hasCredentials: Bool
-    /// What the request called itself.
+    /// The User-Agent of the request.
     var userAgent: String
 
     package init(hasCredentials: Bool, userAgent: String) {
@@ -26,11 +26,11 @@ package struct CachePolicy: Sendable {
     package enum Keeping: Equatable { case never, forWaiters, always }
 
     /// - Parameters:
-    ///   - isRedirected: whether another URL than the one asked for has answered.
-    ///   - received: when the answer had come, in seconds since 1970.
+    ///   - isRedirected: whether another URL than the requested one answered.
+    ///   - received: when the response had arrived, in seconds since 1970.
     package func keeping(_ answer: ResponseHead, isRedirected: Bool, received: Int) -> Keeping {
         let control = answer.cacheControl
-        // A 206 that reached the engine's report completes a body begun earlier (RFC 9111, section 3.4).
+        // A 206 in the engine's report has completed a body of an earlier attempt (RFC 9111, section 3.4).
         guard [200, 206].contains(answer.status.code), answer.contentEncoding == nil,
             !forbids(control), answer.vary != ["*"]
         else { return .never }
@@ -44,12 +44,12 @@ package struct CachePolicy: Sendable {
 
     private func forbids(_ control: CacheControl) -> Bool { control.noStore || control.isPrivate }
 
-    /// What is noted of an answer that is kept.
+    /// The record of a response that is kept.
     ///
     /// - Parameters:
-    ///   - target: names the URL that answered, if redirects have led to it.
-    ///   - received: when the answer had come, in seconds since 1970.
-    ///   - delay: from the request to the receipt, in seconds.
+    ///   - target: identifies the URL that answered, if there were redirects.
+    ///   - received: when the response had arrived, in seconds since 1970.
+    ///   - delay: the time from the request to the arrival, in seconds.
     package func record(
         of answer: ResponseHead, url: RemoteURL, target: String?, received: Int, delay: Int
     ) -> CacheRecord {
@@ -62,27 +62,27 @@ package struct CachePolicy: Sendable {
             variant: dependsOnUs(answer) ? userAgent : nil)
     }
 
-    /// Of the fields that an answer may depend on, these are the same in all our requests, but may change from one
-    /// version of Darkroom to the next; others are the configuration's, and in the key, or never sent.
+    /// These request fields are the same in all requests of this version, but may change in the next version of
+    /// Darkroom. Other fields are configured, and so part of the key, or never sent.
     private func dependsOnUs(_ answer: ResponseHead) -> Bool {
         answer.vary.contains { ["accept", "accept-encoding", "user-agent"].contains($0) }
     }
 
-    /// Whether what was kept is what a request of now would be answered with.
+    /// Whether a request at this moment would get the same variant of the response.
     package func matches(_ record: CacheRecord) -> Bool {
         record.variant == nil || record.variant == userAgent
     }
 
     package enum Confirmation: Equatable {
-        /// The answer may be used, and this is noted of it.
+        /// The response may be used, and this is its new record.
         case keeps(CacheRecord)
-        /// It may be used now, and is not to be kept.
+        /// The response may be used now, but is not kept.
         case lets
-        /// The confirmation means another answer: this one is no use.
+        /// The confirmation refers to another response, so this one cannot be used.
         case contradicts
     }
 
-    /// What a 304 says of the answer that is kept (RFC 9111, sections 3.2 and 4.3.4).
+    /// The meaning of a 304 for a kept response (RFC 9111, sections 3.2 and 4.3.4).
     package func confirmation(
         of record: CacheRecord, by answer: ResponseHead, target: String?, received: Int, delay: Int
     ) -> Confirmation {
@@ -116,7 +116,7 @@ extension CacheRecord.Freshness {
             date: answer.date?.seconds, requiresRevalidation: control.noCache)
     }
 
-    /// Takes over the fields that a confirmation has; each replaces the one of before.
+    /// Takes over the fields of a confirmation; each replaces the old value.
     mutating func update(_ answer: ResponseHead) {
         let new = CacheRecord.Freshness(answer)
         if answer.cacheControl != CacheControl() {
@@ -127,9 +127,9 @@ extension CacheRecord.Freshness {
         date = new.date ?? date
     }
 
-    /// Seconds; nil where nothing is said of it.
+    /// In seconds; nil if the response does not tell.
     ///
-    /// - Parameter received: stands in for a missing `Date`.
+    /// - Parameter received: used if `Date` is missing.
     func lifetime(since received: Int) -> Int? {
         if requiresRevalidation { return nil }
         if let lifetime { return lifetime }

@@ -1,35 +1,35 @@
 import DarkroomCore
 
-/// What the cache knows of an answer that it holds, as far as it decides whether that may be used again
-/// (RFC 9111). Times are in seconds since 1970, ages and lifetimes in seconds.
+/// What the cache knows of a kept response, as far as it decides whether the response may be used again (RFC 9111).
+/// Times are in seconds since 1970, ages and lifetimes in seconds.
 package struct CacheRecord: Sendable, Equatable, Codable {
-    /// The URL asked for, as it may be shown.
+    /// The requested URL, in the form in which it may be shown.
     package var url: ByteString
-    /// What makes a request conditional.
+    /// The validators for a conditional request.
     package var validators: Validators
-    /// When the answer was received, or last confirmed.
+    /// When the response arrived or was last confirmed.
     package var received: Int
-    /// How old it was by then.
+    /// The age of the response at that time.
     package var age: Int
     package var freshness: Freshness
-    /// Names the URL that answered, where redirects have led to it (`TransferReport.target`). Such an answer is
-    /// never fresh, for nothing says how long the redirects hold; and it is confirmed only by the same URL, for
-    /// another one's validators may be the same by chance.
+    /// Identifies the URL that answered after redirects (`TransferReport.target`). Such a response is never fresh,
+    /// because nothing tells how long the redirects are valid. Only the same URL can confirm it, because the validators
+    /// of another URL may be equal by chance.
     package var target: String?
-    /// What the request called itself, where the answer depends on such fields (`Vary`).
+    /// The User-Agent of the request, if the response depends on such fields (`Vary`).
     package var variant: String?
 
-    /// What an answer says of how long it may be used without asking again.
+    /// How long a response may be used without a request.
     package struct Freshness: Sendable, Equatable, Codable {
-        /// `s-maxage`, or `max-age` where there is none.
+        /// `s-maxage`, or otherwise `max-age`.
         package var lifetime: Int?
         /// `Expires` and `Date`, as seconds since 1970.
         package var expires: Int?
         package var date: Int?
-        /// `no-cache`: it is asked again each time.
+        /// `no-cache`: each use needs a request.
         package var requiresRevalidation = false
 
-        /// As entries of former versions have them.
+        /// The names in existing files.
         private enum CodingKeys: String, CodingKey {
             case lifetime, expires, date
             case requiresRevalidation = "isAskedAgain"
@@ -46,7 +46,7 @@ package struct CacheRecord: Sendable, Equatable, Codable {
         }
     }
 
-    /// Whether its numbers and texts may be reckoned with and sent: a checksum is no proof of who wrote it.
+    /// Whether its numbers and texts can be used for calculations and requests: a checksum does not prove who wrote it.
     var isPlausible: Bool {
         let times = [received, freshness.expires ?? 0, freshness.date ?? 0]
         let texts = [validators.entityTag, validators.lastModified].compactMap(\.self)
@@ -54,25 +54,25 @@ package struct CacheRecord: Sendable, Equatable, Codable {
             && texts.allSatisfy { text in text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
     }
 
-    /// For how long it is fresh, from its making by the origin on; nil where it does not say. Nothing is guessed
-    /// (RFC 9111, section 4.2.2): an answer that does not say is asked for again each time.
+    /// How long the response is fresh, from its creation by the origin; nil if it does not tell. Nothing is guessed
+    /// (RFC 9111, section 4.2.2): such a response is requested each time.
     var lifetime: Int? {
         target == nil ? freshness.lifetime(since: received) : nil
     }
 
-    /// Whether it may be used without asking (RFC 9111, section 4.2). Where the clock has gone back behind its
-    /// receipt nothing is known of its age, and it is asked for again.
+    /// Whether the response may be used without a request (RFC 9111, section 4.2). If the clock is before the time of
+    /// its arrival, its age is unknown, and it needs a request.
     package func isFresh(now: Int) -> Bool {
         guard let lifetime, now >= received else { return false }
         return lifetime > age.saturatingAdd(now.saturatingSubtract(received))
     }
 
-    /// The age of an answer when it was received (RFC 9111, section 4.2.3).
+    /// The age of a response when it arrived (RFC 9111, section 4.2.3).
     ///
     /// - Parameters:
-    ///   - date: the answer's `Date`.
-    ///   - age: its `Age`.
-    ///   - delay: from the request to the receipt, in seconds.
+    ///   - date: the `Date` of the response.
+    ///   - age: the `Age` of the response.
+    ///   - delay: the time from the request to the arrival, in seconds.
     static func initialAge(date: Int?, age: Int?, received: Int, delay: Int) -> Int {
         let apparent = max(0, date.map { received.saturatingSubtract($0) } ?? 0)
         return max(apparent, max(0, age ?? 0).saturatingAdd(max(0, delay)))

@@ -5,32 +5,31 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The cache: answers on the disk, used again by all manifests and over restarts, bounded in size.
+/// The cache: responses on the disk that all manifests use, even after a restart, with a limited size.
 ///
-/// Whatever goes wrong with it makes no image fail: what cannot be read is fetched, what cannot be written is not
-/// kept. Bodies are copied out before they are used, so that an answer may be removed at any time.
+/// A problem of the cache never makes an image fail: a response that cannot be read is fetched again, and one that
+/// cannot be written is not kept. Bodies are copied before they are used, so a response may be removed at any time.
 package final class CacheStore: Sendable {
     private let folder: CacheFolder
     private let state: Mutex<State>
-    /// A head is written over in place, and is never to be read half.
+    /// A header is replaced in place and must never be read while it is being written.
     private let heads = Mutex<Void>(())
     private let log: EventLog
-    /// Where files are looked through and removed.
+    /// The queue that scans the folder and removes files.
     private let cleaning = DispatchQueue(label: "darkroom.cache", qos: .utility)
     private let stopped = Atomic(false)
 
     private struct State {
         var index = CacheIndex()
-        /// In bytes; 0 while the cache is off.
+        /// In bytes; 0 while the cache is disabled.
         var limit: Int
-        /// Answers that are no use and could not be removed.
+        /// Responses that must not be used and could not be removed.
         var distrusted: Set<CacheKey> = []
-        /// When a trouble of each kind was told of, in nanoseconds.
+        /// When each kind of problem was last logged, in nanoseconds.
         var told: [String: UInt64] = [:]
     }
 
-    /// - Parameters:
-    ///   - limit: how many bytes all answers together may take, in blocks of 4096.
+    /// - Parameter limit: the number of bytes that all responses together may use, in blocks of 4096.
     package init(_ folder: CacheFolder, limit: Int, log: EventLog) {
         self.folder = folder
         self.log = log
@@ -39,14 +38,15 @@ package final class CacheStore: Sendable {
 
     var path: String { folder.path }
 
-    /// How many answers are known, and the room they take.
+    /// The number of known responses, and the space that they use.
     package var summary: (count: Int, bytes: Int) {
         state.withLock { ($0.index.count, $0.index.bytes) }
     }
 
     // MARK: Start and stop
 
-    /// Looks through what former daemons have left, behind the work: what is asked for is found without.
+    /// Scans the responses that previous daemons have left, in parallel with the work. A requested response is found
+    /// without this scan.
     package func start() {
         cleaning.async { [self] in scan() }
     }
@@ -79,12 +79,12 @@ package final class CacheStore: Sendable {
         }
     }
 
-    /// Waits until what was to be looked through and removed has been.
+    /// Waits until pending scans and removals have ended.
     func settle() { cleaning.sync {} }
 
     // MARK: Reading
 
-    /// The answer of this key, whether it is fresh or not; nil where there is none.
+    /// The response with this key, fresh or stale; nil if there is none.
     package func find(_ key: CacheKey) -> CacheEntry? {
         guard state.withLock({ $0.limit > 0 && !$0.distrusted.contains(key) }) else { return nil }
         do {
@@ -120,10 +120,10 @@ package final class CacheStore: Sendable {
         }
     }
 
-    /// Copies an answer's body over the beginning of a file, and notes that it was used. False where it is damaged;
-    /// then the answer is gone, and something may have been written.
+    /// Copies the body of a response to the beginning of a file, and records its use. False if the body is damaged;
+    /// then the response has been removed, and a part of the body may have been written.
     ///
-    /// - Throws: what keeps the file from being written to.
+    /// - Throws: the error of writing to the file.
     package func copyBody(
         of entry: CacheEntry, to file: borrowing Descriptor, path: String
     ) throws(FileError) -> Bool {
@@ -141,14 +141,14 @@ package final class CacheStore: Sendable {
                 return false
             }
         }
-        // Where this fails the answer is removed earlier than others, and that is all.
+        // If this fails, the response is only removed earlier than others.
         _ = futimens(entry.file.number, nil)
         let room = CacheFolder.room(CacheHead.length + entry.head.bodyLength)
         state.withLock { $0.index.use(key, bytes: room) }
         return true
     }
 
-    /// Removes an answer that must not be used again.
+    /// Removes a response that must not be used again.
     package func discard(_ key: CacheKey, because reason: String? = nil) {
         if let reason { log.cacheDiscarded(folder.path(of: key), because: reason) }
         state.withLock { $0.index.remove(key) }
@@ -156,7 +156,8 @@ package final class CacheStore: Sendable {
             try folder.remove(key)
         } catch {
             state.withLock { state in
-                // A disk that takes no writes may hold many; without memory for all of them it is off.
+                // A disk that refuses writes may have many of them. If they do not fit into memory, the cache is
+                // disabled.
                 if state.distrusted.count < 10_000 {
                     state.distrusted.insert(key)
                 } else {
@@ -169,17 +170,17 @@ package final class CacheStore: Sendable {
 
     // MARK: Writing
 
-    /// Keeps an answer. Tells whether that was done.
+    /// Adds a response to the cache. Returns whether it was added.
     ///
     /// - Parameters:
-    ///   - body: the file that begins with the body's `length` bytes.
-    ///   - crc: the body's CRC-32.
+    ///   - body: a file that begins with the `length` bytes of the body.
+    ///   - crc: the CRC-32 of the body.
     package func store(
         _ key: CacheKey, _ record: CacheRecord, body: borrowing Descriptor, length: Int, crc: UInt32
     ) -> Bool {
         let room = CacheFolder.room(CacheHead.length + length)
         let limit = state.withLock(\.limit)
-        // One that is larger would put out much that is used for itself.
+        // A larger one would displace many others.
         guard room <= limit / 4 else { return false }
         let head = CacheHead(key: key, bodyLength: length, bodyCRC: crc, record: record)
         guard let block = head.encoded() else { return false }
@@ -203,7 +204,7 @@ package final class CacheStore: Sendable {
         return true
     }
 
-    /// Notes what a server's confirmation has told of an answer.
+    /// Updates the record of a response after a confirmation by the server.
     package func refresh(_ entry: CacheEntry, _ record: CacheRecord) {
         var head = entry.head
         head.record = record
@@ -213,13 +214,13 @@ package final class CacheStore: Sendable {
                 try folder.overwrite(block, of: head.key, inode: entry.inode)
             }
         } catch  where error.errno == .noSuchFileOrDirectory {
-            // It has been removed to make room.
+            // It was removed to make room.
         } catch {
             troubled(error)
         }
     }
 
-    /// Lets go of the answers whose use is longest ago, until there is room.
+    /// Removes the least recently used responses until there is room.
     private func makeRoom(for bytes: Int) {
         let victims = state.withLock { state in
             state.limit > 0 ? state.index.makeRoom(for: bytes, limit: state.limit) : []
@@ -238,7 +239,7 @@ package final class CacheStore: Sendable {
         }
     }
 
-    // MARK: Trouble
+    // MARK: Problems
 
     private func troubled(_ error: FileError) {
         tell(error.code) { log.cacheTroubled(error) }
@@ -246,7 +247,7 @@ package final class CacheStore: Sendable {
 
     private static let hour: UInt64 = 3_600_000_000_000
 
-    /// Tells of each kind of trouble once an hour: what meets each image is not told for each.
+    /// Logs each kind of problem once an hour, so that a problem of every image is not logged for each one.
     private func tell(_ code: String, _ body: () -> Void) {
         let now = Clock.nanoseconds
         let isNews = state.withLock { state in
@@ -258,14 +259,14 @@ package final class CacheStore: Sendable {
     }
 }
 
-/// An answer that was found, its file open: it can be copied also where it has been removed since.
+/// A response that was found. Its file is open, so it can be copied even if it has been removed since.
 package final class CacheEntry: Sendable {
     let head: CacheHead
     let inode: ino_t
     fileprivate let file: Descriptor
 
     package var record: CacheRecord { head.record }
-    /// The body's, in bytes.
+    /// The length of the body, in bytes.
     package var length: Int { head.bodyLength }
 
     fileprivate init(head: CacheHead, file: consuming Descriptor, inode: ino_t) {
@@ -276,7 +277,7 @@ package final class CacheEntry: Sendable {
 
     enum CopyError: Error { case reading(Errno), writing(Errno) }
 
-    /// Copies the body and gives its CRC-32.
+    /// Copies the body and returns its CRC-32.
     fileprivate func copyBody(to target: borrowing Descriptor) throws(CopyError) -> UInt32 {
         var crc: UInt32 = 0
         var failure: CopyError?
@@ -288,7 +289,7 @@ package final class CacheEntry: Sendable {
                     let count = try retryingInterrupts {
                         pread(file.number, buffer.baseAddress, wanted, CacheHead.length + done)
                     }
-                    // It was cut since its length was asked; the sum will tell.
+                    // The file became shorter after its length was read; the checksum detects this.
                     guard count > 0 else { break }
                     crc = darkroom_crc32(crc, buffer.baseAddress, count)
                     do throws(Errno) {
@@ -308,7 +309,7 @@ package final class CacheEntry: Sendable {
 }
 
 extension Descriptor {
-    /// The file's first bytes, at most `count`.
+    /// The first bytes of the file, at most `count`.
     fileprivate func read(_ count: Int, path: String) throws(FileError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         do throws(Errno) {

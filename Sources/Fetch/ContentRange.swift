@@ -1,9 +1,9 @@
-/// Which bytes of the whole a partial body has (RFC 9110, 14.4): `bytes 0-99/200`.
+/// The range of bytes of a partial body (RFC 9110, 14.4): `bytes 0-99/200`.
 package struct ContentRange: Sendable, Hashable {
     package var first: Int64
-    /// The last byte, itself in the range.
+    /// The last byte, which is part of the range.
     package var last: Int64
-    /// The length of the whole; nil where the server does not know it.
+    /// The length of the whole body; nil if the server does not know it.
     package var total: Int64?
 
     package init(first: Int64, last: Int64, total: Int64? = nil) {
@@ -12,8 +12,8 @@ package struct ContentRange: Sendable, Hashable {
         self.total = total
     }
 
-    /// nil for what is no range of bytes, one that ends before it begins or lies beyond the whole, and
-    /// `bytes */200`, which a refusal has.
+    /// nil for a text that is not a range of bytes, for a range that ends before it begins or lies beyond the whole
+    /// body, and for `bytes */200`, which a refusal has.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count <= 80 else { return nil }
         let value = HTTPField.trimmed(Array(bytes)[...])
@@ -33,6 +33,6 @@ package struct ContentRange: Sendable, Hashable {
         self.total = total
     }
 
-    /// How many bytes it has. Its ends may be as far apart as an Int64 goes.
+    /// The number of bytes. The ends may be as far apart as an Int64 allows.
     package var count: Int64 { last == .max && first == 0 ? .max : last - first + 1 }
 }

@@ -1,14 +1,14 @@
 import CDarkroomCurl
 import DarkroomCore
 
-/// A URL as libcurl's own parser reads it. What is judged is what is fetched: libcurl is given this very
-/// object, so that no two parsers can differ about the host.
+/// A URL as libcurl's own parser reads it. libcurl fetches the same object that was checked, so that two parsers cannot
+/// disagree about the host.
 ///
-/// Belongs to the engine's thread, whose locale makes libcurl read names in other letters as UTF-8.
+/// Used only on the engine's thread, whose locale makes libcurl read international names as UTF-8.
 final class CurlURL {
     let handle: OpaquePointer
 
-    /// Throws `badURL` for what libcurl finds no URL in. Nothing is judged here.
+    /// Throws `badURL` if libcurl cannot parse the URL. It does not check any rule.
     init(_ url: RemoteURL) throws(FetchError) {
         let written = try Self.parse(url.text.string, shown: url.shown)
         guard let host = Self.part(written, CURLUPART_HOST), !host.utf8.allSatisfy({ $0 < 0x80 })
@@ -16,7 +16,7 @@ final class CurlURL {
             handle = written
             return
         }
-        // In its ASCII form a name may turn out to be an address (fullwidth digits), so it is read anew.
+        // In its ASCII form a name may be an address (fullwidth digits), so it is parsed again.
         defer { curl_url_cleanup(written) }
         guard let text = Self.part(written, CURLUPART_URL, CURLU_PUNYCODE) else {
             throw FetchError(.badURL, "\(url): the host is not a valid international name (IDNA)")
@@ -29,10 +29,10 @@ final class CurlURL {
     /// The whole URL, secrets included.
     var text: String { Self.part(handle, CURLUPART_URL) ?? "" }
 
-    /// In ASCII, an IPv6 address in its brackets.
+    /// In ASCII; an IPv6 address has its brackets.
     var host: ByteString { ByteString(Self.part(handle, CURLUPART_HOST) ?? "") }
 
-    /// What a credential is for.
+    /// The origin to which a credential may be sent.
     var origin: Origin {
         Origin(
             scheme: Self.part(handle, CURLUPART_SCHEME) ?? "", host: host,
@@ -41,18 +41,18 @@ final class CurlURL {
 
     var hasUser: Bool { Self.part(handle, CURLUPART_USER) != nil }
 
-    /// Takes over the user and the password of another.
+    /// Takes over the user and the password of another URL.
     func takeUser(of other: CurlURL) {
         for part in [CURLUPART_USER, CURLUPART_PASSWORD] {
-            // As they are written there, escapes and all.
+            // In its original form, including escapes.
             if let text = Self.part(other.handle, part) {
                 _ = curl_url_set(handle, part, text, 0)
             }
         }
     }
 
-    /// Where a redirect's Location leads to from here (RFC 3986, section 5), without user, password and
-    /// fragment; nil for a Location that libcurl finds no reference in.
+    /// The target of a redirect's Location relative to this URL (RFC 3986, section 5), without user, password and
+    /// fragment; nil if libcurl cannot parse the Location.
     func resolve(_ location: ByteString) -> ByteString? {
         guard let target = curl_url_dup(handle) else { return nil }
         defer { curl_url_cleanup(target) }

@@ -3,21 +3,21 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// A libcurl easy handle with the transfer it runs, used again for one request after another.
+/// A libcurl easy handle with the transfer that it runs. It is used for one request after another.
 ///
-/// Belongs to the engine's thread: its callbacks run there, within the multi handle's calls.
+/// Used only on the engine's thread: its callbacks run there, within calls of the multi handle.
 final class EasyHandle {
     let curl: UnsafeMutableRawPointer
     /// nil between transfers.
     private(set) var transfer: Transfer?
-    /// Where it runs.
+    /// The pool in which it runs.
     weak var pool: MultiHandle?
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    /// The request's own fields. libcurl keeps pointers into it.
+    /// The custom header fields of the request. libcurl keeps pointers to them.
     private var fields: UnsafeMutablePointer<curl_slist>?
     private var overrides: UnsafeMutablePointer<curl_slist>?
 
-    /// nil if there is no memory for it.
+    /// nil if there is no memory.
     init?() {
         guard let curl = curl_easy_init() else { return nil }
         self.curl = curl
@@ -30,18 +30,17 @@ final class EasyHandle {
         errorBuffer.deallocate()
     }
 
-    /// The handle that libcurl names in a message. It must be one that was set up by `begin`.
+    /// The handle that a message of libcurl names. It must have been set up by `begin`.
     static func of(_ curl: UnsafeMutableRawPointer) -> EasyHandle? {
         darkroom_curl_get_private(curl).map {
             Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue()
         }
     }
 
-    /// Sets the handle up for the transfer's present request. Throws what libcurl says of an option it does
-    /// not take.
+    /// Sets up the handle for the transfer's current request. Throws libcurl's error if it refuses an option.
     func begin(_ transfer: Transfer) throws(FetchError) {
         self.transfer = transfer
-        // Keeps connections, sessions and names: they belong to the multi handle.
+        // Keeps connections, sessions and names, because they belong to the multi handle.
         curl_easy_reset(curl)
         errorBuffer[0] = 0
         let settings = transfer.settings
@@ -57,13 +56,13 @@ final class EasyHandle {
         try options.setCallbacks(user)
     }
 
-    /// Takes the transfer off the handle, which then is free for another.
+    /// Removes the transfer from the handle, which can then be used again.
     func end() -> Transfer? {
         defer { transfer = nil }
         return transfer
     }
 
-    /// libcurl's words for what went wrong; empty if it has none.
+    /// libcurl's error text; empty if there is none.
     var errorText: String { String(cString: errorBuffer) }
 
     private func set(
@@ -82,7 +81,7 @@ final class EasyHandle {
         try options.set(option, list: list)
     }
 
-    /// As CURLOPT_HTTPHEADER takes it, where a name with nothing behind it means something else.
+    /// In the form of CURLOPT_HTTPHEADER, in which a name without a value has another meaning.
     private static func line(_ field: (name: String, value: String)) -> String {
         field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
     }
@@ -97,8 +96,8 @@ final class EasyHandle {
         }
     }
 
-    /// Has libcurl tell from here on what comes over the wire. Only from here on: its words about the making
-    /// of a connection cost more than all of ours.
+    /// Makes libcurl report the received bytes from now on. Not earlier, because its messages about connecting cost
+    /// more than all others.
     private func watchBody() {
         guard let reader = transfer?.reader else { return }
         _ = darkroom_curl_set_long(curl, CURLOPT_VERBOSE, 1)
@@ -133,7 +132,7 @@ private func receive(
     return goesOn ? piece.count : Int(CURL_WRITEFUNC_ERROR)
 }
 
-/// libcurl's header callback: one line at a time, its end included.
+/// libcurl's header callback: one line at a time, including its end.
 private func receiveLine(
     bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, user: UnsafeMutableRawPointer?
 ) -> Int {
@@ -142,7 +141,7 @@ private func receiveLine(
     return goesOn ? line.count : Int(CURL_WRITEFUNC_ERROR)
 }
 
-/// libcurl's debug callback. It also gets what we send, credentials and all, and keeps nothing of it.
+/// libcurl's debug callback. It also receives the sent data, including credentials, and keeps none of it.
 private func watchWire(
     curl: UnsafeMutableRawPointer?, kind: curl_infotype, bytes: UnsafeMutablePointer<CChar>?,
     count: Int, user: UnsafeMutableRawPointer?
@@ -160,8 +159,8 @@ private func watchLength(
     return goesOn ? 0 : 1
 }
 
-/// libcurl's open-socket callback: every connection to be made passes here with its resolved address. The
-/// socket is closed in any program that is executed.
+/// libcurl's open-socket callback: it is called for each connection, with the resolved address. The socket is closed on
+/// exec.
 private func openSocket(
     user: UnsafeMutableRawPointer?, purpose: curlsocktype,
     address: UnsafeMutablePointer<curl_sockaddr>?

@@ -1,13 +1,13 @@
 import DarkroomCore
 
-/// A server's name for one state of a resource (RFC 9110, 8.8.3).
+/// A server's identifier of one version of a resource (RFC 9110, 8.8.3).
 package struct EntityTag: Sendable, Hashable {
-    /// As the server wrote it, quotes and `W/` included: that is how it is sent back.
+    /// The text as the server sent it, including quotes and `W/`: it is sent back in this form.
     package let text: ByteString
-    /// Whether two bodies of this tag may differ in their bytes.
+    /// Whether two bodies with this tag may have different bytes.
     package let isWeak: Bool
 
-    /// nil for what is no entity tag in UTF-8, and for one of more than 1024 bytes.
+    /// nil for a text that is not an entity tag in UTF-8, or has more than 1024 bytes.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count <= 1024 else { return nil }
         let isWeak = bytes.starts(with: "W/".utf8)
@@ -24,11 +24,11 @@ package struct EntityTag: Sendable, Hashable {
     package init?(_ text: ByteString) { self.init(text.utf8) }
 }
 
-/// What makes a request conditional: what a server said of the body that is already here.
+/// The validators for a conditional request: what the server sent about the existing body.
 package struct Validators: Sendable, Equatable, Codable {
-    /// For If-None-Match, verbatim.
+    /// For If-None-Match, unchanged.
     package var entityTag: ByteString?
-    /// For If-Modified-Since, verbatim.
+    /// For If-Modified-Since, unchanged.
     package var lastModified: ByteString?
 
     package init(entityTag: ByteString? = nil, lastModified: ByteString? = nil) {
@@ -36,7 +36,7 @@ package struct Validators: Sendable, Equatable, Codable {
         self.lastModified = lastModified
     }
 
-    /// A response's; nil if it has none.
+    /// The validators of a response; nil if it has none.
     package init?(_ head: ResponseHead) {
         guard head.entityTag != nil || head.lastModified != nil else { return nil }
         self.init(entityTag: head.entityTag?.text, lastModified: head.lastModified)

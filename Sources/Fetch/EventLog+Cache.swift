@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// What is said about the cache.
+/// The journal records of the cache.
 extension EventLog {
     package func cacheOpened(_ path: String, limit: Int) {
         say(
@@ -8,9 +8,9 @@ extension EventLog {
             [.bytes: "\(limit)"])
     }
 
-    /// There is none, which costs time only.
+    /// There is no cache, which only costs time.
     ///
-    /// - Parameter isMissed: whether there should have been one.
+    /// - Parameter isMissed: whether the configuration asks for a cache.
     package func cacheUnused(_ path: String, because reason: String, isMissed: Bool) {
         say(
             .cacheUnused, worse: isMissed,

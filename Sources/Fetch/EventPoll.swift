@@ -3,7 +3,7 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// Ends the sleep of the engine's thread, from whatever thread.
+/// Wakes up the engine's thread, from any thread.
 final class Wakeup: Sendable {
     /// An eventfd.
     fileprivate let descriptor: Descriptor
@@ -12,10 +12,10 @@ final class Wakeup: Sendable {
         descriptor = Descriptor(owning: try retryingInterrupts { darkroom_poll_wakeup() })
     }
 
-    /// Counts for the present sleep or else for the next one.
+    /// Ends the current wait, or the next one if the thread does not wait.
     func wake() {
         var one: UInt64 = 1
-        // Fails only where the count is at its end, and then the thread has been woken up already.
+        // This fails only if the counter is at its maximum, and then the thread has been woken up already.
         _ = write(descriptor.number, &one, MemoryLayout<UInt64>.size)
     }
 
@@ -25,8 +25,8 @@ final class Wakeup: Sendable {
     }
 }
 
-/// What the engine's thread waits for: sockets of libcurl's, and to be woken up. An epoll(7), so that a turn
-/// costs what has happened and not what could.
+/// Waits for the events of the engine's thread: sockets of libcurl, and a wakeup. It uses epoll(7), so that the cost
+/// depends on the number of events and not on the number of sockets.
 final class EventPoll {
     private let descriptor: Descriptor
     private let wakeup: Wakeup
@@ -42,21 +42,20 @@ final class EventPoll {
         try watch(wakeup.descriptor.number, owner: Self.wakeupOwner, flags: flags)
     }
 
-    /// Tells of the socket from now on when it is ready for what `flags` name (`DARKROOM_POLL_IN`, `_OUT`), in
-    /// place of what it was watched for before. `owner` comes back in its events.
+    /// Watches the socket for the events in `flags` (`DARKROOM_POLL_IN`, `_OUT`) and no longer for others. Its events
+    /// contain `owner`.
     func watch(_ socket: CInt, owner: UInt32, flags: UInt32) throws(Errno) {
         _ = try retryingInterrupts {
             darkroom_poll_watch(descriptor.number, socket, owner, flags)
         }
     }
 
-    /// Must come before the socket is closed, whose number may soon be that of another.
+    /// Call this before the socket is closed, because its number may soon belong to another one.
     func forget(_ socket: CInt) {
         darkroom_poll_forget(descriptor.number, socket)
     }
 
-    /// Waits until something is ready or somebody calls `wake()`, at most for so long, and returns the sockets
-    /// that are ready.
+    /// Waits until a socket is ready or somebody calls `wake()`, at most for this time. Returns the ready sockets.
     func wait(milliseconds: CInt) throws(Errno) -> [darkroom_poll_event] {
         let count = darkroom_poll_wait(
             descriptor.number, &buffer, CInt(buffer.count), milliseconds)

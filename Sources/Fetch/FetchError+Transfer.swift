@@ -4,10 +4,9 @@ import Glibc
 import SystemPackage
 
 extension FetchError {
-    /// What a transfer whose request libcurl ended with `result` has failed of, or nil if it has not.
+    /// The error of a transfer whose request libcurl ended with `result`; nil if it has not failed.
     ///
-    /// The words of libcurl are taken over only where they cannot hold parts of the URL other than its
-    /// host.
+    /// libcurl's text is used only if it cannot contain parts of the URL other than its host.
     init?(_ transfer: Transfer, result: CURLcode, handle: EasyHandle) {
         guard let failure = Self.cause(transfer, result: result, handle: handle) else { return nil }
         self = failure
@@ -20,7 +19,7 @@ extension FetchError {
         if let failure = transfer.failure { return failure }
         if let failure = ofStatus(transfer, result: result) { return failure }
         if result == CURLE_OK {
-            // libcurl takes a connection that ends within a head for the end of the answer.
+            // If a connection ends within a header, libcurl treats this as the end of the response.
             if transfer.plan == nil {
                 return FetchError(
                     .connectionLost,
@@ -47,8 +46,8 @@ extension FetchError {
             fault: fault(result, kind, of: transfer))
     }
 
-    /// Whether this machine is to blame and not the network. libcurl does not say that it found no file
-    /// descriptor for the name's resolution or for reading its certificates, so we look whether there is one.
+    /// Whether the machine is the cause and not the network. libcurl does not report that it had no file descriptor for
+    /// resolving a name or for reading certificates, so this code checks whether there is one.
     private static func fault(
         _ result: CURLcode, _ kind: Code, of transfer: Transfer
     ) -> StorageFault? {
@@ -60,7 +59,7 @@ extension FetchError {
         }
     }
 
-    /// What keeps this process from opening one more file; nil where nothing does.
+    /// Why this process cannot open another file; nil if it can.
     private static func descriptorFault() -> StorageFault? {
         do throws(Errno) {
             _ = Descriptor(owning: try retryingInterrupts { open("/", O_RDONLY | O_CLOEXEC) })
@@ -70,7 +69,7 @@ extension FetchError {
         }
     }
 
-    /// A status that is no success decides before what became of the body behind it.
+    /// An error status decides before the result of the body after it.
     private static func ofStatus(_ transfer: Transfer, result: CURLcode) -> FetchError? {
         guard transfer.plan == .page, let head = transfer.reader.head else { return nil }
         var error = FetchError(
@@ -83,8 +82,7 @@ extension FetchError {
         return error
     }
 
-    /// The kind of libcurl's failure, and words of ours where its own are not to be shown or say
-    /// less.
+    /// The code of libcurl's error, and a text of our own if libcurl's must not be shown or says less.
     private static func kindAndCause(
         _ result: CURLcode, transfer: Transfer, handle: EasyHandle
     ) -> (Code, String?) {
@@ -111,11 +109,11 @@ extension FetchError {
         case CURLE_BAD_CONTENT_ENCODING, CURLE_BAD_FUNCTION_ARGUMENT:
             return (.badResponse, "the body's Content-Encoding is damaged")
         case CURLE_WRITE_ERROR:
-            // Our own callbacks say why they end a transfer. What is left is what libcurl undoes codings with, which
-            // knows no other error for bytes behind the end of what is coded.
+            // Our own callbacks tell why they end a transfer. So this is libcurl's decoder, which has no other error
+            // for bytes after the end of the encoded data.
             return (.badResponse, "the body continues after the end of its Content-Encoding")
         case CURLE_OUT_OF_MEMORY where isWithinHead(transfer, handle):
-            // So it says of a line that is longer than it has room for.
+            // libcurl reports this for a line that is longer than its buffer.
             return (.headerTooLarge, "a header line of the response is longer than libcurl allows")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             return loss(transfer, words: words)
@@ -127,12 +125,12 @@ extension FetchError {
         "the body ends after \(Units.bytes(transfer.body.bytes)), before it is complete"
     }
 
-    /// Whether the request is out and its answer's head not yet in.
+    /// Whether the request was sent and the header of its response is not complete.
     private static func isWithinHead(_ transfer: Transfer, _ handle: EasyHandle) -> Bool {
         !transfer.reader.isWhole && darkroom_curl_get_long(handle.curl, CURLINFO_REQUEST_SIZE) > 0
     }
 
-    /// libcurl has one code for all ways to lose a connection, and tells them apart in words only.
+    /// libcurl has one code for all kinds of lost connections; only its text distinguishes them.
     private static func loss(_ transfer: Transfer, words: ByteString) -> (Code, String?) {
         if words.contains("reset by peer") {
             return (
@@ -141,20 +139,20 @@ extension FetchError {
             )
         }
         if words.hasPrefix("CONNECT tunnel failed") { return (.connectFailed, nil) }
-        // Its own limit, where ours is larger.
+        // libcurl's own limit, if ours is larger.
         if words.hasPrefix("Too large response headers") { return (.headerTooLarge, nil) }
-        // A body whose chunks are none; the connection is whole.
+        // The chunks of the body are invalid; the connection is intact.
         if words.hasSuffix("in chunked-encoding") {
             return (.badResponse, "the body's chunks (Transfer-Encoding) are damaged")
         }
-        // TLS that ends without saying so may have been cut by anyone.
+        // Without a regular end of TLS, anyone may have cut the connection.
         if words.contains("unexpected eof"), transfer.plan?.isKept == true {
             return (.truncated, end(of: transfer))
         }
         return (.connectionLost, nil)
     }
 
-    /// libcurl has one code for three limits. Too few bytes it tells in words only.
+    /// libcurl has one code for three limits. Only its text tells that the transfer was too slow.
     private static func timeout(_ transfer: Transfer, words: ByteString) -> (Code, String?) {
         let limits = transfer.settings.limits
         if words.hasPrefix("Operation too slow") {

@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// What may be fetched, from whom, and what is said to whom.
+/// The rules of what may be fetched from which hosts, and which headers are sent to them.
 package struct FetchRules: Sendable, Equatable {
     package var addresses: AddressRules
     package var hosts: HostRules
@@ -18,13 +18,13 @@ package struct FetchRules: Sendable, Equatable {
     /// Why something may not be fetched.
     package struct Refusal: Sendable, Equatable {
         package var code: FetchError.Code
-        /// What follows the URL in a message. Holds the host and nothing else of it.
+        /// The text that follows the URL in a message. It contains only the host of the URL.
         package var words: String
     }
 
-    /// Why a host may not be asked at all, told before its name is resolved; nil if it may.
+    /// Why a host may not be requested, before its name is resolved; nil if it may.
     ///
-    /// - Parameter host: as libcurl's URL parser gives it. One that is an address is judged as one.
+    /// - Parameter host: in the form of libcurl's URL parser. If it is an address, it is checked as an address.
     package func refusal(host: ByteString) -> Refusal? {
         let name = HostName(host)
         if case .denied(let rule) = hosts.verdict(name) {
@@ -33,12 +33,13 @@ package struct FetchRules: Sendable, Equatable {
         }
         if case .address(let address) = name { return refusal(address: address, host: host) }
         guard name.isLocalhost else { return nil }
-        // Also where a proxy would resolve it: what answers there is not for manifests to ask.
+        // This also applies if a proxy would resolve the name: manifests must not reach services of the proxy's
+        // machine.
         let refusals = Self.loopback.map { refusal(address: $0, host: host) }
         return refusals.contains(nil) ? nil : refusals[0]
     }
 
-    /// What `localhost` is (RFC 6761, 6.3): one of them must be allowed.
+    /// The addresses of `localhost` (RFC 6761, 6.3): one of them must be allowed.
     private static let loopback = [IPAddress(v4: 0x7F00_0001), IPAddress(v6: 1)]
 
     /// Why a host may not be connected to at this address, which it has or its name resolves to.

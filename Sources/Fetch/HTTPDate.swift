@@ -1,6 +1,6 @@
 import Glibc
 
-/// A moment as HTTP writes it, to the second (RFC 9110, 5.6.7).
+/// A time in HTTP, in whole seconds (RFC 9110, 5.6.7).
 package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
     package var secondsSince1970: Int64
 
@@ -8,12 +8,12 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
         self.secondsSince1970 = secondsSince1970
     }
 
-    /// From one of the three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`,
-    /// `Sun Nov  6 08:49:37 1994`. In letters of either case, and with UTC for GMT (RFC 9111, 4.2). The
-    /// day of the week must be one, and is not held against the date.
+    /// Reads one of the three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6
+    /// 08:49:37 1994`. In upper or lower case, and with UTC for GMT (RFC 9111, 4.2). The day of the week must be valid,
+    /// but it is not compared with the date.
     ///
-    /// - Parameter now: seconds since 1970; a year of two digits that would be more than 50 years after
-    ///   it is of the century before.
+    /// - Parameter now: seconds since 1970. A year of two digits that would be more than 50 years later belongs to the
+    ///   previous century.
     package init?(_ bytes: some Collection<UInt8>, now: Int64 = HTTPDate.now.secondsSince1970) {
         // No format is longer: "Wednesday, 06-Nov-94 08:49:37 GMT".
         guard bytes.count <= 40 else { return nil }
@@ -38,7 +38,7 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
 }
 
 extension HTTPDate: CustomStringConvertible {
-    /// The format that programs write: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The usual format: `Sun, 06 Nov 1994 08:49:37 GMT`.
     package var description: String {
         let date = tm(secondsSince1970: secondsSince1970)
         return "\(Self.weekdays[Int(date.tm_wday)].prefix(3)), \(two(date.tm_mday)) "
@@ -60,11 +60,11 @@ extension HTTPDate: CustomStringConvertible {
     ]
 }
 
-/// Reads a date in small letters, from its beginning to its end.
+/// Reads a whole text in lower case as a date.
 private struct Scanner {
     var rest: ArraySlice<UInt8>
 
-    /// Seconds since 1970.
+    /// In seconds since 1970.
     mutating func date(now: Int64) -> Int64? {
         guard let weekday = word() else { return nil }
         let isLong = HTTPDate.weekdays.contains { $0.lowercased() == weekday }
@@ -106,7 +106,7 @@ private struct Scanner {
         tm.seconds(year: year, month: month, day: day, second: time)
     }
 
-    /// The seconds of `08:49:37`. A leap second is the one before it: our days have none.
+    /// The seconds of `08:49:37`. A leap second becomes the second before it, because these days have none.
     private mutating func time() -> Int64? {
         guard let hour = number(2), take(":"), let minute = number(2), take(":"),
             let second = number(2), hour < 24, minute < 60, second <= 60
@@ -145,18 +145,18 @@ private struct Scanner {
     }
 }
 
-/// A moment of UTC by the Gregorian calendar, of which the C library does the arithmetic.
+/// A time in UTC of the Gregorian calendar. The C library does the arithmetic.
 extension tm {
     fileprivate init(secondsSince1970 seconds: Int64) {
         self.init()
         var seconds = time_t(seconds)
-        // What it cannot give, years beyond Int32, stays the beginning of 1900.
+        // If it fails, for a year beyond Int32, the value stays at the beginning of 1900.
         _ = gmtime_r(&seconds, &self)
     }
 
     fileprivate var year: Int64 { Int64(tm_year) + 1900 }
 
-    /// Seconds since 1970; nil for a day that its month does not have.
+    /// In seconds since 1970; nil for a day that the month does not have.
     ///
     /// - Parameters:
     ///   - month: from 1.
@@ -166,7 +166,7 @@ extension tm {
         date.tm_year = CInt(year - 1900)
         date.tm_mon = CInt(month - 1)
         date.tm_mday = CInt(day)
-        // It turns 31 November into 1 December.
+        // timegm turns 31 November into 1 December.
         let midnight = Int64(timegm(&date))
         return date.tm_mon == month - 1 && date.tm_mday == day ? midnight + second : nil
     }

@@ -1,21 +1,21 @@
 import DarkroomCore
 
-/// Pieces that the values of HTTP's header fields are made of (RFC 9110, 5.6).
+/// Parts of the values of HTTP header fields (RFC 9110, 5.6).
 enum HTTPField {
-    /// The value without the blanks around it.
+    /// The value without surrounding spaces and tabs.
     static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let start = bytes.firstIndex { !isBlank($0) } ?? bytes.endIndex
         let end = bytes.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
         return bytes[start..<max(start, end)]
     }
 
-    /// What a list has between its commas, blanks and empty elements left out. Of what has quoted
-    /// strings, this is not the way to read it.
+    /// The elements of a comma-separated list, without spaces and without empty elements. Not for lists with quoted
+    /// strings.
     static func elements(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         bytes.split(separator: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
     }
 
-    /// A number of decimal digits alone; nil for anything else, and for one that is no Int64.
+    /// A decimal number without a sign; nil for anything else and for a number beyond Int64.
     static func number(_ bytes: ArraySlice<UInt8>) -> Int64? {
         guard isDigits(bytes) else { return nil }
         var number: Int64 = 0
@@ -29,7 +29,7 @@ enum HTTPField {
         return number
     }
 
-    /// A number of seconds; one that is too large is the largest (RFC 9111, 1.2.2).
+    /// A number of seconds; a number that is too large becomes the largest (RFC 9111, 1.2.2).
     static func seconds(_ bytes: ArraySlice<UInt8>) -> Int? {
         guard isDigits(bytes) else { return nil }
         return Int(min(number(bytes) ?? .max, Int64(longestTime)))
@@ -44,7 +44,7 @@ enum HTTPField {
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Of what names of fields, directives and the like are made (RFC 9110, 5.6.2).
+    /// The characters of names of fields, directives and the like (RFC 9110, 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -54,7 +54,7 @@ enum HTTPField {
         }
     }
 
-    /// A token in small letters; nil for what is none.
+    /// A token in lower case; nil if it is not a token.
     static func token(_ bytes: ArraySlice<UInt8>) -> ByteString? {
         guard !bytes.isEmpty, bytes.allSatisfy(isToken) else { return nil }
         return ByteString(decoding: bytes.map(asciiLowercased))
@@ -64,8 +64,7 @@ enum HTTPField {
         byte.asciiLowercased
     }
 
-    /// The text of a value of at most `limit` bytes; nil for a longer one and for one that holds control
-    /// characters or is no UTF-8.
+    /// The text of a value of at most `limit` bytes; nil if it is longer, contains control characters or is not UTF-8.
     static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> ByteString? {
         guard !bytes.isEmpty, bytes.count <= limit,
             bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })

@@ -1,7 +1,6 @@
-/// A status code of HTTP (RFC 9110, section 15).
+/// An HTTP status code (RFC 9110, section 15).
 ///
-/// The words are ours and not the server's: HTTP/2 sends none, and what a server sends is not fit
-/// to be put into a log unread.
+/// The text is ours and not the server's: HTTP/2 has none, and the text of a server must not be logged without a check.
 package struct HTTPStatus: Sendable, Equatable, CustomStringConvertible {
     package var code: Int
 
@@ -9,16 +8,16 @@ package struct HTTPStatus: Sendable, Equatable, CustomStringConvertible {
         self.code = code
     }
 
-    /// Whether the body is the whole of what was asked for. 206 is a part nobody asked for.
+    /// Whether the body is the whole requested body. 206 is a part that was not requested.
     package var isWhole: Bool { (200...299).contains(code) && code != 206 }
 
-    /// Whether the connection speaks another protocol from here on, which we never ask for.
+    /// Whether the connection continues in another protocol, which Darkroom never requests.
     package var isChangeOfProtocols: Bool { code == 101 }
 
-    /// Whether the server may answer otherwise on another attempt.
+    /// Whether another attempt may get another answer.
     package var isTransient: Bool { [408, 425, 429, 500, 502, 503, 504].contains(code) }
 
-    /// The number and, where the code is a common one, its reason: `404 Not Found`.
+    /// The number and, for a common code, its reason: `404 Not Found`.
     package var description: String {
         guard let reason = Self.reasons[code] else { return String(code) }
         return "\(code) \(reason)"

@@ -1,43 +1,42 @@
 import DarkroomCore
 
-/// Reads the heads of one request's answer, line by line as libcurl gives them: any number of preliminary
-/// ones (1xx), the final one, and what comes behind the body.
+/// Reads the headers of the response to one request, line by line as libcurl passes them: any number of preliminary
+/// headers (1xx), the final one, and the fields after the body.
 struct HeadReader {
     enum Progress: Sendable, Equatable {
-        /// The final head is not yet whole, or was before this line.
+        /// The final header is not complete yet, or was complete before this line.
         case more
-        /// This line has ended the final head.
+        /// This line completes the final header.
         case whole
         /// All lines together are longer than the limit.
         case tooLarge
-        /// What should be a status line is none.
+        /// The status line is invalid.
         case noStatus
     }
 
-    /// The latest head, as far as it has been read.
+    /// The latest header, as far as it has been read.
     private(set) var head: ResponseHead?
     private(set) var isWhole = false
-    /// The promised length of the body on the wire. One beside chunks means nothing (RFC 9112, 6.3).
+    /// The announced length of the body. With chunks, a length has no meaning (RFC 9112, 6.3).
     var length: Int64? { isChunked ? nil : head?.contentLength }
-    /// Where a redirect leads to, as the server wrote it; nil also for several that differ, and for what is
-    /// no text.
+    /// The target of a redirect, as the server sent it; nil if there are several different ones, or if it is not text.
     var location: ByteString? { isLocationValid ? foundLocation : nil }
-    /// Whether a place where a redirect leads to was left out because it has more bytes than a URL may have.
+    /// Whether the target of a redirect was ignored because it is longer than a URL may be.
     private(set) var isLocationTooLong = false
 
-    /// Whether the body is in a coding of the connection's other than chunks, which nobody asked for (TE) and
-    /// libcurl would undo, several layers deep if need be.
+    /// Whether the body has a transfer coding other than chunks, which was not requested (TE). libcurl would decode it,
+    /// even in several layers.
     private(set) var isTransferCoded = false
     private var isChunked = false
     private var foundLocation: ByteString?
     private var isLocationValid = true
     private var bytes = 0
 
-    /// Takes in one line with its end; an empty one ends a head.
+    /// Reads one line including its end; an empty line ends a header.
     mutating func take(_ line: UnsafeRawBufferPointer, limit: Int) -> Progress {
         bytes += line.count
         guard bytes <= limit else { return .tooLarge }
-        // Fields behind a body (trailers) say nothing that matters here.
+        // The fields after a body (trailers) are not needed.
         if isWhole { return .more }
         if line.starts(with: "HTTP/".utf8) {
             head = ResponseHead(statusLine: line)
@@ -47,7 +46,7 @@ struct HeadReader {
         }
         guard let status = head?.status else { return .noStatus }
         if line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) {
-            // What comes behind a change of protocols is in the new one, so no other head does.
+            // After a change of protocols there is no other HTTP header.
             if status.code < 200, !status.isChangeOfProtocols {
                 head = nil
                 return .more
@@ -83,7 +82,7 @@ struct HeadReader {
         foundLocation = text
     }
 
-    /// The value of a field if the line is one of that name.
+    /// The value of a field, if the line has this name.
     private static func value(
         of name: StaticString, in line: UnsafeRawBufferPointer
     ) -> ArraySlice<UInt8>? {

@@ -1,24 +1,24 @@
 import DarkroomCore
 
-/// One request of a transfer: for the URL asked for, or for where a redirect leads. It exists only if the
-/// rules let it be made.
+/// One request of a transfer: for the requested URL, or for the target of a redirect. A value exists only if the rules
+/// allow the request.
 struct Hop {
     let url: CurlURL
     let shown: RedactedURL
-    /// Where credentials may go.
+    /// The origin to which credentials may be sent.
     let origin: Origin
-    /// Names the URL without telling it; nil for the URL that was asked for.
+    /// Identifies the URL without containing it; nil for the requested URL.
     let target: String?
 
-    /// The first one. The URL's user and password are for its origin.
+    /// The first request. The user and password of the URL are for its origin.
     init(to url: RemoteURL, rules: FetchRules) throws(FetchError) {
         try self.init(url, target: nil, rules: rules)
     }
 
-    /// The one that a redirect's Location leads to from `previous`.
+    /// The request for the target of a redirect from `previous`.
     ///
-    /// - Parameter first: the transfer's first hop, whose user and password go along to the same origin only;
-    ///   those of a Location, where the server chose whom we are, go nowhere.
+    /// - Parameter first: the first request of the transfer. Its user and password are sent to the same origin only.
+    ///   Those of a Location are never sent, because the server has chosen them.
     init(
         following location: ByteString, from previous: Hop, first: Hop, rules: FetchRules
     ) throws(FetchError) {
@@ -32,7 +32,7 @@ struct Hop {
         else {
             throw FetchError(.badURL, "the server redirects to an invalid URL")
         }
-        // Passes what is asked of a source's URL, too.
+        // The target must also fulfil the rules for the URL of a source.
         let target = try RemoteURL(text)
         try self.init(target, target: SHA256Digest.hex(of: target.text.utf8), rules: rules)
         if origin == first.origin, first.url.hasUser { url.takeUser(of: first.url) }
@@ -48,14 +48,14 @@ struct Hop {
         }
     }
 
-    /// The request's fields that are ours: those of the origin, and what makes the request conditional or
-    /// asks for a part.
+    /// The custom fields of the request: those of the origin, and those that make the request conditional or ask for a
+    /// part.
     func fields(
         headers: OriginHeaders, validators: Validators?, resume: PartialBody?
     ) -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         for header in headers.headers(for: origin) {
-            // What a manifest says for this one picture goes before what holds for the whole origin.
+            // The user in the URL of a manifest takes precedence over the header of the whole origin.
             if ByteString(header.name).asciiLowercased == "authorization", url.hasUser { continue }
             fields.append(header)
         }

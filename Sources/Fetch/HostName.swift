@@ -1,36 +1,36 @@
 import DarkroomCore
 
-/// A URL's host in the one spelling that rules compare: a name in small letters without the dot at its
-/// end, or an address, however it was written.
+/// The host of a URL in the normalized form that rules compare: a name in lower case without a final dot, or an
+/// address, in whatever notation it was written.
 package enum HostName: Sendable, Hashable, CustomStringConvertible {
     case address(IPAddress)
     case name(ByteString)
 
-    /// From a host as a URL or libcurl gives it: IPv6 with or without brackets, international names in
-    /// ASCII (`xn--…`). A zone is left out. Judges nothing: `URLAuthority` does.
+    /// Reads a host from a URL or from libcurl: IPv6 with or without brackets, international names in ASCII (`xn--…`).
+    /// A zone is ignored. `URLAuthority` checks the host, not this type.
     package init(_ text: ByteString) {
         var text = text.utf8[...]
         if text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") {
             text = text.dropFirst().dropLast().prefix { $0 != UInt8(ascii: "%") }
         } else if text.last == UInt8(ascii: ".") {
-            // The dot that says that a name is whole. libcurl takes it off before it resolves.
+            // The final dot means that the name is complete. libcurl removes it before it resolves the name.
             text = text.dropLast()
         }
         if let address = IPAddress(numericHost: Substring(text)) {
             self = .address(address)
         } else {
-            // Of ASCII only: names in other letters are not compared.
+            // Only ASCII: international names are not compared in other forms.
             self = .name(ByteString(text).asciiLowercased)
         }
     }
 
-    /// Whether every resolver takes it for this machine (RFC 6761, 6.3).
+    /// Whether every resolver treats it as this machine (RFC 6761, 6.3).
     var isLocalhost: Bool {
         guard case .name(let name) = self else { return false }
         return name == "localhost" || name.hasSuffix(".localhost")
     }
 
-    /// As it stands in a URL, an IPv6 address in brackets.
+    /// In the notation of URLs, an IPv6 address in brackets.
     package var description: String {
         switch self {
         case .address(let address) where address.family == .v6: "[\(address)]"

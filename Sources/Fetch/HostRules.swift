@@ -1,16 +1,16 @@
 import DarkroomCore
 
-/// Which hosts may be asked, by name: `downloads.allowHosts` and `downloads.denyHosts`.
+/// Which hosts may be requested, by name: `downloads.allowHosts` and `downloads.denyHosts`.
 ///
-/// A host that is denied is denied whatever allows it. Where any host is allowed by name, the others are
-/// denied. What addresses names resolve to is judged besides (`AddressRules`), always.
+/// A denied host is always denied. If any hosts are allowed by name, all others are denied. The addresses of the names
+/// are always checked as well (`AddressRules`).
 package struct HostRules: Sendable, Equatable {
     package var allow: [HostPattern]
     package var deny: [HostPattern]
 
     package enum Verdict: Sendable, Equatable {
         case allowed
-        /// The rule, for people: `downloads.denyHosts has *.example.org`.
+        /// The rule, for people: `downloads.denyHosts contains *.example.org`.
         case denied(String)
     }
 
@@ -19,7 +19,7 @@ package struct HostRules: Sendable, Equatable {
         self.deny = deny
     }
 
-    /// Judges a host as libcurl's URL parser gives it (`HostName.init`).
+    /// Checks a host in the form of libcurl's URL parser (`HostName.init`).
     package func verdict(host: ByteString) -> Verdict { verdict(HostName(host)) }
 
     package func verdict(_ host: HostName) -> Verdict {
@@ -31,14 +31,14 @@ package struct HostRules: Sendable, Equatable {
     }
 }
 
-/// A host, or all names beneath a domain. Never a regular expression, whose dots match anything.
+/// A host, or all names beneath a domain. It is never a regular expression, because dots would match any character.
 package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
     case exact(HostName)
-    /// `*.example.org` is every name that ends in `.example.org`, however many labels are before it, and
-    /// not `example.org` itself. With its dot: `.example.org`.
+    /// `*.example.org` means every name that ends in `.example.org`, with any number of labels before it, but not
+    /// `example.org` itself. The text includes the dot: `.example.org`.
     case beneath(ByteString)
 
-    /// A text that is no pattern; `message` says why.
+    /// A text that is not a pattern; `message` has the reason.
     package struct Problem: Error, Sendable, Equatable {
         package let message: String
     }
@@ -55,7 +55,7 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
             throw Problem(
                 message: "\"\(text)\": write an international name in its ASCII form, xn--…")
         }
-        // An IPv6 address may come without its brackets, which are for URLs.
+        // An IPv6 address may be written without its brackets, which are for URLs.
         let bracketed: ByteString =
             IPAddress(host)?.family == .v6 ? "[\(host)]" : ByteString(host)
         if let problem = URLAuthority.problem(ofHost: bracketed) {

@@ -2,8 +2,8 @@ import Glibc
 
 /// An IPv4 or IPv6 address.
 ///
-/// An IPv4-mapped one (`::ffff:192.0.2.1`; RFC 4291, 2.5.5.2) is the IPv4 address it maps, for that is
-/// where the kernel sends to. Zones are left out: no rule depends on one.
+/// An IPv4-mapped address (`::ffff:192.0.2.1`; RFC 4291, 2.5.5.2) becomes the IPv4 address, because the kernel sends to
+/// that. Zones are ignored, because no rule depends on them.
 package struct IPAddress: Sendable, Hashable {
     package enum Family: Sendable, Hashable {
         case v4
@@ -14,7 +14,7 @@ package struct IPAddress: Sendable, Hashable {
     }
 
     package let family: Family
-    /// The address as a number: its first byte on the wire is the highest one. Of IPv4 the low 32 bits.
+    /// The address as a number, in network byte order. For IPv4, the low 32 bits.
     package let number: UInt128
 
     package init(v4 number: UInt32) {
@@ -29,8 +29,8 @@ package struct IPAddress: Sendable, Hashable {
         self.number = isMapped ? number & 0xFFFF_FFFF : number
     }
 
-    /// From its usual notation, as inet_pton(3) takes it: four decimal numbers, or RFC 4291's for IPv6,
-    /// without brackets and without a zone.
+    /// Reads the usual notation, like inet_pton(3): four decimal numbers, or the notation of RFC 4291 for IPv6, without
+    /// brackets and without a zone.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         let text = String(text)
@@ -45,14 +45,14 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// From any notation that the resolver reads as an address, without asking a server: also `127.1`,
-    /// `0x7f000001`, `0177.0.0.1` and `2130706433`, as inet_aton(3) takes them.
+    /// Reads any notation that the resolver accepts as an address without asking a server: also `127.1`, `0x7f000001`,
+    /// `0177.0.0.1` and `2130706433`, like inet_aton(3).
     package init?(numericHost text: some StringProtocol) {
         if let address = IPAddress(text) {
             self = address
             return
         }
-        // inet_aton stops at a blank and takes what is before it.
+        // inet_aton stops at a space and accepts the text before it.
         let isNumeric = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
@@ -67,10 +67,10 @@ package struct IPAddress: Sendable, Hashable {
         self.init(v4: UInt32(bigEndian: v4.s_addr))
     }
 
-    /// From the bytes of a `sockaddr_in` or `sockaddr_in6`, as many as its length says; nil for another
-    /// family or too few bytes.
+    /// Reads the bytes of a `sockaddr_in` or `sockaddr_in6`, with the length of the structure; nil for another family
+    /// or too few bytes.
     ///
-    /// They must be read where they lie: a copy of a `sockaddr` cuts an IPv6 address off.
+    /// The bytes must be read in place, because a copy of a `sockaddr` truncates an IPv6 address.
     package init?(socketAddress bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= MemoryLayout<sa_family_t>.size else { return nil }
         switch CInt(bytes.loadUnaligned(as: sa_family_t.self)) {
@@ -90,7 +90,7 @@ package struct IPAddress: Sendable, Hashable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// `192.0.2.1`, or IPv6 as RFC 5952 has it: `2001:db8::1`.
+    /// `192.0.2.1`, or IPv6 in the notation of RFC 5952: `2001:db8::1`.
     package var description: String {
         switch family {
         case .v4:

@@ -1,15 +1,15 @@
 /// The addresses that begin with the same bits: `10.0.0.0/8`, `fd00::/8`.
 package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     package let base: IPAddress
-    /// How many bits its addresses have in common.
+    /// The number of bits that its addresses have in common.
     package let prefix: Int
 
-    /// A text that names no network; `message` says why and, where there is one, what was meant.
+    /// A text that is not a network; `message` has the reason and, if possible, a correction.
     package struct Problem: Error, Sendable, Equatable {
         package let message: String
     }
 
-    /// `prefix` beyond the address's length is cut, and bits of `base` beyond the prefix are.
+    /// A `prefix` beyond the length of the address is limited, and the bits of `base` beyond the prefix become zero.
     package init(base: IPAddress, prefix: Int) {
         let family = base.family
         self.prefix = min(max(prefix, 0), family.bits)
@@ -17,9 +17,9 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
         self.base = family == .v4 ? IPAddress(v4: UInt32(number)) : IPAddress(v6: number)
     }
 
-    /// From `ADDRESS/PREFIX` (RFC 4632), or an address, which is the network of itself alone.
+    /// Reads `ADDRESS/PREFIX` (RFC 4632), or an address, which is a network of one address.
     ///
-    /// A network of IPv4-mapped addresses (`::ffff:10.0.0.0/104`) is the IPv4 network they map.
+    /// A network of IPv4-mapped addresses (`::ffff:10.0.0.0/104`) becomes the IPv4 network.
     package init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }) else {
@@ -42,7 +42,7 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
                     + "\(offset + address.family.bits)")
         }
         self.init(base: address, prefix: length - offset)
-        // 10.1.2.3/8 may be meant as the network or as the one host: we do not guess.
+        // 10.1.2.3/8 may mean the network or the single host; this code does not guess.
         guard base == address else {
             throw Problem(
                 message: "\(Self.quoted(text)) has bits beyond its prefix: write \(self) for the "
@@ -59,7 +59,7 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
 
     private static func mask(_ prefix: Int, _ family: IPAddress.Family) -> UInt128 {
         let all = UInt128.max >> UInt128(128 - family.bits)
-        // Swift's shifts take any amount: one by all bits gives zero.
+        // Swift's shifts accept any amount: a shift by all bits gives zero.
         return all & ~(all >> UInt128(prefix))
     }
 

@@ -3,24 +3,24 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// The folders of this machine that manifests may take pictures from (`sources.roots`), and the only
-/// way to open a file in them.
+/// The folders of this machine from which manifests may take pictures (`sources.roots`), and the only way to open a
+/// file in them.
 ///
-/// The kernel keeps a path beneath its root (`openat2` with RESOLVE_BENEATH), or a walk of our own does
-/// where that call is refused: `..`, an absolute symbolic link and /proc's magic links cannot lead out
-/// of it, whoever changes the folders meanwhile.
+/// The kernel keeps a path beneath its root (`openat2` with RESOLVE_BENEATH). If this call is refused, a walk in our
+/// own code does it. `..`, an absolute symbolic link and the magic links of /proc cannot lead out of the root, even if
+/// someone changes the folders at the same time.
 package struct LocalSources: Sendable, Equatable {
-    /// Absolute paths, tried in this order. With none, no local source is allowed.
+    /// Absolute paths, which are tried in this order. If the list is empty, no local source is allowed.
     package var roots: [String]
-    /// The largest file that is taken, in bytes.
+    /// The maximum size of a file, in bytes.
     package var maximumBytes: Int64
     private let resolution: Resolution
-    /// What of the machine can be seen, where that is not all.
+    /// The files that the service can see, if it cannot see all of the machine.
     private let view: ServiceView?
 
-    /// Who keeps a path beneath its root.
+    /// How a path is kept beneath its root.
     package enum Resolution: Sendable, CaseIterable {
-        /// The kernel if it can, else the walk.
+        /// By the kernel if it can, otherwise by the walk.
         case kernel
         case walk
     }
@@ -35,19 +35,20 @@ package struct LocalSources: Sendable, Equatable {
         self.view = view
     }
 
-    /// A regular file, open for reading.
+    /// A regular file that is open for reading.
     package struct OpenedFile: ~Copyable, Sendable {
         package let descriptor: Descriptor
-        /// The root it lies beneath, joined with the way from there.
+        /// The root, joined with the path from there.
         package let path: String
-        /// Its size when it was opened.
+        /// The size of the file when it was opened.
         package let bytes: Int64
 
-        /// Hands the descriptor over.
+        /// Passes on the ownership of the descriptor.
         package consuming func takeDescriptor() -> Descriptor { descriptor }
     }
 
-    /// Opens the file `path`, relative to the first root that has it, or absolute and beneath one.
+    /// Opens the file `path`. If it is relative, it is the one in the first root that has it. If it is absolute, it
+    /// must be beneath a root.
     package func open(_ path: String) throws(FetchError) -> OpenedFile {
         let shown = RedactedURL(path)
         guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -55,14 +56,14 @@ package struct LocalSources: Sendable, Equatable {
         }
         let places = roots.compactMap { Place(root: $0, path: path) }
         if places.isEmpty { throw forbidden(shown) }
-        // Of a root that may not be entered, told only where no later one has it.
+        // The error of a root that may not be entered; it is thrown only if no later root has the file.
         var refusal: FetchError?
         for place in places {
             let descriptor: Descriptor
             do throws(Errno) {
                 descriptor = try place.open(resolution)
             } catch .noSuchFileOrDirectory, .notDirectory {
-                // Absent here; the next root may have it.
+                // The file is not in this root; the next one may have it.
                 continue
             } catch .improperLink {
                 throw forbidden(shown)
@@ -77,7 +78,7 @@ package struct LocalSources: Sendable, Equatable {
                 let failure = FetchError(
                     .sourceUnreadable, "\(shown): cannot be opened in \(place.root): \(error)",
                     fault: error.storageFault)
-                // A file that may not be read is the one that is meant, whatever is in later roots.
+                // If the file exists but may not be read, it is the requested one; later roots are not tried.
                 guard error == .permissionDenied, !place.mayBeEntered else { throw failure }
                 refusal = refusal ?? failure
                 continue
@@ -91,7 +92,7 @@ package struct LocalSources: Sendable, Equatable {
             "\(shown): \(unseen ?? "no such file in sources.roots (\(listOfRoots))")")
     }
 
-    /// The file, if it is a regular one of a size that is taken and lies on no pseudo file system.
+    /// Returns the file if it is a regular file of an allowed size, and not on a pseudo file system.
     private func checked(
         _ descriptor: consuming Descriptor, at place: Place, shown: RedactedURL
     ) throws(FetchError) -> OpenedFile {
@@ -119,8 +120,8 @@ package struct LocalSources: Sendable, Equatable {
             descriptor: descriptor, path: place.fullPath, bytes: Int64(status.length))
     }
 
-    /// PROC_SUPER_MAGIC and SYSFS_MAGIC of linux/magic.h: their files have no size, and reading some
-    /// of them does something.
+    /// PROC_SUPER_MAGIC and SYSFS_MAGIC of linux/magic.h: their files have no size, and reading some of them has side
+    /// effects.
     private static let pseudoFileSystems: Set<Int64> = [0x9FA0, 0x6265_6572]
 
     private static func words(ofKind kind: mode_t) -> String {
@@ -146,15 +147,15 @@ package struct LocalSources: Sendable, Equatable {
 }
 
 extension LocalSources {
-    /// A root and the way from it to a file.
+    /// A root and the path from it to a file.
     private struct Place {
         var root: String
         var way: String
 
         var fullPath: String { root.utf8.last == UInt8(ascii: "/") ? root + way : root + "/" + way }
 
-        /// The way is `path` itself if it is relative; nil if it is absolute and, as far as its text
-        /// tells, not beneath the root. `..` stays in it for the kernel to judge.
+        /// If `path` is relative, it is the path from the root. If it is absolute, the result is nil unless its text
+        /// begins with the root. `..` stays in it; the kernel checks it.
         init?(root: String, path: String) {
             self.root = root
             guard path.utf8.first == UInt8(ascii: "/") else {
@@ -175,13 +176,13 @@ extension LocalSources {
 
         var mayBeEntered: Bool { faccessat(AT_FDCWD, root, X_OK, AT_EACCESS) == 0 }
 
-        /// `improperLink` (EXDEV) is the answer to a way out of the root.
+        /// Throws `improperLink` (EXDEV) if the path leads out of the root.
         func open(_ resolution: Resolution) throws(Errno) -> Descriptor {
-            // The root is opened each time: what is mounted there may have changed.
+            // The root is opened each time, because what is mounted there may have changed.
             let folder = Descriptor(
                 owning: try retryingInterrupts { darkroom_open_folder(root) })
             if resolution == .walk { return try walk(from: folder) }
-            // EAGAIN: a rename or mount elsewhere made the kernel unsure of "..", says openat2(2).
+            // EAGAIN: because of a rename or a mount at the same time, the kernel could not check ".." (openat2(2)).
             for _ in 1..<8 {
                 do throws(Errno) {
                     return Descriptor(
@@ -191,7 +192,7 @@ extension LocalSources {
                 } catch .resourceTemporarilyUnavailable {
                     continue
                 } catch .noFunction, .notPermitted {
-                    // The call is not there, or a filter for system calls does not let it through.
+                    // The call does not exist, or a system call filter refuses it.
                     return try walk(from: folder)
                 }
             }

@@ -3,42 +3,42 @@ import CDarkroomShims
 import DarkroomCore
 import SystemPackage
 
-/// libcurl's multi handle: a pool of connections and the transfers that run on them. It tells which sockets
-/// to watch and when its next time limit is, and is told what happened.
+/// libcurl's multi handle: a pool of connections and the transfers that run on them. It tells which sockets to watch
+/// and when its next time limit is, and the caller reports the events.
 ///
-/// Belongs to the engine's thread; its callbacks run there, within its own calls.
+/// Used only on the engine's thread; its callbacks run there, within its own calls.
 final class MultiHandle {
-    /// Its name in the events of `poll`.
+    /// Its number in the events of `poll`.
     let number: UInt32
-    /// How many handles are in it.
+    /// The number of handles in it.
     private(set) var count = 0
     private let curl: UnsafeMutableRawPointer
     private let poll: EventPoll
-    /// When libcurl wants to be called without an event, by the monotonic clock in nanoseconds.
+    /// When libcurl wants to be called without an event, in nanoseconds of the monotonic clock.
     private(set) var due: UInt64?
-    /// Those that were given no socket for an address and have to be run again to see it.
+    /// Handles that got no socket for an address and must be run again to notice this.
     private var refused: [EasyHandle] = []
 
     private static let input = UInt32(DARKROOM_POLL_IN)
     private static let output = UInt32(DARKROOM_POLL_OUT)
 
-    /// nil if there is no memory for it.
+    /// nil if there is no memory.
     init?(number: UInt32, poll: EventPoll) {
         guard let curl = curl_multi_init() else { return nil }
         self.curl = curl
         self.number = number
         self.poll = poll
         let user = Unmanaged.passUnretained(self).toOpaque()
-        // Fail of nothing but an option that is unknown, and these are older than what we link with.
+        // These calls fail only for an unknown option, and all versions that we link with have these options.
         _ = darkroom_curl_multi_set_socket(curl, watchSocket, user)
         _ = darkroom_curl_multi_set_timer(curl, setDue, user)
     }
 
     deinit { curl_multi_cleanup(curl) }
 
-    /// How many connections are kept open for reuse.
+    /// Sets the number of connections that are kept open for reuse.
     func keep(connections: Int) {
-        // Refused only for a number that is out of range, and then the former one stays.
+        // This fails only for a number out of range; then the old value stays.
         _ = darkroom_curl_multi_set_long(curl, CURLMOPT_MAXCONNECTS, max(1, connections))
     }
 
@@ -51,30 +51,30 @@ final class MultiHandle {
         return result
     }
 
-    /// Ends it, wherever it is.
+    /// Ends the transfer of the handle, in whatever state it is.
     func remove(_ handle: EasyHandle) {
         guard handle.pool === self else { return }
-        // Fails of nothing but a handle that is not in here.
+        // This fails only for a handle that is not in the pool.
         _ = curl_multi_remove_handle(curl, handle.curl)
         handle.pool = nil
         count -= 1
     }
 
-    /// Notes that the handle was given no socket for an address.
+    /// Notes that the handle got no socket for an address.
     ///
-    /// Where several addresses in a row are refused, libcurl (7.88) does not see the second one until a
-    /// time limit passes: nothing happens on a socket that there is not. So the handle is run again.
+    /// If several addresses in sequence are refused, libcurl (7.88) notices the second one only after a time limit,
+    /// because there is no socket with an event. So the handle is run again.
     func noteRefusal(of handle: EasyHandle) { refused.append(handle) }
 
-    /// Whether there is something to do without an event.
+    /// Whether there is work without an event.
     var isDue: Bool { !refused.isEmpty }
 
-    /// Goes on with the transfers that wait for the socket.
+    /// Continues the transfers that wait for the socket.
     func act(on socket: CInt, flags: UInt32) -> CURLMcode {
         var ready: CInt = 0
         if flags & Self.input != 0 { ready |= CURL_CSELECT_IN }
         if flags & Self.output != 0 { ready |= CURL_CSELECT_OUT }
-        // What has broken is found, and told in words, by whoever reads or writes.
+        // libcurl finds and reports the error when it reads or writes.
         if flags & UInt32(DARKROOM_POLL_BROKEN) != 0 {
             ready |= CURL_CSELECT_IN | CURL_CSELECT_OUT
         }
@@ -82,13 +82,13 @@ final class MultiHandle {
         return curl_multi_socket_action(curl, socket, ready, &running)
     }
 
-    /// Does what libcurl has put off until its time limit, if that has come.
+    /// Runs the work that libcurl has postponed to its time limit, if the limit is reached.
     func fire(now: UInt64) -> CURLMcode {
         let stuck = refused
         refused = []
         for handle in stuck where handle.pool === self {
-            // Ending a pause has libcurl run the handle at its next time limit, which is now. In the middle of
-            // connecting there is nothing that a pause could hold up.
+            // After the end of a pause, libcurl runs the handle at its next time limit, which is now. During
+            // connecting, a pause has no other effect.
             curl_easy_pause(handle.curl, CURLPAUSE_SEND)
             curl_easy_pause(handle.curl, CURLPAUSE_CONT)
         }
@@ -98,7 +98,7 @@ final class MultiHandle {
         return curl_multi_socket_action(curl, CURL_SOCKET_TIMEOUT, 0, &running)
     }
 
-    /// The next transfer that libcurl has ended, with its result; it is still in here.
+    /// The next transfer that libcurl has ended, with its result. It is still in the pool.
     func nextDone() -> (handle: EasyHandle, result: CURLcode)? {
         var left: CInt = 0
         while let message = curl_multi_info_read(curl, &left)?.pointee {

@@ -1,13 +1,13 @@
 import DarkroomCore
 
-/// What a credential is for (RFC 6454): scheme, host and port of a URL.
+/// The scope of a credential (RFC 6454): scheme, host and port of a URL.
 package struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`.
     package let scheme: String
     package let host: HostName
     package let port: Int
 
-    /// `port` nil is the scheme's own. The host as libcurl's URL parser gives it.
+    /// If `port` is nil, it is the default port of the scheme. The host is in the form of libcurl's URL parser.
     package init(scheme: String, host: ByteString, port: Int? = nil) {
         let scheme = ByteString(scheme).asciiLowercased.string
         self.scheme = scheme
@@ -15,8 +15,8 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.port = port ?? Self.standardPort(scheme)
     }
 
-    /// A URL's; nil for one that no `RemoteURL` could be made of. An international name is taken as it is
-    /// written, so a URL that may have one is given as libcurl writes it.
+    /// The origin of a URL; nil if the URL cannot be a `RemoteURL`. An international name is used as it is written, so
+    /// pass a URL that may have one in libcurl's form.
     package init?(url: RemoteURL) {
         let rest = url.text.utf8.dropFirst(url.scheme.utf8.count + "://".utf8.count)
         let text = ByteString(rest.prefix { !"/?#".utf8.contains($0) })
@@ -24,7 +24,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.init(scheme: url.scheme, host: authority.host, port: authority.port)
     }
 
-    /// Without the port where it is the scheme's own: `https://example.org`.
+    /// Without the port if it is the default of the scheme: `https://example.org`.
     package var description: String {
         "\(scheme)://\(host)" + (port == Self.standardPort(scheme) ? "" : ":\(port)")
     }

@@ -1,9 +1,8 @@
 import DarkroomCore
 
-/// Request headers for single origins, `Authorization` above all: the content of `downloads.headers`.
+/// Request headers for individual origins, usually `Authorization`: the content of `downloads.headers`.
 ///
-/// They are secrets: no description has a value, and they go to the origin they are for and to no other,
-/// not after a redirect either.
+/// They are secrets. No description contains a value, and they are sent only to their origin, also after a redirect.
 package struct OriginHeaders: Sendable, Equatable {
     private var table: [Origin: [Header]]
 
@@ -11,7 +10,7 @@ package struct OriginHeaders: Sendable, Equatable {
         package let name: String
         package let value: String
 
-        /// Throws for what no request can have, and for the names that belong to the transfer itself.
+        /// Throws if a request cannot have the header, or if the transfer itself sets it.
         package init(name: String, value: String) throws(Problem) {
             guard !name.isEmpty, name.utf8.allSatisfy(HTTPField.isToken) else {
                 throw Problem(message: "a header name may contain only letters, digits and hyphens")
@@ -30,8 +29,8 @@ package struct OriginHeaders: Sendable, Equatable {
             self.value = value
         }
 
-        /// How the message is framed and routed, hop-by-hop fields (RFC 9110, 7.6.1), and conditions and
-        /// codings that decide what the body is.
+        /// Fields for framing and routing of messages, hop-by-hop fields (RFC 9110, 7.6.1), and conditions and codings
+        /// that change the body.
         private static let reserved: Set<ByteString> = [
             "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings",
             "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
@@ -39,7 +38,7 @@ package struct OriginHeaders: Sendable, Equatable {
         ]
     }
 
-    /// A header or an origin that cannot be; `message` says why and holds no value.
+    /// An invalid header or origin; `message` has the reason and contains no value.
     package struct Problem: Error, Sendable, Equatable {
         package let message: String
     }
@@ -50,7 +49,7 @@ package struct OriginHeaders: Sendable, Equatable {
 
     package var isEmpty: Bool { table.isEmpty }
 
-    /// Those to send along with a request to `origin`, in the order of the file.
+    /// The headers for requests to `origin`, in the order of the file.
     package func headers(for origin: Origin) -> [(name: String, value: String)] {
         table[origin, default: []].map { ($0.name, $0.value) }
     }

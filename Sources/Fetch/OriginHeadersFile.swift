@@ -9,22 +9,22 @@ import Yams
 ///     https://pictures.example.org:
 ///       Authorization: Bearer 0123456789
 ///
-/// What is wrong with it is told with its line, and never with a value of it: those are secrets.
+/// A problem names its line and never contains a value, because values are secrets.
 package struct OriginHeadersFile {
     package private(set) var headers = OriginHeaders()
     package private(set) var problems: [String] = []
-    /// Whether the file's mode lets every user of the machine read it.
+    /// Whether the mode of the file lets every user of the machine read it.
     package private(set) var isExposed = false
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     package private(set) var isMissing = false
 
     private let path: String
     private var table: [Origin: [OriginHeaders.Header]] = [:]
 
-    /// Far more than the headers of some thousand hosts.
+    /// Much more than the headers of some thousand hosts.
     private static let maximumBytes = 1 << 20
 
-    /// Reads the file `path`; whatever is wrong is in `problems`.
+    /// Reads the file `path`; all problems are in `problems`.
     package init(path: String) {
         self.path = path
         do throws(FileProblem) {
@@ -36,7 +36,7 @@ package struct OriginHeadersFile {
         headers = OriginHeaders(table)
     }
 
-    /// Reads a file's text, with `path` to name it by.
+    /// Reads the text of a file; `path` is its name in messages.
     init(path: String, text: String) {
         self.path = path
         read(text)
@@ -50,7 +50,7 @@ package struct OriginHeadersFile {
     private mutating func readText() throws(FileProblem) -> String {
         let descriptor: Descriptor
         do throws(Errno) {
-            // Not to wait for the other end where somebody has put a fifo.
+            // Does not wait for a writer if the file is a FIFO.
             descriptor = Descriptor(
                 owning: try retryingInterrupts { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) })
         } catch {
@@ -85,7 +85,7 @@ package struct OriginHeadersFile {
         }
     }
 
-    /// The line where YAML breaks off, and nothing else of the error: it quotes the file.
+    /// The line at which YAML fails. The rest of the error is not used, because it quotes the file.
     private static func place(of error: any Error) -> String {
         switch error as? YamlError {
         case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _):
@@ -111,7 +111,7 @@ package struct OriginHeadersFile {
         table[origin] = []
         for (nameNode, valueNode) in headers {
             do throws(OriginHeaders.Problem) {
-                // A date or a number, too, is a text here; what is no scalar is none.
+                // A date or a number is text here too; a map or a list is not.
                 guard let name = nameNode.scalar?.string, let text = valueNode.scalar?.string else {
                     return complain(nameNode, "\(origin): the value of a header must be text")
                 }
@@ -132,7 +132,7 @@ package struct OriginHeadersFile {
 }
 
 extension Origin {
-    /// From `https://HOST[:PORT]`, `http://HOST[:PORT]`, or `HOST[:PORT]` for https.
+    /// Reads `https://HOST[:PORT]`, `http://HOST[:PORT]`, or `HOST[:PORT]` for https.
     init(configured text: String) throws(OriginHeaders.Problem) {
         var scheme = "https"
         var rest = text[...]
@@ -146,7 +146,7 @@ extension Origin {
         }
         do throws(URLAuthority.Problem) {
             let authority = try URLAuthority(ByteString(rest))
-            // Whatever comes before an @ here would be a secret in the wrong place.
+            // Text before an @ would be a secret in the wrong place.
             guard authority.userInformation == nil else {
                 throw URLAuthority.Problem(message: "write a user and password as a header")
             }

@@ -1,44 +1,44 @@
 import DarkroomCore
 
-/// A response's status and those of its header fields that matter here (RFC 9110, 9111).
+/// The status of a response and its relevant header fields (RFC 9110, 9111).
 ///
-/// Nothing in it is trusted: whatever a server sends, each property is of its form or absent, and short.
-/// A field that may come once and comes several times counts if all say the same; else none does.
+/// Nothing from the server is trusted: each property is valid and short, or absent. If a field that may occur once
+/// occurs several times, it counts only if all values are equal.
 package struct ResponseHead: Sendable, Equatable {
     package var status: HTTPStatus
-    /// The body's length as promised; nil for none, or an invalid one.
+    /// The announced length of the body; nil if there is none or if it is invalid.
     package var contentLength: Int64?
-    /// Whether the length was a number, or there was none: several that differ are a forgery or a mistake.
+    /// Whether the length was a number or missing. Several different lengths are an attack or an error.
     package var isLengthValid = true
     package var contentRange: ContentRange?
-    /// As it was sent, parameters and all.
+    /// As the server sent it, including parameters.
     package var contentType: ByteString?
-    /// The codings in their order, in small letters, joined by commas; nil for none but `identity`.
+    /// The codings in their order, in lower case, joined by commas; nil if there is none except `identity`.
     package var contentEncoding: ByteString?
     package var acceptsRanges = false
     package var entityTag: EntityTag?
-    /// As it was sent, if it is a date: that is how it is sent back.
+    /// As the server sent it, if it is a date: it is sent back in this form.
     package var lastModified: ByteString?
     package var date: HTTPDate?
-    /// One that is no date has passed (RFC 9111, 5.3): `Expires: 0`.
+    /// An invalid date is in the past (RFC 9111, 5.3): `Expires: 0`.
     package var expires: HTTPDate?
-    /// Seconds since the origin server answered, by the caches in between.
+    /// The seconds since the origin server answered, according to the caches in between.
     package var age: Int?
     package var cacheControl = CacheControl()
-    /// Names of request fields in small letters, each once, or `*`.
+    /// Names of request fields in lower case, each once, or `*`.
     package var vary: [ByteString] = []
     package var retryAfter: RetryAfter?
 
-    /// The single-valued fields that came in contradiction, or that a folded line went on with.
+    /// The single-valued fields that contradict themselves, or that a folded line continues.
     private var distrusted: Set<Field> = []
-    /// The field that a folded line would belong to.
+    /// The field that a folded line would continue.
     private var lastField: Field?
 
     package init(status: HTTPStatus) {
         self.status = status
     }
 
-    /// From `HTTP/1.1 200 OK` or, as libcurl writes those of HTTP/2, `HTTP/2 200`; nil for anything else.
+    /// Reads `HTTP/1.1 200 OK` or, as libcurl writes it for HTTP/2, `HTTP/2 200`; nil for anything else.
     package init?(statusLine: some Collection<UInt8>) {
         let words = HTTPField.trimmed(Self.withoutLineEnd(statusLine))
             .split(separator: 0x20, maxSplits: 2)
@@ -54,11 +54,11 @@ package struct ResponseHead: Sendable, Equatable {
         self.init(status: HTTPStatus(Int(code)))
     }
 
-    /// Takes in one line of the header, with or without its line end. What is no field is left out.
+    /// Reads one line of the header, with or without its line end. A line that is not a field is ignored.
     package mutating func take(line: some Collection<UInt8>) {
         let bytes = Self.withoutLineEnd(line)
         if let first = bytes.first, HTTPField.isBlank(first) {
-            // A line that goes on with the one before (RFC 9112, 5.2), which no server has a reason for.
+            // A line that continues the previous one (RFC 9112, 5.2). No server needs this.
             if let lastField { distrust(lastField) }
             return
         }
@@ -67,7 +67,7 @@ package struct ResponseHead: Sendable, Equatable {
             let name = HTTPField.token(bytes[..<colon]), let field = Field(rawValue: name.string)
         else { return }
         lastField = field
-        // A server that sends other control characters in a value means no good.
+        // A server that sends other control characters in a value is not trusted.
         let value = HTTPField.trimmed(bytes[(colon + 1)...])
         guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             return distrust(field)
@@ -125,7 +125,7 @@ package struct ResponseHead: Sendable, Equatable {
         }
     }
 
-    /// Forgets what the field has said, and what it is going to say.
+    /// Discards the values of the field, including later ones.
     private mutating func distrust(_ field: Field) {
         distrusted.insert(field)
         switch field {
@@ -147,7 +147,7 @@ package struct ResponseHead: Sendable, Equatable {
         }
     }
 
-    /// One number, or the same one several times (RFC 9110, 8.6).
+    /// One number, or the same number several times (RFC 9110, 8.6).
     private mutating func takeLength(_ value: ArraySlice<UInt8>) {
         guard !distrusted.contains(.contentLength) else { return }
         let numbers = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
@@ -173,7 +173,7 @@ package struct ResponseHead: Sendable, Equatable {
         for element in HTTPField.elements(value) where vary != ["*"] {
             let name = HTTPField.token(element) ?? "*"
             if vary.contains(name) { continue }
-            // A response that depends on so much is one that nothing else is answered with.
+            // A response that depends on so many fields cannot be used for another request.
             vary = name == "*" || vary.count == 32 ? ["*"] : vary + [name]
         }
     }

@@ -1,4 +1,4 @@
-/// When a server wants to be asked again (RFC 9110, 10.2.3).
+/// When a server accepts the next request (RFC 9110, 10.2.3).
 package enum RetryAfter: Sendable, Hashable {
     case seconds(Int)
     case date(HTTPDate)
@@ -16,7 +16,7 @@ package enum RetryAfter: Sendable, Hashable {
         }
     }
 
-    /// Seconds from `now`, itself in seconds since 1970; 0 for a date that has passed.
+    /// The seconds from `now`, which is in seconds since 1970; 0 for a date in the past.
     package func delay(now: Double) -> Double {
         switch self {
         case .seconds(let seconds): Double(seconds)

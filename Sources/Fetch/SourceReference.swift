@@ -1,17 +1,17 @@
 import DarkroomCore
 
-/// Where a picture comes from, as a manifest's `source` names it.
+/// The location of a picture, as a manifest's `source` names it.
 package enum SourceReference: Sendable, Hashable {
     /// `http://…` or `https://…`.
     case remote(RemoteURL)
-    /// A path beneath one of the source roots: relative to each of them in turn, or absolute.
-    /// From a plain path or a `file:` URL.
+    /// A path beneath one of the source roots: relative to each of them in turn, or absolute. From a plain path or a
+    /// `file:` URL.
     case local(path: String)
 
     package init(_ source: ByteString) throws(FetchError) {
         let shown = RedactedURL(source.string)
         guard !source.isEmpty else { throw FetchError(.badURL, "the source is empty") }
-        // libcurl and the system take C strings: a NUL would silently cut the name.
+        // libcurl and the system use C strings: a NUL would cut the name without an error.
         guard !source.utf8.contains(0) else {
             throw FetchError(.badURL, "\(shown): the source contains a NUL")
         }
@@ -31,7 +31,7 @@ package enum SourceReference: Sendable, Hashable {
         }
     }
 
-    /// The path of a `file:` URL (RFC 8089): no host or `localhost`, absolute, its bytes UTF-8.
+    /// The path of a `file:` URL (RFC 8089): without a host or with `localhost`, absolute, in UTF-8.
     private static func path(
         ofFileURL source: ByteString, shown: RedactedURL
     ) throws(FetchError) -> String {
@@ -62,7 +62,7 @@ package enum SourceReference: Sendable, Hashable {
         return path
     }
 
-    /// nil if an escape is not `%` and two hexadecimal digits, or the result is no C string in UTF-8.
+    /// nil if an escape is not `%` and two hexadecimal digits, or if the result is not a C string in UTF-8.
     private static func decodePercent(_ text: some Collection<UInt8>) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
@@ -90,28 +90,28 @@ package enum SourceReference: Sendable, Hashable {
     }
 }
 
-/// An `http:` or `https:` URL with a host, in ASCII without blanks: what libcurl can be given.
+/// An `http:` or `https:` URL with a host, in ASCII without spaces, as libcurl needs it.
 ///
-/// It may hold credentials. Its description, and so every interpolation of it, leaves them out.
+/// It may contain credentials. Its description, and so each interpolation of it, leaves them out.
 package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible
 {
-    /// The whole URL, secrets included: for libcurl only.
+    /// The whole URL, including secrets: for libcurl only.
     package let text: ByteString
     package let shown: RedactedURL
     /// `http` or `https`.
     package let scheme: String
 
-    /// What a source or a redirect may have, in bytes: longer than any server takes.
+    /// The maximum length of a source or a redirect, in bytes: longer than any server accepts.
     package static let maximumBytes = 8192
 
-    /// What a server sees of it: all but the fragment.
+    /// The part that a server sees: everything except the fragment.
     package var requested: ByteString { ByteString(text.utf8.prefix { $0 != UInt8(ascii: "#") }) }
 
     package var description: String { shown.description }
     package var debugDescription: String { shown.description }
 
-    /// Blanks and characters beyond ASCII in path and query are percent-encoded as UTF-8, as
-    /// browsers do with what a user types; in a host's name they are left to libcurl's IDN.
+    /// Spaces and characters beyond ASCII in path and query are percent-encoded as UTF-8, as browsers do it. In a host
+    /// name they are left to libcurl's IDN support.
     package init(_ source: ByteString) throws(FetchError) {
         shown = RedactedURL(source.string)
         let written = RedactedURL.scheme(of: source.string) ?? ""
@@ -130,7 +130,7 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
         guard source.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw FetchError(.badURL, "\(shown): the URL contains a control character")
         }
-        // libcurl would also take one slash or three; then its idea of the host differs from ours.
+        // libcurl would also accept one slash or three; then it could read another host than this code.
         let rest = source.utf8.dropFirst(written.utf8.count + 1)
         guard rest.starts(with: "//".utf8) else {
             throw FetchError(

@@ -3,47 +3,46 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// A transfer as it runs: its requests one after another, and the body as it arrives.
+/// A running transfer: its requests in sequence, and the body as it arrives.
 ///
-/// Belongs to the engine's thread. libcurl's callbacks end here; they return whether the transfer goes on.
+/// Used only on the engine's thread. libcurl's callbacks end here; they return whether the transfer continues.
 final class Transfer {
     let id: TransferID
     let request: TransferRequest
-    /// Those there were when it began; it keeps them.
+    /// The settings at the start of the transfer; later changes have no effect.
     let settings: TransferSettings
     let completion: TransferEngine.Completion
     let started = ContinuousClock.now
 
-    /// The request that is being made, and the one that was made first.
+    /// The current request, and the first one.
     private(set) var hop: Hop
     private let first: Hop
     private(set) var redirects = 0
-    /// How many connections were made.
+    /// The number of connections that were made.
     var connections = 0
 
-    // Of the present hop.
+    // Of the current request.
     private(set) var reader = HeadReader()
-    /// What becomes of the body; nil until the head is whole.
+    /// How the body is handled; nil until the header is complete.
     private(set) var plan: BodyPlan?
-    /// The body's bytes on the wire, which may be coded, or more than were promised.
+    /// The number of received bytes of the body, which may be encoded or more than announced.
     private var wireBytes: Int64 = 0
-    /// What has been read of a body that nobody wants.
+    /// The number of received bytes of a body that is ignored.
     private var pageBytes: Int64 = 0
 
     private(set) var body = ArrivingBody()
-    /// What is to be continued; nil if nothing is, or that has not worked.
+    /// The part of the body to continue; nil if there is none or if continuing failed.
     private var resume: PartialBody?
 
-    /// Why a callback ended the transfer; libcurl itself knows only that one did.
+    /// Why a callback ended the transfer; libcurl only knows that one did.
     private(set) var failure: FetchError?
-    /// Why this machine had no socket for a connection, which libcurl reports as a server that does not
-    /// answer.
+    /// Why this machine had no socket for a connection. libcurl reports this as a server that does not answer.
     private(set) var socketFault: StorageFault?
-    /// Why an address was not connected to, if none was that might have been.
+    /// The rule that refused an address, if no other address was connected to.
     private(set) var refusal: FetchRules.Refusal?
     private var hasOpenedSocket = false
 
-    /// Throws where the rules or libcurl refuse the URL.
+    /// Throws if the rules or libcurl refuse the URL.
     init(
         _ id: TransferID, _ request: TransferRequest, settings: TransferSettings,
         completion: @escaping TransferEngine.Completion
@@ -60,21 +59,21 @@ final class Transfer {
         }
     }
 
-    /// The URL asked for and, after a redirect, the one that is being asked.
+    /// The requested URL and, after a redirect, the current one.
     var place: String {
         redirects == 0 ? "\(request.url)" : "\(request.url), redirected to \(hop.shown)"
     }
 
-    /// What is left of the time for the whole transfer.
+    /// The rest of the time for the whole transfer.
     var timeLeft: Duration { settings.limits.total - (ContinuousClock.now - started) }
 
-    /// What the request says beyond libcurl's own fields.
+    /// The header fields in addition to libcurl's own.
     var fields: [(name: String, value: String)] {
         hop.fields(
             headers: settings.rules.headers, validators: validators, resume: resumeHere)
     }
 
-    /// A validator speaks of one URL: it says nothing to the one before a redirect, nor to that behind it.
+    /// A validator belongs to one URL: it is not sent to the one before or after a redirect.
     private var validators: Validators? {
         request.target == hop.target && resume == nil ? request.validators : nil
     }
@@ -83,9 +82,9 @@ final class Transfer {
 
     // MARK: From request to request
 
-    /// Goes on to the next request if the answer to this one leads there. Returns whether it does.
+    /// Makes the next request if the response leads to one. Returns whether it does.
     func advance(after result: CURLcode) throws(FetchError) -> Bool {
-        // A body nobody wants may end as it likes.
+        // The end of a body that is ignored does not matter.
         let isAnswered = [
             CURLE_OK, CURLE_WRITE_ERROR, CURLE_PARTIAL_FILE, CURLE_ABORTED_BY_CALLBACK,
             CURLE_BAD_CONTENT_ENCODING,
@@ -123,7 +122,7 @@ final class Transfer {
         redirects += 1
     }
 
-    /// What the end of all time is called.
+    /// The error at the end of the total time.
     var timeout: FetchError {
         FetchError(
             .timeout,
@@ -133,7 +132,7 @@ final class Transfer {
 
     // MARK: Callbacks
 
-    /// Takes in a line of a head.
+    /// Reads a line of a header.
     func take(line: UnsafeRawBufferPointer) -> Progress {
         switch reader.take(line, limit: settings.limits.maxHeaderBytes) {
         case .more: return .goOn
@@ -149,15 +148,15 @@ final class Transfer {
 
     enum Progress {
         case goOn
-        /// The body is to be watched on the wire from here on.
+        /// The received bytes of the body must be watched from now on.
         case watchBody
         case stop
     }
 
     private func takeHead() -> Progress {
         guard let head = reader.head else { return .stop }
-        // libcurl undoes codings within a callback of its own: of some layers of them, a few bytes keep it, and
-        // with it every other transfer, busy for minutes.
+        // libcurl decodes within a callback: with several layers of codings, a few bytes keep it busy for minutes, and
+        // all other transfers wait.
         if reader.isTransferCoded || head.contentEncoding?.utf8.contains(UInt8(ascii: ",")) == true
         {
             return stop(
@@ -186,7 +185,7 @@ final class Transfer {
         }
     }
 
-    /// Takes in a piece of a body.
+    /// Takes a piece of a body.
     func take(_ piece: UnsafeRawBufferPointer) -> Bool {
         guard let plan else {
             failure = FetchError(
@@ -194,8 +193,8 @@ final class Transfer {
             return false
         }
         guard plan.isKept else {
-            // An error's page is read to its end, within reason, so that the connection can be used
-            // again; the status decides what becomes of the transfer.
+            // The page of an error is read to its end, up to a limit, so that the connection can be reused. The status
+            // decides the result of the transfer.
             pageBytes += Int64(piece.count)
             return pageBytes <= Self.errorPageLimit
         }
@@ -212,34 +211,34 @@ final class Transfer {
 
     private static let errorPageLimit: Int64 = 64 << 10
 
-    /// Counts what came over the wire of a body, before a coding is undone.
+    /// Counts the received bytes of a body, before they are decoded.
     func take(wire count: Int) {
         wireBytes += Int64(count)
     }
 
-    /// Called now and then while a body arrives whose length is not known or that is coded: it may grow without a
-    /// byte coming out of it.
+    /// Called from time to time while a body of unknown length, or an encoded one, arrives: it may grow without giving
+    /// any decoded bytes.
     ///
-    /// - Parameter coded: its bytes before their coding is undone.
+    /// - Parameter coded: the number of received bytes, before they are decoded.
     func mayGoOn(coded: Int64) -> Bool {
-        // What stands around chunks may be more than what is in them.
+        // The bytes around chunks may be more than those in them.
         guard plan?.isKept == true else { return wireBytes <= Self.errorPageLimit * 16 }
-        // Twice the limit and 1 MiB; of the largest limit there is no double.
+        // Twice the limit plus 1 MiB; the largest limit cannot be doubled.
         let limit = settings.limits.bytes
         if coded <= limit, (wireBytes - (1 << 20)) / 2 <= limit { return true }
         return failTooLarge()
     }
 
-    /// Whether the server has sent more than it promised, as far as that has arrived.
+    /// Whether the server has sent more than it announced, as far as this has arrived.
     var isOverlong: Bool {
         guard plan?.isKept == true, let length = reader.length else { return false }
         return wireBytes > length
     }
 
-    /// Opens a socket for an address, if the rules let it be connected to.
+    /// Opens a socket for an address, if the rules allow the connection.
     func openSocket(_ address: SocketAddress) -> CInt {
-        // A proxy is whom the administrator has named, and it resolves the names: what they resolve to is
-        // its own affair. Addresses in URLs are judged all the same, by `Hop`.
+        // The administrator has configured the proxy, and it resolves the names, so the daemon cannot check the
+        // addresses of names. `Hop` still checks addresses in URLs.
         if settings.proxy?.isEmpty ?? true {
             guard let number = IPAddress(socketAddress: address.bytes) else { return -1 }
             if let refusal = settings.rules.refusal(address: number, host: hop.url.host) {
@@ -257,10 +256,10 @@ final class Transfer {
         return number
     }
 
-    /// The rule that has kept this hop from connecting to any address at all.
+    /// The rule that prevented this request from connecting to any address.
     var decisiveRefusal: FetchRules.Refusal? { hasOpenedSocket ? nil : refusal }
 
-    /// What of the body is there and can be continued by another attempt.
+    /// The part of the body that exists and that another attempt can continue.
     var partial: PartialBody? {
         guard let plan else { return resumeLeft }
         switch plan {
@@ -275,19 +274,19 @@ final class Transfer {
             partial.crc32 = body.crc32
             partial.total = partial.total ?? reader.head?.contentRange?.total
             return partial
-        // A refusal that passes leaves what there was.
+        // A refusal that may pass keeps the existing part.
         case .page, .redirect: return resumeLeft
         case .notModified, .startOver, .refused: return nil
         }
     }
 
-    /// What was there before, where nothing has changed it.
+    /// The part that existed before, if nothing has changed it.
     private var resumeLeft: PartialBody? {
         guard let resume, body.bytes == resume.bytes else { return nil }
         return resume
     }
 
-    /// Notes why the transfer does not go on.
+    /// Records why the transfer does not continue.
     private func stop(_ code: FetchError.Code, _ words: String) -> Progress {
         failure = FetchError(code, "\(place): \(words)")
         return .stop
@@ -317,15 +316,15 @@ final class Transfer {
     }
 }
 
-/// What a socket is to be opened for.
+/// The address for which a socket is opened.
 struct SocketAddress {
     var family: CInt
     var kind: CInt
     var transport: CInt
-    /// A sockaddr of its own length.
+    /// A sockaddr with its own length.
     var bytes: UnsafeRawBufferPointer
 
-    /// As libcurl gives it: the sockaddr is longer than the last member that names it.
+    /// As libcurl passes it: the sockaddr is longer than its declared last member.
     init(_ address: UnsafeMutablePointer<curl_sockaddr>) {
         family = address.pointee.family
         kind = address.pointee.socktype

@@ -4,24 +4,24 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Runs any number of downloads at once on one thread of its own, which makes every libcurl call but
-/// the one that wakes it up. The others speak to it through a mailbox.
+/// Runs any number of concurrent downloads on one thread. This thread makes all calls of libcurl except the one that
+/// wakes it up. Other threads send commands through a mailbox.
 ///
-/// Connections are kept and used again; transfers to one HTTP/2 server share one. How many transfers
-/// run at once is up to the caller: each one that is started begins at once.
+/// Connections are kept and reused; transfers to one HTTP/2 server share one. The caller decides how many transfers run
+/// at once: each started transfer begins at once.
 ///
-/// An engine with nothing to do sleeps and costs nothing.
+/// An engine without work sleeps and costs nothing.
 package final class TransferEngine: Sendable {
-    /// Called once for each transfer, on the engine's thread, and so keeps every other transfer
-    /// waiting: it hands over, and must not call `stop()`.
+    /// Called once for each transfer, on the engine's thread, so all other transfers wait for it. It must return soon
+    /// and must not call `stop()`.
     package typealias Completion = @Sendable (Result<TransferReport, FetchError>) -> Void
 
     private let mailbox = TransferMailbox()
     private let wakeup: Wakeup
     private let thread: Mutex<pthread_t?>
 
-    /// Starts the thread. SIGPIPE is ignored from here on, in the whole process: libcurl and OpenSSL
-    /// write to sockets whose other end may be gone, and their error is enough.
+    /// Starts the thread. From then on, the whole process ignores SIGPIPE: libcurl and OpenSSL write to sockets whose
+    /// other end may be closed, and their error is sufficient.
     package init(settings: TransferSettings) throws(FetchError) {
         _ = Self.libraryIsReady
         signal(SIGPIPE, SIG_IGN)
@@ -30,7 +30,7 @@ package final class TransferEngine: Sendable {
         } catch {
             throw Self.noEngine("\(error)", error.storageFault)
         }
-        // Made here, so that what it lacks is told at once; then only its thread uses it.
+        // Created here, so that an error is thrown at once. Later only the engine's thread uses it.
         let loop = Unmanaged.passRetained(
             try TransferLoop(mailbox: mailbox, wakeup: wakeup, settings: settings))
         var thread = pthread_t()
@@ -45,8 +45,7 @@ package final class TransferEngine: Sendable {
 
     deinit { stop() }
 
-    /// Begins a download. `completion` is called also if the engine has been stopped, then at once and
-    /// on the caller's thread.
+    /// Begins a download. If the engine has been stopped, `completion` is called at once on the caller's thread.
     @discardableResult
     package func start(
         _ request: TransferRequest, completion: @escaping Completion
@@ -60,30 +59,28 @@ package final class TransferEngine: Sendable {
         return id
     }
 
-    /// Ends a transfer, whose completion is then called with `cancelled`. Does nothing to one that has
-    /// ended.
+    /// Ends a transfer; its completion is called with `cancelled`. Does nothing if the transfer has ended.
     package func cancel(_ id: TransferID) {
         if mailbox.post(.cancel(id)) { wakeup.wake() }
     }
 
-    /// Ends the transfers whose answer has not begun, as `cancel` does: nothing has come of them yet, and their servers
-    /// may never say a word.
+    /// Ends the transfers without a response, as `cancel` does: they have no result yet, and their servers may never
+    /// answer.
     package func cancelUnanswered() {
         if mailbox.post(.cancelUnanswered) { wakeup.wake() }
     }
 
-    /// Takes other settings for the transfers that are started from now on.
+    /// Uses other settings for transfers that are started from now on.
     package func update(_ settings: TransferSettings) {
         if mailbox.post(.update(settings)) { wakeup.wake() }
     }
 
-    /// Cancels what is running, waits for the thread to end and closes all connections. Further calls
-    /// do nothing.
+    /// Cancels all transfers, waits for the thread to end and closes all connections. Later calls do nothing.
     package func stop() {
         mailbox.close()
         wakeup.wake()
         guard let thread = thread.withLock({ $0.take() }) else { return }
-        // A completion may have held the last reference, and this be the engine's own thread.
+        // A completion may have held the last reference, so this may be the engine's own thread.
         if pthread_equal(thread, pthread_self()) != 0 {
             pthread_detach(thread)
         } else {
@@ -91,18 +88,18 @@ package final class TransferEngine: Sendable {
         }
     }
 
-    /// How often the thread has gone round. A watchdog calls `nudge()`, and some time later finds the
-    /// number grown, or the thread stuck.
+    /// The number of loops of the thread. A watchdog calls `nudge()`; if the number has not grown some time later, the
+    /// thread is stuck.
     package var turns: UInt64 { mailbox.turns.load(ordering: .relaxed) }
 
-    /// Has the thread go round once more, also when it has nothing to do.
+    /// Makes the thread loop once more, even if it has nothing to do.
     package func nudge() { wakeup.wake() }
 
     static func noEngine(_ cause: String, _ fault: StorageFault?) -> FetchError {
         FetchError(.transferFailed, "the transfer engine cannot be started: \(cause)", fault: fault)
     }
 
-    /// libcurl's global state, set up once and never torn down: other engines may be using it.
+    /// libcurl's global state. It is set up once and never cleaned up, because other engines may use it.
     private static let libraryIsReady: Void = {
         _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     }()
@@ -117,8 +114,8 @@ extension FetchError {
 /// The thread's main function.
 private func runLoop(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
-    // libidn2 takes names to be in the locale's encoding, and a daemon has the locale C. This one counts for
-    // the thread alone; without it, names in other letters are refused.
+    // libidn2 reads names in the encoding of the locale, and a daemon has the locale C. This locale applies to this
+    // thread only. Without it, international names are refused.
     let locale = newlocale(CInt(LC_CTYPE_MASK), "C.UTF-8", nil)
     let former = locale.map { uselocale($0) }
     Unmanaged<TransferLoop>.fromOpaque(argument).takeRetainedValue().run()

@@ -4,19 +4,18 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// What the engine's thread does: it owns the transfers and all their handles, and nobody else sees
-/// it.
+/// The work of the engine's thread. It owns the transfers and all their handles; nothing else accesses them.
 final class TransferLoop {
     private let mailbox: TransferMailbox
     private let poll: EventPoll
-    /// The pool that transfers begin in.
+    /// The pool in which transfers begin.
     private var current: MultiHandle
-    /// Pools whose connections may not be used any more but by the transfers that they have.
+    /// Old pools: only their existing transfers may still use their connections.
     private var retired: [MultiHandle] = []
     private var lastPool: UInt32 = 0
     private var settings: TransferSettings
     private var running: [TransferID: (handle: EasyHandle, pool: MultiHandle)] = [:]
-    /// Handles without a transfer, to be used again.
+    /// Handles without a transfer, for reuse.
     private var idle: [EasyHandle] = []
 
     init(
@@ -36,7 +35,7 @@ final class TransferLoop {
         current.keep(connections: settings.connections)
     }
 
-    /// Goes round until the mailbox is closed, then cancels what is left.
+    /// Loops until the mailbox is closed, then cancels the remaining transfers.
     func run() {
         while true {
             let (commands, isClosed) = mailbox.collect()
@@ -50,7 +49,7 @@ final class TransferLoop {
         idle = []
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private var pools: [MultiHandle] { retired + [current] }
 
@@ -60,28 +59,28 @@ final class TransferLoop {
     }
 
     private func act(on event: darkroom_poll_event) {
-        // A pool that is gone has no transfer left that its last sockets could matter to.
+        // A pool that no longer exists has no transfers, so its last events do not matter.
         guard let pool = pools.first(where: { $0.number == event.owner }) else { return }
         judge(pool.act(on: event.file, flags: event.ready), pool)
     }
 
-    /// Until a socket is ready, a time limit of libcurl's is reached, or somebody wakes it up; with
-    /// nothing to do, an hour.
+    /// Waits until a socket is ready, a time limit of libcurl is reached, or somebody wakes the thread up; without
+    /// work, at most an hour.
     private func sleep() -> [darkroom_poll_event] {
         let now = Clock.nanoseconds
         let due = pools.contains(where: \.isDue) ? now : pools.compactMap(\.due).min() ?? .max
-        // Rounded up: before its time libcurl has nothing to do.
+        // Rounded up, because libcurl has nothing to do before its time.
         let milliseconds = due <= now ? 0 : min(3_600_000, (due - now - 1) / 1_000_000 + 1)
         do throws(Errno) {
             return try poll.wait(milliseconds: CInt(milliseconds))
         } catch {
-            // Never of a descriptor that is open; but it must not be asked again without a pause.
+            // This never happens with an open descriptor. But it must not be repeated without a pause.
             usleep(100_000)
             return []
         }
     }
 
-    /// Reports the transfers that libcurl has ended, and goes on with those that lead elsewhere.
+    /// Reports the transfers that libcurl has ended, and continues those with a redirect.
     private func finishDone() {
         for pool in pools {
             while let (handle, result) = pool.nextDone() {
@@ -96,7 +95,7 @@ final class TransferLoop {
         transfer.connections += darkroom_curl_get_long(handle.curl, CURLINFO_NUM_CONNECTS)
         let outcome: Result<TransferReport, FetchError>
         do throws(FetchError) {
-            // What the handle knows of the answer is gone with the next request, so it is looked at first.
+            // The next request resets what the handle knows of the response, so it is evaluated first.
             let failure = FetchError(transfer, result: result, handle: handle)
             if try transfer.advance(after: result) {
                 pool.remove(handle)
@@ -110,7 +109,7 @@ final class TransferLoop {
         transfer.completion(outcome)
     }
 
-    /// An error of libcurl's that concerns no single transfer ends all of the pool's.
+    /// An error of libcurl that does not belong to a single transfer ends all transfers of the pool.
     private func judge(_ code: CURLMcode, _ pool: MultiHandle) {
         if code == CURLM_OK { return }
         for (handle, owner) in running.values where owner === pool {
@@ -121,7 +120,7 @@ final class TransferLoop {
         if pool === current { renewPool() }
     }
 
-    // MARK: What is asked for
+    // MARK: Commands
 
     private func obey(_ command: TransferMailbox.Command) {
         switch command {
@@ -141,10 +140,9 @@ final class TransferLoop {
         idle.removeLast(max(0, idle.count - settings.connections))
     }
 
-    /// Lets go of all connections: at once of those that are idle, of the others when their transfers have
-    /// ended.
+    /// Closes all connections: idle ones at once, the others when their transfers have ended.
     private func renewPool() {
-        // Without the memory for another, the present one has to do.
+        // Without memory for another pool, the current one is kept.
         guard let pool = MultiHandle(number: lastPool + 1, poll: poll) else { return }
         lastPool += 1
         if current.count > 0 { retired.append(current) }
@@ -170,7 +168,7 @@ final class TransferLoop {
         start(transfer, handle, current)
     }
 
-    /// Makes the transfer's present request.
+    /// Makes the current request of the transfer.
     private func start(_ transfer: Transfer, _ handle: EasyHandle, _ pool: MultiHandle) {
         do throws(FetchError) {
             try handle.begin(transfer)
@@ -196,7 +194,7 @@ final class TransferLoop {
         if idle.count < settings.connections { idle.append(handle) }
     }
 
-    // MARK: What is told
+    // MARK: Results
 
     private static func report(_ transfer: Transfer) -> Result<TransferReport, FetchError> {
         guard let head = transfer.reader.head, let plan = transfer.plan,

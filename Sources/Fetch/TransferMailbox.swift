@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What others want of the engine's thread, in the order they said it.
+/// The commands for the engine's thread, in the order in which they were sent.
 final class TransferMailbox: Sendable {
     enum Command: Sendable {
         case start(TransferID, TransferRequest, TransferEngine.Completion)
@@ -16,10 +16,10 @@ final class TransferMailbox: Sendable {
     }
 
     private let state = Mutex(State())
-    /// How often the thread has looked in here.
+    /// How often the thread has read the mailbox.
     let turns = Atomic<UInt64>(0)
 
-    /// Gives the transfer its name. It is not accepted once the mailbox is closed.
+    /// Gives the transfer an ID. It is refused after the mailbox is closed.
     func start(
         _ request: TransferRequest, completion: @escaping TransferEngine.Completion
     ) -> (id: TransferID, isAccepted: Bool) {
@@ -39,12 +39,12 @@ final class TransferMailbox: Sendable {
         }
     }
 
-    /// No command is taken after this; those before it are still read.
+    /// Later commands are refused; earlier ones are still read.
     func close() {
         state.withLock { $0.isClosed = true }
     }
 
-    /// For the engine's thread: what has come since the last time, and whether it is the last.
+    /// For the engine's thread: the new commands, and whether they are the last.
     func collect() -> (commands: [Command], isClosed: Bool) {
         turns.add(1, ordering: .relaxed)
         return state.withLock { state in

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// One transfer in the queue of downloads: it takes up one of the queue's places from its start to its
-/// end, and no thread meanwhile.
+/// One transfer in the queue of downloads. It occupies one of the queue's places from its start to its end, but no
+/// thread.
 package final class TransferOperation: Operation, @unchecked Sendable {
-    // Rule: everything that changes is in `state`, behind its lock; neither the engine nor the
-    // closures nor Foundation is called with the lock held.
+    // Rule: everything that changes is in `state`, behind its lock. The engine, the closures and Foundation are never
+    // called with the lock held.
 
     package enum Outcome: Sendable {
         case fetched(TransferReport)
         case failed(FetchError)
-        /// Started just as its queue was being suspended: to be retried.
+        /// It started while its queue was being suspended; it must be tried again.
         case deferred
-        /// Nobody wanted it any more when it started.
+        /// It was not needed any more when it started.
         case unwanted
     }
 
-    /// What an operation is to do when its turn has come.
+    /// What an operation does when it is its turn.
     package enum Preparation: Sendable {
         case transfer(TransferRequest)
         case failed(FetchError)
@@ -28,15 +28,15 @@ package final class TransferOperation: Operation, @unchecked Sendable {
 
     private enum Phase {
         case waiting
-        /// Without a transfer between the start and the engine's answer.
+        /// nil between the start and the engine's answer.
         case running(TransferID?)
         case finished
     }
 
     private struct State {
         var phase = Phase.waiting
-        /// Taken out by whoever calls them, so that each is called once; and let go of then, for a queue
-        /// may hold on to a finished operation.
+        /// The caller takes them out, so that each is called once. They are released then, because a queue may keep a
+        /// finished operation.
         var prepare: (@Sendable () -> Preparation)?
         var completion: Completion?
     }
@@ -45,13 +45,12 @@ package final class TransferOperation: Operation, @unchecked Sendable {
     private let url: RemoteURL
     private let state: Mutex<State>
 
-    /// `prepare` is called on the queue's thread when the operation starts, so that a waiting operation
-    /// holds no open file.
+    /// `prepare` is called on the queue's thread when the operation starts, so that a waiting operation has no open
+    /// file.
     ///
-    /// `completion` is called exactly once: on the engine's thread when the transfer has ended; on the
-    /// caller's of `cancel()` if the operation has not started by then, for a suspended queue would
-    /// start it only when it goes on; on the queue's thread if `prepare` gives no transfer. It hands
-    /// over and returns soon. The operation finishes after it.
+    /// `completion` is called exactly once: on the engine's thread when the transfer has ended; on the thread of
+    /// `cancel()` if the operation has not started, because a suspended queue would start it only later; on the queue's
+    /// thread if `prepare` returns no transfer. It must return soon. The operation finishes after it.
     package init(
         engine: TransferEngine, url: RemoteURL, prepare: @escaping @Sendable () -> Preparation,
         completion: @escaping Completion
@@ -99,7 +98,7 @@ package final class TransferOperation: Operation, @unchecked Sendable {
         state.withLock { state in
             if case .running = state.phase { state.phase = .running(id) }
         }
-        // A cancel() meanwhile has found no transfer to cancel.
+        // A cancel() in between has found no transfer to cancel.
         if isCancelled { engine.cancel(id) }
     }
 
@@ -113,7 +112,7 @@ package final class TransferOperation: Operation, @unchecked Sendable {
             }
         }
         if let transfer { engine.cancel(transfer) }
-        // The operation itself finishes when its queue starts it, which it must not do before.
+        // The operation itself finishes when its queue starts it; it must not finish before.
         completion?(.failed(.cancelled(url)))
     }
 

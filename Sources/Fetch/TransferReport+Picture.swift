@@ -2,8 +2,8 @@ import DarkroomCore
 import DarkroomPicture
 
 extension TransferReport {
-    /// What arrived, if it is a picture of a kind that can be read; told from the body's first bytes,
-    /// for a Content-Type promises much and a web server answers many a missing picture with a page.
+    /// The format of the received picture. The first bytes of the body decide, because a Content-Type may be wrong, and
+    /// many web servers answer with a page if a picture is missing.
     package func pictureKind() throws(FetchError) -> PictureKind {
         let kind = PictureKind(prefix: prefix)
         if kind.isReadable { return kind }
@@ -15,13 +15,13 @@ extension TransferReport {
         throw FetchError(kind == .html ? .htmlPage : .notAPicture, answer + type)
     }
 
-    /// The URL asked for and, if it is another, the one that answered.
+    /// The requested URL and, if it differs, the URL that answered.
     private var shownURL: String {
         redirects == 0
             ? "\(request.url)" : "\(request.url), redirected to \(effectiveURL)"
     }
 
-    /// The type without its parameters, as far as it is one (RFC 9110, section 8.3.1).
+    /// The type without its parameters, as far as it is valid (RFC 9110, section 8.3.1).
     private static func printable(_ contentType: ByteString) -> String {
         let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }.prefix(80)
         return String(decoding: type.filter { $0 > 0x20 && $0 < 0x7F }, as: UTF8.self)

@@ -1,23 +1,23 @@
 import DarkroomCore
 import SystemPackage
 
-/// Names one transfer of one engine.
+/// Identifies one transfer of one engine.
 package struct TransferID: Sendable, Hashable {
     let number: UInt64
 }
 
-/// One download to do: from where, to where.
+/// One download: its source and its output.
 package struct TransferRequest: Sendable {
     package var url: RemoteURL
     package var output: TransferOutput
-    /// What an earlier attempt has left in the output, to be continued. Where the server does not go along, the
-    /// body is fetched anew from its first byte.
+    /// The part that an earlier attempt has left in the output, to be continued. If the server does not support this,
+    /// the whole body is fetched.
     package var resume: PartialBody?
-    /// What the asker has already, and need not be sent if it has not changed. Where there is something to
-    /// resume, that counts.
+    /// The validators of an existing copy, which need not be sent again if it has not changed. If there is something to
+    /// resume, that takes precedence.
     package var validators: Validators?
-    /// Which URL the validators came from, as `TransferReport.target` names it; nil is the URL that is asked
-    /// for. They are told to no other, where they could mean another file.
+    /// The URL from which the validators came, as `TransferReport.target` identifies it; nil is the requested URL. They
+    /// are not sent to another URL, because they could mean another file there.
     package var target: String?
 
     package init(
@@ -32,18 +32,18 @@ package struct TransferRequest: Sendable {
     }
 }
 
-/// The first bytes of a body that a broken transfer has left in its output.
+/// The first bytes of a body that an interrupted transfer has left in its output.
 package struct PartialBody: Sendable, Equatable {
-    /// How many there are, from the body's first one on.
+    /// Their number, from the first byte of the body.
     package var bytes: Int64
-    /// What the server must still hold for true, for If-Range: a strong entity tag, or a modification date
-    /// that RFC 9110, section 8.8.2.2 counts as strong.
+    /// The validator for If-Range, which the server must confirm: a strong entity tag, or a modification date that is
+    /// strong according to RFC 9110, section 8.8.2.2.
     package var validator: ByteString
-    /// Of these bytes.
+    /// The CRC-32 of these bytes.
     package var crc32: UInt32
-    /// The length of the whole body, where the server has told it.
+    /// The length of the whole body, if the server has told it.
     package var total: Int64?
-    /// Which URL they came from, as `TransferReport.target` names it; nil is the URL that was asked for.
+    /// The URL from which they came, as `TransferReport.target` identifies it; nil is the requested URL.
     package var target: String?
 
     package init(
@@ -58,11 +58,11 @@ package struct PartialBody: Sendable, Equatable {
     }
 }
 
-/// The file a transfer writes to, from the file's first byte on. Kept open by whoever holds on to it: the
-/// transfer while it runs, its report afterwards.
+/// The file to which a transfer writes, from its first byte on. It stays open while something refers to it: the
+/// transfer while it runs, and its report later.
 package final class TransferOutput: Sendable {
     package let descriptor: Descriptor
-    /// How messages name the file.
+    /// The name of the file in messages.
     package let name: String
 
     package init(_ descriptor: consuming Descriptor, name: String) {
@@ -70,7 +70,7 @@ package final class TransferOutput: Sendable {
         self.name = name
     }
 
-    /// Creates the file `path`, which must not exist, for writing and reading back.
+    /// Creates the file `path`, which must not exist, for writing and reading.
     package convenience init(creating path: String) throws(FetchError) {
         do {
             let file = try FileDescriptor.open(
@@ -83,35 +83,34 @@ package final class TransferOutput: Sendable {
     }
 }
 
-/// A transfer that brought a whole body, or the word that the asker has it already.
+/// The result of a transfer that received a whole body, or the confirmation of an existing copy.
 package struct TransferReport: Sendable {
     package var request: TransferRequest
-    /// Where the body came from, after redirects.
+    /// The URL of the body, after redirects.
     package var effectiveURL: RedactedURL
-    /// Names the URL that answered without telling it: nil for the URL that was asked for, after redirects
-    /// a digest.
+    /// Identifies the URL that answered without containing it: nil for the requested URL, a digest after redirects.
     package var target: String?
-    /// The final answer's head.
+    /// The header of the final response.
     package var response: ResponseHead
-    /// Whether the server has confirmed the request's validators; then there is no body.
+    /// Whether the server has confirmed the validators of the request; then there is no body.
     package var isNotModified: Bool
     package var status: HTTPStatus { response.status }
-    /// As the server sent it, parameters and all; not to be trusted, nor to be shown unread.
+    /// As the server sent it, including parameters. It must not be trusted, and not be shown without a check.
     package var contentType: ByteString? { response.contentType }
-    /// The body's length, after a content coding was undone.
+    /// The length of the body, after decoding.
     package var bytes: Int64
-    /// The body's first bytes: `prefixLength` of them, or all of a shorter body.
+    /// The first bytes of the body: `prefixLength` bytes, or all of a shorter body.
     package var prefix: [UInt8]
-    /// Of the whole body (CRC-32 as PNG and gzip have it), also of one that was continued.
+    /// The CRC-32 (as in PNG and gzip) of the whole body, also if it was continued.
     package var crc32: UInt32
-    /// How many bytes of the body were there already, left by an earlier attempt.
+    /// The number of bytes of the body that an earlier attempt had left.
     package var resumedFrom: Int64
     package var redirects: Int
-    /// From the start in the engine to the last byte.
+    /// The time from the start in the engine to the last byte.
     package var elapsed: Duration
-    /// Whether no new connection had to be made.
+    /// Whether no new connection was needed.
     package var reusedConnection: Bool
 
-    /// How much of each body is kept in memory to tell what it is.
+    /// The number of bytes of each body that are kept in memory to determine its format.
     package static let prefixLength = 512
 }

@@ -1,19 +1,19 @@
 import CDarkroomCurl
 
-/// What bounds each transfer.
+/// The limits of each transfer.
 package struct TransferLimits: Sendable, Equatable {
-    /// Of a body, counted as it arrives. 256 MiB is about what a 16-bit picture of 40 megapixels
-    /// takes uncompressed.
+    /// The size of a body, counted as it arrives. 256 MiB is about the size of an uncompressed 16-bit picture of 40
+    /// megapixels.
     package var bytes: Int64
     package var redirects: Int
-    /// From the start of a connection, its name's resolution included, to its being usable.
+    /// The time to establish a connection, including the resolution of the name.
     package var connect: Duration
-    /// From the first connection's start to the last byte, redirects included.
+    /// The time from the start of the first connection to the last byte, including redirects.
     package var total: Duration
-    /// How long fewer than `stallBytesPerSecond` may arrive; libcurl counts in whole seconds.
+    /// How long a transfer may be slower than `stallBytesPerSecond`; libcurl counts whole seconds.
     package var stall: Duration
     package var stallBytesPerSecond: Int
-    /// Of a response's status line and header fields, those of a 1xx before it included.
+    /// The size of a response's status line and header fields, including preliminary ones (1xx).
     package var maxHeaderBytes: Int
 
     package init(
@@ -31,23 +31,22 @@ package struct TransferLimits: Sendable, Equatable {
     }
 }
 
-/// What an engine's transfers have in common. A change counts for transfers started after it.
+/// The common settings of an engine's transfers. A change applies to transfers that start after it.
 package struct TransferSettings: Sendable, Equatable {
     package var limits: TransferLimits
-    /// How many connections are kept open for reuse: as many as transfers run at once.
+    /// The number of connections that are kept open for reuse: as many as concurrent transfers.
     package var connections: Int
-    /// Certificates to trust, PEM, in place of the system's.
+    /// Trusted certificates in PEM, instead of those of the system.
     package var caFile: String?
-    /// As libcurl's `CURLOPT_PROXY`: `http://proxy:3128`. With none, connections are direct, whatever
-    /// `http_proxy` and its like say: what a download passes is said in the configuration alone. A proxy may
-    /// have any address, and it resolves the names: only the addresses that URLs themselves name, and hosts,
-    /// are judged before it is asked.
+    /// As in libcurl's `CURLOPT_PROXY`: `http://proxy:3128`. Without it, connections are direct, whatever `http_proxy`
+    /// and similar variables say: only the configuration decides. A proxy may have any address, and it resolves names,
+    /// so only hosts, and addresses in URLs, are checked before a request.
     package var proxy: String?
-    /// What may be fetched, from whom, and with which headers of its own.
+    /// The rules for requests, and the headers for individual origins.
     package var rules: FetchRules
     package var userAgent: String
-    /// Addresses for names, as libcurl's `CURLOPT_RESOLVE` has them: `name:port:address`. For tests alone, so
-    /// that a name of theirs takes the way of any other.
+    /// Addresses for names, as in libcurl's `CURLOPT_RESOLVE`: `name:port:address`. Only for tests, so that their names
+    /// are handled like any other.
     package var resolve: [String]
 
     package init(
@@ -64,14 +63,14 @@ package struct TransferSettings: Sendable, Equatable {
         self.resolve = resolve
     }
 
-    /// Whether a connection made with `other` settings may be used with these: whoever is at its other end has
-    /// been judged by the same rules.
+    /// Whether a connection that was made with `other` settings may be used with these: the same rules must have
+    /// checked its peer.
     func shareConnections(with other: TransferSettings) -> Bool {
         rules.addresses == other.rules.addresses && resolve == other.resolve
             && (proxy ?? "").isEmpty == (other.proxy ?? "").isEmpty
     }
 
-    /// What Darkroom of this version calls itself, so that a server's operator can see who asks.
+    /// The User-Agent, so that the operator of a server can see who sends the requests.
     package static func userAgent(version: String) -> String {
         let library = curl_version_info(CURLVERSION_FIRST).pointee.version.map {
             String(cString: $0)

@@ -2,17 +2,17 @@ import DarkroomCore
 
 /// The part of an http URL between `//` and the path: `ann:pw@host:8080`.
 ///
-/// Stricter than libcurl and browsers where these differ from each other: what one program takes for a
-/// user may be the host of another, so that is refused.
+/// It is stricter than libcurl and browsers where they differ from each other: what one program reads as a user may be
+/// the host for another, so it is refused.
 package struct URLAuthority: Sendable {
     /// `user:password` as it is written; nil without an `@`.
     package var userInformation: ByteString?
-    /// As it is written, IPv6 in its brackets.
+    /// As it is written; IPv6 has its brackets.
     package var host: ByteString
-    /// nil where the scheme's own holds.
+    /// nil if it is the default of the scheme.
     package var port: Int?
 
-    /// Why a text is none, in words that hold nothing of the user and password.
+    /// Why a text is invalid. The message contains nothing of user and password.
     package struct Problem: Error, Sendable, Equatable {
         package let message: String
     }
@@ -32,7 +32,7 @@ package struct URLAuthority: Sendable {
         }
         userInformation = parts.count == 2 ? ByteString(parts[0]) : nil
         let place = parts[parts.count - 1]
-        // Within brackets a colon is a part of the address.
+        // A colon within brackets is a part of the address.
         let bracket = place.lastIndex(of: UInt8(ascii: "]")) ?? place.startIndex
         let colon = place[bracket...].firstIndex(of: UInt8(ascii: ":"))
         host = ByteString(place[..<(colon ?? place.endIndex)])
@@ -42,7 +42,7 @@ package struct URLAuthority: Sendable {
         }
     }
 
-    /// Whether a URL, or a reference to one, has a `\` before its path. Browsers read it as a slash, libcurl
+    /// Whether a URL, or a relative reference, has a `\` before its path. Browsers read it as a slash; libcurl reads it
     /// as a part of the user, which it drops.
     static func hasBackslash(in reference: ByteString) -> Bool {
         let scheme = RedactedURL.scheme(of: reference.string).map { $0.utf8.count + 1 } ?? 0
@@ -51,7 +51,7 @@ package struct URLAuthority: Sendable {
         return rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "\\"))
     }
 
-    /// An empty one, as in `http://host:/`, is the scheme's.
+    /// An empty port, as in `http://host:/`, is the default of the scheme.
     private static func port(_ digits: Substring.UTF8View) throws(Problem) -> Int? {
         if digits.isEmpty { return nil }
         guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
@@ -60,14 +60,14 @@ package struct URLAuthority: Sendable {
         return number
     }
 
-    /// Letters of a host's name, without a dot at its end.
+    /// The maximum length of a host name, without a final dot.
     package static let maximumHost = 253
 
-    /// What is wrong with a host; nil if it can be one. Letters beyond ASCII are left to libcurl's IDN.
+    /// The problem of a host; nil if it is valid. Letters beyond ASCII are left to libcurl's IDN support.
     static func problem(ofHost host: ByteString) -> String? {
         if host.isEmpty { return "the URL has no host" }
-        // RFC 1035, 2.3.4: 253 letters and the dot that says that a name is whole. Of other letters the ASCII form,
-        // which libcurl makes, is what counts; it has as many letters at least.
+        // RFC 1035, 2.3.4: 253 letters, and a dot that means that the name is complete. For international names the
+        // ASCII form counts, which libcurl creates; it has at least as many letters.
         if host.unicodeScalars.count > maximumHost + 1 {
             return "the host is longer than \(maximumHost) letters"
         }

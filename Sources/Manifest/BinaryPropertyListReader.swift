@@ -2,41 +2,40 @@ import DarkroomCore
 
 /// Reads a binary property list of version 00.
 ///
-/// The layout: the eight bytes `bplist00`, the objects, a table of the objects' offsets, and a
-/// trailer of 32 bytes that says where the table is and how wide its numbers and the references
-/// are. Objects refer to one another by number, so a few of them can describe a tree without end.
-/// Each object is read once and shared; what sharing stands for is counted against a budget. No two
-/// objects of an honest file have a byte in common, so all that is read together is no more than
-/// the file.
+/// The layout: the eight bytes `bplist00`, the objects, a table with the offsets of the objects, and a trailer of 32
+/// bytes with the position of the table and the widths of its numbers and of the references. Objects refer to one
+/// another by number, so a few of them can describe an endless tree. Each object is read once and shared, and shared
+/// objects count against a budget. Objects of a valid file do not overlap, so the reader does not read more bytes than
+/// the file has.
 package struct BinaryPropertyListReader {
     private let bytes: [UInt8]
     private let trailer: Trailer
     private var builder: DocumentBuilder
-    /// What has been read, by object number.
+    /// The objects that have been read, by number.
     private var nodes: [Int: Document.Node] = [:]
-    /// The containers being read, outermost first.
+    /// The containers that are being read, outermost first.
     private var open: [Container] = []
-    /// Bytes of the objects read so far.
+    /// The number of bytes of all objects that have been read.
     private var consumed = 0
 
     private struct Trailer {
         static let size = 32
-        /// Bytes of a number in the offset table.
+        /// The number of bytes of an entry in the offset table.
         let offsetSize: Int
-        /// Bytes of a reference to an object.
+        /// The number of bytes of a reference to an object.
         let referenceSize: Int
         let objectCount: Int
         let root: Int
-        /// Where the offset table is.
+        /// The position of the offset table.
         let table: Int
     }
 
     private struct Container {
         let number: Int
         let isMap: Bool
-        /// Of a map, those of all keys, then those of all values.
+        /// For a map: the references of all keys, then those of all values.
         let references: [Int]
-        /// The item or entry that comes next.
+        /// The next item or entry.
         var next = 0
     }
 
@@ -106,7 +105,7 @@ package struct BinaryPropertyListReader {
         return root
     }
 
-    /// Adds the object with this number; of a container that has not been read, only the beginning.
+    /// Adds the object with this number. If it is a container that has not been read, this only begins it.
     private mutating func add(_ number: Int) throws(ManifestProblem) {
         if let node = nodes[number] {
             try builder.add(shared: node, at: .none)
@@ -139,7 +138,7 @@ package struct BinaryPropertyListReader {
         return text
     }
 
-    /// Where the object with this number is: between the header and the offset table.
+    /// The offset of the object with this number; it must be between the header and the offset table.
     private func offset(of number: Int) throws(ManifestProblem) -> Int {
         guard number < trailer.objectCount else { throw Self.broken("with a dangling reference") }
         let entry = trailer.table + number * trailer.offsetSize
@@ -166,7 +165,7 @@ package struct BinaryPropertyListReader {
         }
     }
 
-    /// `count` bytes of an object from `start` on.
+    /// `count` bytes of an object, from `start`.
     private mutating func slice(
         _ start: Int, count: Int
     ) throws(ManifestProblem) -> ArraySlice<UInt8> {
@@ -187,7 +186,7 @@ package struct BinaryPropertyListReader {
         case 8:
             return .integer(Int(slice.reduce(Int64(0)) { $0 << 8 | Int64($1) }))
         case 16:
-            // Only used for what eight bytes cannot hold: far beyond every range.
+            // This occurs only with numbers beyond eight bytes, far beyond every range.
             return .number(slice.reduce(0.0) { $0 * 256 + Double($1) })
         default: throw Self.broken("with an integer of \(slice.count) bytes")
         }
@@ -202,12 +201,12 @@ package struct BinaryPropertyListReader {
         }
     }
 
-    /// The number of elements of the object at `offset`, and where the first one is.
+    /// The number of elements of the object at `offset`, and the position of the first one.
     private mutating func extent(at offset: Int) throws(ManifestProblem) -> (count: Int, start: Int)
     {
         let low = Int(bytes[offset] & 0x0F)
         guard low == 0xF else { return (low, offset + 1) }
-        // An integer object follows and holds the number.
+        // The number is in an integer object that follows.
         let marker = try slice(offset + 1, count: 1).first ?? 0
         let size = 1 << Int(marker & 0x0F)
         guard marker >> 4 == 0x1, size <= 8,

@@ -1,10 +1,9 @@
 import DarkroomCore
 
-/// What each image of a manifest waits for: the image it is made `from`, those that its filters lay over it, and
-/// those it comes `after`.
+/// The images for which each image of a manifest waits: its `from`, the overlays of its filters, and those in `after`.
 package struct Dependencies: Sendable {
-    /// By image, in the manifest's order: `from` first, `after` last, no image twice. References to
-    /// unknown images are left out.
+    /// For each image in the manifest's order: `from` first, `after` last, each image once. References to unknown
+    /// images are left out.
     private var edges: [[Edge]]
 
     private struct Edge {
@@ -12,15 +11,15 @@ package struct Dependencies: Sendable {
         let reference: ImageDraft.Reference
     }
 
-    /// Resolves the names. Adds a problem for each that no image has, and for each image that would
-    /// wait for itself, by way of others or not.
+    /// Resolves the names. Adds a problem for each unknown name, and for each image that would wait for itself,
+    /// directly or indirectly.
     package init(
         of drafts: [ImageDraft], in format: ManifestFormat, names: inout NameTable,
         problems: inout ProblemList
     ) {
         edges = []
         edges.reserveCapacity(drafts.count)
-        // Mentions in filters that are known to name nothing: a list may be that of a million images.
+        // Mentions in filters that refer to an unknown name: a million images may share one list.
         var unknown: Set<Int> = []
         for draft in drafts {
             var own: [Edge] = []
@@ -52,7 +51,7 @@ package struct Dependencies: Sendable {
         addCycles(of: drafts, &problems)
     }
 
-    /// What to write where a source stands for the name of an image.
+    /// The correction for a source that is written instead of the name of an image.
     private static func advice(
         _ reference: ImageDraft.Reference, of draft: ImageDraft, _ format: ManifestFormat
     ) -> String {
@@ -68,36 +67,35 @@ package struct Dependencies: Sendable {
         }
     }
 
-    /// The image that this one is made from.
+    /// The image from which this one is made.
     package func origin(of image: Int) -> Int? {
         edges[image].first {
             if case .from = $0.reference.role { true } else { false }
         }?.target
     }
 
-    /// The images that this one's filters lay over it, without the one that it is made from.
+    /// The overlays of this image's filters, without its `from`.
     package func overlays(of image: Int) -> [Int] {
         edges[image].compactMap { if case .filter = $0.reference.role { $0.target } else { nil } }
     }
 
-    /// The images that this one comes after, without those it needs for itself.
+    /// The images in `after`, without those that this one needs.
     package func after(of image: Int) -> [Int] {
         edges[image].compactMap { if case .after = $0.reference.role { $0.target } else { nil } }
     }
 
     private enum Visit {
         case new
-        /// On the way from the image that the walk began with, at this depth.
+        /// On the current path, at this depth.
         case open(Int)
         case done
     }
 
-    /// Walks all edges once, depth first. An edge that leads back to the way just come closes a
-    /// cycle; with those edges gone there would be none. Does not recurse, for a chain may be
-    /// 100,000 images.
+    /// Walks all edges once, depth first. An edge that leads back to the current path closes a cycle; without these
+    /// edges there would be none. It does not recurse, because a chain may have 100,000 images.
     private func addCycles(of drafts: [ImageDraft], _ problems: inout ProblemList) {
         var visits = [Visit](repeating: .new, count: edges.count)
-        // The way from the start: images, and which of their edges comes next.
+        // The current path: images, and the next edge of each.
         var way: [(image: Int, next: Int)] = []
         for start in edges.indices {
             guard case .new = visits[start] else { continue }
@@ -125,7 +123,7 @@ package struct Dependencies: Sendable {
         }
     }
 
-    /// `a → b → a`, where the arrow means waits for; long cycles shortened.
+    /// `a → b → a`, where the arrow means "waits for"; long cycles are shortened.
     private static func words(_ names: some Collection<ByteString>) -> String {
         let shown = 8
         guard let first = names.first else { return "" }

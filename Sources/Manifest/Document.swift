@@ -1,21 +1,20 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// What a manifest's text holds before anything is known of its meaning: a tree of values with
-/// places.
+/// The content of a manifest's text, before its meaning is known: a tree of values with places.
 ///
-/// The readers of the three formats make one, `ManifestReader` reads it. A tree is at most
-/// `maximumHeight` containers high, so whatever walks or frees it may recurse. Containers are
-/// shared where a YAML alias or a binary property list refers to one twice; readers keep the number
-/// of nodes that someone walking the tree will meet within a budget.
+/// The readers of the three formats create it, and `ManifestReader` reads it. A tree has at most `maximumHeight` levels
+/// of containers, so code that walks or releases it may recurse. If a YAML alias or a binary property list refers to a
+/// container twice, the container is shared. The readers limit the number of nodes that a walk of the whole tree
+/// visits.
 package enum Document {
-    /// Containers within containers. Six are enough for a manifest; hostile files have 100,000.
+    /// The maximum nesting depth. A manifest needs six levels; hostile files have 100,000.
     package static let maximumHeight = 64
-    /// Bytes of a key. Names have 200 at most, other keys are words; a key is shown whole in the paths of problems.
+    /// The maximum length of a key, in bytes. Names have at most 200 bytes, other keys are words. The paths of problems
+    /// show keys in full.
     package static let maximumKey = 1024
 
-    /// A line and a column from 1, the column counted in Unicode scalars. Binary property lists
-    /// have none.
+    /// A line and a column, counted from 1; the column in Unicode scalars. Binary property lists have no places.
     package struct Place: Sendable, Equatable {
         package let line: UInt32
         package let column: UInt32
@@ -45,20 +44,20 @@ package enum Document {
         /// May be infinite or not a number.
         case number(Double)
         case text(ByteString)
-        /// A YAML scalar without quotes, which is what its reader takes it for: see `PlainScalar`.
+        /// A YAML scalar without quotes. Its meaning depends on the type that the reader expects; see `PlainScalar`.
         case plain(ByteString)
         case list(List)
         case map(Map)
-        /// A value that no manifest has a use for, in words: "a date".
+        /// A value that manifests do not use, as text: "a date".
         case other(String)
     }
 
     /// Values in their order.
     package final class List: Sendable {
         package let items: [Node]
-        /// Nodes in this container and below, itself included.
+        /// The number of nodes in this container, including itself and nested ones.
         package let size: Int
-        /// 1 for a container without containers.
+        /// 1 for a container without nested containers.
         package let height: Int
 
         package init(_ items: [Node]) {
@@ -67,10 +66,10 @@ package enum Document {
         }
     }
 
-    /// Keys and values in their order. Keys given twice are here twice.
+    /// Keys and values in their order. Repeated keys are kept.
     package final class Map: Sendable {
         package let entries: [Entry]
-        /// As with `List`.
+        /// As in `List`.
         package let size: Int
         package let height: Int
 
@@ -85,7 +84,7 @@ package enum Document {
 
     package struct Entry: Sendable {
         package let key: ByteString
-        /// The key's place.
+        /// The place of the key.
         package let place: Place
         package let value: Node
 
@@ -117,7 +116,7 @@ extension Document.Node {
         }
     }
 
-    /// 0 for anything but a container.
+    /// 0 for anything that is not a container.
     package var height: Int {
         switch value {
         case .list(let list): list.height
@@ -126,7 +125,7 @@ extension Document.Node {
         }
     }
 
-    /// Bytes of a text; 0 for anything else.
+    /// The number of bytes of a text; 0 for anything else.
     package var textLength: Int {
         switch value {
         case .text(let text), .plain(let text): text.utf8.count
@@ -142,7 +141,7 @@ extension Document.Node {
         }
     }
 
-    /// The text of a string, and of any YAML scalar without quotes that does not mean null.
+    /// The text of a string, or of a YAML scalar without quotes that does not mean null.
     package var text: ByteString? {
         switch value {
         case .text(let text): text
@@ -159,7 +158,7 @@ extension Document.Node {
         }
     }
 
-    /// An integer or a number; never a boolean, never text in quotes.
+    /// An integer or a number; never a boolean or a quoted text.
     package var number: FilterArgument? {
         switch value {
         case .integer(let value): .integer(value)
@@ -169,7 +168,7 @@ extension Document.Node {
         }
     }
 
-    /// What the value is, with its article, as the end of a sentence.
+    /// The kind of value, with its article, as the end of a sentence.
     package var words: String {
         if isNull { return "nothing" }
         if boolean != nil { return "true or false" }

@@ -1,13 +1,13 @@
 import DarkroomCore
 
-/// Puts a document together from the beginnings and ends that a reader finds in its text, and holds
-/// it to its limits. Keeps the open containers in an array, so that no reader needs to recurse: the
-/// threads that manifests are read on have small stacks.
+/// Builds a document from the beginnings and ends of containers that a reader finds in its text, and checks the limits.
+/// It keeps the open containers in an array, so readers do not recurse: manifests are read on threads with small
+/// stacks.
 package struct DocumentBuilder {
     package var budget: NodeBudget
-    /// The value outside of all containers, once it is whole.
+    /// The outermost value, when it is complete.
     package private(set) var root: Document.Node?
-    /// The containers that have begun, outermost first.
+    /// The open containers, outermost first.
     private var open: [Container] = []
 
     private struct Container {
@@ -15,15 +15,15 @@ package struct DocumentBuilder {
         let place: Document.Place
         var items: [Document.Node] = []
         var entries: [Document.Entry] = []
-        /// The key whose value comes next.
+        /// The key of the next value.
         var key: (text: ByteString, place: Document.Place)?
-        /// Indices of the entries whose values are to be merged into the map.
+        /// The indices of the entries whose values are merged into the map.
         var merges: [Int] = []
     }
 
-    /// What a merged key costs of the budget for aliases. Unlike what they share, it is copied.
+    /// The cost of a merged key in the budget for aliases. Merged keys are copied, not shared.
     private static let mergeCost = 2
-    /// So many bytes of a text that is shared cost as much as a value.
+    /// This number of bytes of a shared text costs as much as a value.
     private static let textOfAValue = 64
 
     package init(budget: NodeBudget) {
@@ -33,7 +33,7 @@ package struct DocumentBuilder {
     /// Whether the innermost open container is a map; nil if none is open.
     package var isInMap: Bool? { open.last?.isMap }
 
-    /// Whether a key must come next, or the end of the map.
+    /// Whether a key or the end of the map must come next.
     package var awaitsKey: Bool { open.last.map { $0.isMap && $0.key == nil } ?? false }
 
     /// Begins a list or a map.
@@ -45,8 +45,8 @@ package struct DocumentBuilder {
         open.append(Container(isMap: isMap, place: place))
     }
 
-    /// Gives the key for the next value. The value of one with `isMerge` is a map or a list of
-    /// maps, whose entries are added where the map has none with their key.
+    /// Adds the key of the next value. With `isMerge`, the value must be a map or a list of maps. Their entries are
+    /// added to the map, except those whose keys the map already has.
     package mutating func key(
         _ text: ByteString, at place: Document.Place, isMerge: Bool = false
     ) throws(ManifestProblem) {
@@ -61,7 +61,7 @@ package struct DocumentBuilder {
         if isMerge { open[last].merges.append(open[last].entries.count) }
     }
 
-    /// Adds a value that is no container.
+    /// Adds a value that is not a container.
     package mutating func add(
         _ value: Document.Value, at place: Document.Place
     ) throws(ManifestProblem) {
@@ -69,7 +69,7 @@ package struct DocumentBuilder {
         put(Document.Node(value, at: place))
     }
 
-    /// Adds once more a node that is part of the document already; `place` is that of the mention.
+    /// Adds a node again that is already part of the document; `place` is that of the reference.
     package mutating func add(
         shared node: Document.Node, at place: Document.Place
     ) throws(ManifestProblem) {
@@ -78,7 +78,7 @@ package struct DocumentBuilder {
         } else if node.textLength < Self.textOfAValue {
             try budget.take(at: place)
         } else {
-            // Whoever reads the document reads the text each time, too.
+            // Code that reads the document also reads the text each time.
             try budget.take(aliased: 1 + node.textLength / Self.textOfAValue, at: place)
         }
         put(node)
@@ -93,13 +93,13 @@ package struct DocumentBuilder {
             ? .map(Document.Map(try entries(of: container)))
             : .list(Document.List(container.items))
         let node = Document.Node(value, at: container.place)
-        // What is shared brings its own height with it.
+        // A shared node adds its own height.
         guard node.height <= Document.maximumHeight else { throw .tooDeep(at: container.place) }
         put(node)
         return node
     }
 
-    /// Puts a node where it belongs: it is a value, an item or the root.
+    /// Stores a node as a value, as an item or as the root.
     private mutating func put(_ node: Document.Node) {
         guard !open.isEmpty else {
             root = node
@@ -114,7 +114,7 @@ package struct DocumentBuilder {
         }
     }
 
-    /// The entries of a map, its own first, then those of the merged maps in their order.
+    /// The entries of a map: its own first, then those of the merged maps in their order.
     private mutating func entries(
         of container: Container
     ) throws(ManifestProblem) -> [Document.Entry] {

@@ -2,7 +2,7 @@ import DarkroomCore
 import DarkroomPicture
 
 extension FilterForm {
-    /// The parameters of a filter of which only values were given: `resize: 800` means its width.
+    /// The parameters of a filter for which only values were given: `resize: 800` means its width.
     static func parameters(
         of specification: FilterSpecification, from node: Document.Node
     ) -> WrittenForm {
@@ -12,7 +12,7 @@ extension FilterForm {
         if !numbers.isEmpty {
             given = entries(of: specification, numbers)
         } else if node.boolean == nil {
-            // A name may be anything, so that it comes after what takes certain words.
+            // An image name may be any text, so it is tried after parameters with fixed words.
             let known =
                 specification.parameters.filter { $0.kind != .image }
                 + specification.parameters.filter { $0.kind == .image }
@@ -28,7 +28,8 @@ extension FilterForm {
         return .map(complete(given, of: specification))
     }
 
-    /// Numbers alone: two are a width and a height where there are these, else each is the next parameter's.
+    /// Numbers only: two of them are a width and a height if the filter has these; otherwise each is for the next
+    /// parameter.
     private static func entries(
         of specification: FilterSpecification, _ numbers: [MeantNumber]
     ) -> [WrittenForm.Entry] {
@@ -65,14 +66,14 @@ extension FilterForm {
         return .map(complete(given, of: specification))
     }
 
-    /// Whether an optional parameter may as well not be there.
+    /// Whether the value of an optional parameter is equivalent to none.
     private static func meansNothing(_ node: Document.Node) -> Bool {
         if node.isNull { return true }
         return node.text.map { ["auto", "none", "default"].contains($0) } ?? false
     }
 
-    /// The entries, what is required besides and, where they make no filter, the first further parameter with which
-    /// they do: `resize` needs a width or a height, though none of them is required.
+    /// The given entries and the missing required ones. If these do not make a valid filter, also the first further
+    /// parameter that does: `resize` needs a width or a height, although neither is required.
     private static func complete(
         _ given: [WrittenForm.Entry], of specification: FilterSpecification
     ) -> [WrittenForm.Entry] {
@@ -88,7 +89,7 @@ extension FilterForm {
             }
         }
         guard let issue = issue(entries, of: specification) else { return entries }
-        // A colour that this filter does not take.
+        // A colour that this filter does not accept.
         if let index = entries.firstIndex(where: { $0.key == issue.parameter }),
             let parameter = specification.parameter(named: ByteString(entries[index].key)),
             parameter.kind == .colour
@@ -122,7 +123,7 @@ extension FilterForm {
         }
     }
 
-    /// The value, as the parameter takes it; nil for one that it cannot have.
+    /// The value in the form of the parameter; nil if the parameter cannot have it.
     static func value(for kind: FilterParameter.Kind, _ node: Document.Node) -> WrittenForm? {
         switch kind {
         case .number, .integer, .oneOf:
@@ -143,7 +144,7 @@ extension FilterForm {
         }
     }
 
-    /// The text of a node, or of the only one in a list.
+    /// The text of a node, or of the only item of a list.
     static func text(meantBy node: Document.Node) -> ByteString? {
         if case .list(let list) = node.value, list.items.count == 1 { return list.items[0].text }
         switch node.value {
@@ -152,7 +153,7 @@ extension FilterForm {
         }
     }
 
-    /// What other notations write for true and false.
+    /// The words of other notations for true and false.
     static func boolean(meantBy node: Document.Node) -> Bool? {
         if let boolean = node.boolean { return boolean }
         guard let text = text(meantBy: node), text.utf8.count <= 5 else { return nil }
@@ -177,13 +178,13 @@ extension FilterForm {
         }
     }
 
-    /// What a parameter has that is only there to complete the others.
+    /// The value of a parameter that is only added to complete the others.
     private static func completion(for parameter: FilterParameter) -> WrittenForm {
         if case .choice(let words) = parameter.kind { return .text(ByteString(words[0])) }
         return placeholder(for: parameter)
     }
 
-    /// Any value that the parameter takes.
+    /// Any valid value of the parameter.
     private static func example(of parameter: FilterParameter) -> FilterArgument {
         if let defaultValue = parameter.defaultValue { return defaultValue }
         switch parameter.kind {

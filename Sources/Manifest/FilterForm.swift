@@ -1,17 +1,17 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// How filters are written, made of what somebody has written in their place. It keeps the values; for one that
-/// cannot be kept it has a placeholder.
+/// The correct form of filters, made from an incorrect one. It keeps the values; a placeholder replaces a value that
+/// cannot be kept.
 enum FilterForm {
     /// Stands for any filter.
     static let example: WrittenForm = .placeholder(.text("FILTER"))
-    /// What is longer, or has more entries, is not taken apart.
+    /// The maximum length of a text, and the maximum number of entries, that this code analyses.
     private static let longest = 400
     private static let mostEntries = 64
 
-    /// The filters of a list, where something else than a list is: `mono, sepia`, or a map of several; nil if it is
-    /// not known which are meant.
+    /// The filters that a value means which is not a list: `mono, sepia`, or a map of several; nil if this is not
+    /// clear.
     static func filters(meantBy node: Document.Node) -> [WrittenForm]? {
         if let text = node.text { return filters(in: text) }
         guard case .map(let map) = node.value else { return nil }
@@ -44,11 +44,11 @@ enum FilterForm {
         return forms.isEmpty ? nil : forms
     }
 
-    /// A filter, and what was given for it.
+    /// A filter with its given values.
     private struct Part {
         let specification: FilterSpecification
         let value: Document.Node
-        /// Parameters that stand beside the name.
+        /// Parameters beside the name.
         var beside: [Document.Entry] = []
     }
 
@@ -57,7 +57,7 @@ enum FilterForm {
         if let form = named(map) { return [form] }
         var parts: [Part] = []
         for entry in map.entries {
-            // Parameters indented no further than the name are the usual reason for several keys.
+            // The usual reason for several keys: the parameters are not indented further than the name.
             let last = parts.indices.last
             let isBeside = last.map {
                 parts[$0].value.isNull
@@ -84,7 +84,7 @@ enum FilterForm {
         }
     }
 
-    /// `{name: sepia, intensity: 0.8}`, as other programs have it.
+    /// `{name: sepia, intensity: 0.8}`, as in other programs.
     static func named(_ map: Document.Map) -> WrittenForm? {
         guard map.entries.count <= mostEntries,
             let name = map.entries.first(where: { nameKeys.contains($0.key) }),
@@ -113,7 +113,7 @@ enum FilterForm {
             .flatMap { FilterCatalog.specification(named: ByteString($0)) }
     }
 
-    /// The name, or a map of it to parameters.
+    /// The name, or a map from it to parameters.
     private static func form(
         of specification: FilterSpecification, _ entries: [Document.Entry] = []
     ) -> WrittenForm {

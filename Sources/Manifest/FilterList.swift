@@ -1,8 +1,8 @@
 import DarkroomPicture
 
-/// Reads lists of filters that stand outside of a manifest, such as the one of the configuration.
+/// Reads lists of filters that are not in a manifest, such as the one of the configuration.
 package enum FilterList {
-    /// Reads the list in a YAML text of its own.
+    /// Reads a YAML text that contains only the list.
     package static func read(
         yaml bytes: [UInt8], limit: Int = ManifestLimits().filters
     ) throws(ManifestRejection) -> [Filter] {
@@ -15,7 +15,7 @@ package enum FilterList {
         return try read(node, at: .root, limit: limit)
     }
 
-    /// Reads the list in a value of a document; the problems' paths begin with `path`.
+    /// Reads the list in a value of a document. The paths of problems begin with `path`.
     package static func read(
         _ node: Document.Node, at path: DocumentPath, limit: Int = ManifestLimits().filters
     ) throws(ManifestRejection) -> [Filter] {

@@ -1,7 +1,7 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// What a manifest may say for all its images, and for each one by itself.
+/// The settings that a manifest may have for all images, and each image for itself.
 package struct ImageSettings: Sendable {
     package var filters: FilterDrafts
     package var autoOrient = true
@@ -12,18 +12,18 @@ package struct ImageSettings: Sendable {
     }
 }
 
-/// An image as a manifest has it, before names are resolved.
+/// An image of a manifest, before names are resolved.
 package struct ImageDraft: Sendable {
-    /// Empty until it is derived, where the manifest gives none.
+    /// Empty until it is derived, if the manifest gives no name.
     package var name: ByteString = ""
     package var source: ByteString?
     package var from: Reference?
     package var after: [Reference] = []
     package var settings: ImageSettings
-    /// Where the image is, for the problems that show when all images are known.
+    /// The path of the image, for problems that are found when all images are known.
     package let path: DocumentPath
     package let place: Document.Place
-    /// The place of the name; of the image where it has none.
+    /// The place of the name, or of the image if it has no name.
     package var namePlace: Document.Place
 
     package init(settings: ImageSettings, path: DocumentPath, place: Document.Place) {
@@ -33,12 +33,12 @@ package struct ImageDraft: Sendable {
         namePlace = place
     }
 
-    /// Every other image that is mentioned: `from`, those that the filters lay over this one, `after`.
+    /// All references to other images: `from`, the overlays of filters, `after`.
     package var references: [Reference] {
         (from.map { [$0] } ?? []) + settings.filters.mentions + after
     }
 
-    /// The mention of another image.
+    /// A reference to another image.
     package struct Reference: Sendable {
         package let name: ByteString
         package let role: Role
@@ -48,13 +48,13 @@ package struct ImageDraft: Sendable {
             case from
             /// The index in `after`.
             case after(Int)
-            /// A parameter of a filter at this path. Images that share a list of filters share the
-            /// mention, which is told by its number.
+            /// A parameter of a filter at this path. Images that share a list of filters share the reference, which its
+            /// number identifies.
             case filter(DocumentPath, number: Int)
         }
     }
 
-    /// The output's name, once the image has one itself.
+    /// The file name of the output; the image must have a name.
     package var outputFile: ByteString {
         Manifest.Image.outputFile(named: name, settings.output.format)
     }
@@ -71,7 +71,7 @@ package struct ImageDraft: Sendable {
 /// A list of filters before the names in it are resolved.
 package struct FilterDrafts: Sendable {
     package var filters: [Filter]
-    /// The images that the filters name, each as often as it is named.
+    /// The images that the filters name, one entry for each reference.
     package var mentions: [ImageDraft.Reference] = []
 
     package init(_ filters: [Filter], mentions: [ImageDraft.Reference] = []) {

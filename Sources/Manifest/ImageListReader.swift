@@ -3,14 +3,14 @@ import DarkroomPicture
 
 /// Reads the images of a manifest, a list or a map, one by one.
 package struct ImageListReader {
-    /// In bytes of UTF-8: longer than any server takes.
+    /// In bytes of UTF-8; longer than any server accepts.
     package static let maximumSource = 8192
 
     private let limits: ManifestLimits
-    /// For what an image does not say itself.
+    /// The settings of images that do not have their own.
     private let defaultValue: ImageSettings
     package private(set) var drafts: [ImageDraft] = []
-    /// Lists that have been read, for the images that share one by an alias.
+    /// Lists of filters that have been read, for images that share one by an alias.
     private var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
 
     package init(limits: ManifestLimits, defaultValue: ImageSettings) {
@@ -23,7 +23,7 @@ package struct ImageListReader {
         "source", "from", "after", "filters", "autoOrient", "output",
     ]
 
-    /// Reads the value of `images`. `sorted` takes a map in the order of its keys' bytes.
+    /// Reads the value of `images`. With `sorted`, a map is read in the order of its keys' bytes.
     package mutating func read(
         _ node: Document.Node, at path: DocumentPath, sorted: Bool, with reader: inout SchemaReader
     ) {
@@ -205,7 +205,7 @@ package struct ImageListReader {
         return references
     }
 
-    /// A number or a word of the notation as text; where it is none of them, the example.
+    /// A number or a word as text; the example for any other value.
     private static func textForm(_ node: Document.Node, _ example: ByteString) -> WrittenForm {
         switch node.value {
         case .integer(let value): .text("\(value)")
@@ -214,7 +214,7 @@ package struct ImageListReader {
         }
     }
 
-    /// The source that stands where a list of them should.
+    /// A single source where a list is expected.
     private static func sourceForm(_ node: Document.Node) -> WrittenForm {
         guard let form = WrittenForm.value(of: node), case .value(.text) = form else {
             return .source

@@ -1,13 +1,13 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// The rules for images' names, which are file names in the outbox, and the names that sources
-/// give.
+/// The rules for image names, which are file names in the outbox, and the names that are derived from sources.
 package enum ImageName {
-    /// In UTF-8. With `.png` or `.jpg` and a suffix for temporary files it is still within the 255 of Linux.
+    /// In bytes of UTF-8. With `.png` or `.jpg` and the suffix of temporary files, a name still has at most the 255
+    /// bytes that Linux allows.
     package static let maximumBytes = 200
 
-    /// What is wrong with a name, as the end of a sentence that begins with it; nil for a good one.
+    /// The problem of a name, as the end of a sentence that begins with the name; nil for a valid name.
     package static func fault(of name: ByteString) -> String? {
         if name.isEmpty { return "is empty" }
         if name.utf8.count > maximumBytes {
@@ -28,9 +28,9 @@ package enum ImageName {
         return nil
     }
 
-    /// `status.json` and `manifest.` with any ending, in any case: they stand beside the outputs.
+    /// `status.json`, and `manifest.` with any extension, in any case: these files are beside the outputs.
     private static func isReserved(_ file: ByteString) -> Bool {
-        // Most names are told from them by their first letter, without a copy in lower case.
+        // The first letter excludes most names, without a copy in lower case.
         guard let first = file.utf8.first.map({ $0 | 0x20 }),
             first == UInt8(ascii: "s") || first == UInt8(ascii: "m")
         else { return false }
@@ -38,10 +38,10 @@ package enum ImageName {
         return lowered == "status.json" || lowered.hasPrefix("manifest.")
     }
 
-    /// The name of an image that has none, made of its source's last path component: what is behind a
-    /// question mark and a URL's fragment left out, a URL's percent signs decoded, the ending of a picture taken off, what
-    /// a name may not have replaced by `_`. It is always a good name, though not always the only of
-    /// its kind.
+    /// The name of an image without a name, derived from the last component of its source's path. Everything after a
+    /// question mark and the fragment of a URL are removed, the percent signs of a URL are decoded, the extension of a
+    /// picture is removed, and characters that a name cannot have become `_`. The result is always a valid name, but
+    /// not always unique.
     package static func derived(from source: ByteString) -> ByteString {
         var component = lastComponent(of: source.string)
         if let ending = PictureFileExtensions.droppedFromNames.first(where: component.hasEnding),
@@ -64,7 +64,7 @@ package enum ImageName {
     /// The last part of a URL's or a file's path that is not empty; may be empty all the same, as it is where a
     /// credential may be in it. What is not shown of a source is not in a name either: see ``RedactedURL``.
     private static func lastComponent(of source: String) -> String {
-        // Most have nothing to hide.
+        // Most sources have nothing to hide.
         let mayHide = source.utf8.contains { "@?#%".utf8.contains($0) }
         var path = Array((mayHide ? RedactedURL.whole(source) : source).utf8)[...]
         path = path.prefix { $0 != UInt8(ascii: "?") }
@@ -81,8 +81,7 @@ package enum ImageName {
         return String(decoding: isURL ? percentDecoded(last) : Array(last), as: UTF8.self)
     }
 
-    /// Whether the text begins as RFC 3986 has URLs begin: a letter, then letters, digits, `+`, `-`
-    /// and `.` up to a colon.
+    /// Whether the text begins like a URL of RFC 3986: a letter, then letters, digits, `+`, `-` and `.` up to a colon.
     private static func hasScheme(_ text: ArraySlice<UInt8>) -> Bool {
         let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
         guard text.dropFirst(scheme.count).first == UInt8(ascii: ":"),

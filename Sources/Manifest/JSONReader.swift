@@ -1,9 +1,9 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// Reads JSON (RFC 8259, nothing beyond it) into a document with the place of every key and value.
+/// Reads JSON (RFC 8259, without extensions) into a document with the place of every key and value.
 ///
-/// Time and memory are linear in the bytes; nothing recurses.
+/// Time and memory are linear in the number of bytes; nothing recurses.
 package struct JSONReader {
     private var cursor: TextCursor
     private var builder: DocumentBuilder
@@ -35,7 +35,7 @@ package struct JSONReader {
         return root
     }
 
-    /// Reads a value. False if it is a container with content, whose first value comes next.
+    /// Reads a value. Returns false if it is a container that is not empty; then its first value comes next.
     private mutating func value() throws(ManifestProblem) -> Bool {
         let place = cursor.place
         switch cursor.current {
@@ -58,7 +58,7 @@ package struct JSONReader {
         return true
     }
 
-    /// Reads an opening bracket and what precedes the first value. True if the container is empty.
+    /// Reads an opening bracket and the text before the first value. Returns true if the container is empty.
     private mutating func begin(
         isMap: Bool, at place: Document.Place
     ) throws(ManifestProblem) -> Bool {
@@ -73,8 +73,8 @@ package struct JSONReader {
         return false
     }
 
-    /// Reads from behind a value to the next one: closing brackets, a comma, a key. False if there
-    /// is no next one.
+    /// Reads from the end of a value to the next value: closing brackets, a comma, a key. Returns false if there is no
+    /// next value.
     private mutating func next() throws(ManifestProblem) -> Bool {
         cursor.skipWhitespace()
         while let isMap = builder.isInMap {
@@ -149,11 +149,11 @@ package struct JSONReader {
         }
     }
 
-    /// Reads a string from its opening quote to behind its closing one.
+    /// Reads a string from its opening quote to the position after its closing one.
     private mutating func string() throws(ManifestProblem) -> ByteString {
         let start = cursor.place
         cursor.advance()
-        // What stands between escapes is copied whole.
+        // The text between escapes is copied in one piece.
         var decoded: [UInt8] = []
         var runStart = cursor.index
         while let byte = cursor.current {
@@ -178,7 +178,7 @@ package struct JSONReader {
         throw cursor.syntaxError("a string without its closing quote", at: start)
     }
 
-    /// Reads an escape from its backslash on.
+    /// Reads an escape, beginning with its backslash.
     private mutating func escape() throws(ManifestProblem) -> Unicode.Scalar {
         let place = cursor.place
         cursor.advance()
@@ -198,7 +198,7 @@ package struct JSONReader {
         }
     }
 
-    /// Reads the digits behind `\u`, and the second half if they are the first of a surrogate pair.
+    /// Reads the digits after `\u`, and the second half if they are the first half of a surrogate pair.
     private mutating func unicodeEscape(
         at place: Document.Place
     ) throws(ManifestProblem) -> Unicode.Scalar {

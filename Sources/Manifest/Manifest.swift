@@ -1,10 +1,9 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// What a manifest asks for, checked whole: names are unique and safe, references resolved, filters
-/// made.
+/// A completely checked manifest: names are unique and safe, references are resolved, filters are valid.
 package struct Manifest: Sendable, Equatable {
-    /// In the manifest's order (a property list's are sorted by name, for it has none).
+    /// In the manifest's order (those of a property list are sorted by name, because it has no order).
     package var images: [Image]
     package var priority: Priority
     package var qualityOfService: QualityOfServiceName
@@ -21,14 +20,13 @@ package struct Manifest: Sendable, Equatable {
     package struct Image: Sendable, Equatable {
         package var name: ByteString
         package var origin: Origin
-        /// Indices of the images that must have ended, whichever way, before this one starts.
+        /// The indices of the images that must have ended, with or without success, before this one begins.
         package var after: [Int]
-        /// Indices of the images that the filters lay over this one, each once, without the one it is
-        /// made from.
+        /// The indices of the images that the filters lay over this one, each once, without its `from`.
         package var overlays: [Int]
         /// Applied in this order; may be empty (the picture is only read and written).
         package var filters: [Filter]
-        /// Whether the picture is turned upright before the filters, as its camera has noted.
+        /// Whether the picture is turned upright before the filters, according to its Exif orientation.
         package var autoOrient: Bool
         package var output: OutputOptions
 
@@ -46,17 +44,17 @@ package struct Manifest: Sendable, Equatable {
             self.output = output
         }
 
-        /// Indices of the images whose outputs this one is made of.
+        /// The indices of the images whose pixels this one needs.
         package var needs: [Int] {
             guard case .image(let index) = origin else { return overlays }
             return [index] + overlays
         }
 
-        /// The output's name in the outbox: the name with `.png` or `.jpg`, unless it has an ending
-        /// of its format already.
+        /// The file name of the output in the outbox: the name with `.png` or `.jpg`, unless it already has an
+        /// extension of its format.
         package var outputFile: String { Self.outputFile(named: name, output.format).string }
 
-        /// The output's name of an image with this name.
+        /// The file name of the output of an image with this name.
         package static func outputFile(
             named name: ByteString, _ format: PictureFormat
         ) -> ByteString {
@@ -66,19 +64,19 @@ package struct Manifest: Sendable, Equatable {
     }
 
     package enum Origin: Sendable, Equatable {
-        /// A URL or a path, as the manifest has it.
+        /// A URL or a path, as it is written in the manifest.
         case source(ByteString)
         /// The output of the image with this index.
         case image(Int)
     }
 }
 
-/// The bounds a manifest is held to.
+/// The limits of a manifest.
 package struct ManifestLimits: Sendable, Equatable {
-    /// Bytes of the file.
+    /// The maximum size of the file, in bytes.
     package var bytes: Int
     package var images: Int
-    /// Filters of one image.
+    /// The maximum number of filters of one image.
     package var filters: Int
 
     package init(bytes: Int = 64 << 20, images: Int = 1_000_000, filters: Int = 64) {
@@ -88,7 +86,7 @@ package struct ManifestLimits: Sendable, Equatable {
     }
 }
 
-/// Everything wrong with a manifest: at least one problem, in the manifest's order.
+/// All problems of a manifest: at least one, in the manifest's order.
 package struct ManifestRejection: Error, Sendable, Equatable {
     package var problems: [ManifestProblem]
 

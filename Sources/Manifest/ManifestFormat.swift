@@ -1,12 +1,12 @@
 import DarkroomCore
 
-/// How a manifest is written, told by its file's ending.
+/// The format of a manifest, which the extension of its file determines.
 ///
-/// This is the one table of them. What a manifest of a format looks like in messages, `WrittenForm` knows.
+/// This is the table of all formats. `WrittenForm` has the notation of each format in messages.
 package enum ManifestFormat: String, Sendable, CaseIterable {
     case json, yaml, plist
 
-    /// What names of such files end in, in small letters, without the dot.
+    /// The extensions of such files, in lower case, without the dot.
     package var fileExtensions: [String] {
         switch self {
         case .json: ["json"]
@@ -15,8 +15,8 @@ package enum ManifestFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the beginning of such a text, cut anywhere, may be one too, so that only time tells that it is whole. The
-    /// other formats say themselves where they end.
+    /// Whether a part of such a text may be valid too, so that only time can tell whether the text is complete. The
+    /// other formats have an explicit end.
     package var mayEndAnywhere: Bool {
         switch self {
         case .yaml: true
@@ -33,7 +33,7 @@ package enum ManifestFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// nil for a name that ends like none of them, in any case.
+    /// nil for a name with another extension. Upper and lower case are equal.
     package init?(fileName: String) {
         let ending = fileName.partsAtLastDot.map { ByteString($0.ending).asciiLowercased }
         let format = Self.allCases.first { format in
@@ -43,7 +43,7 @@ package enum ManifestFormat: String, Sendable, CaseIterable {
         self = format
     }
 
-    /// What all their names end in, for a sentence: `.json, .yaml, .yml and .plist`.
+    /// All extensions, for a sentence: `.json, .yaml, .yml and .plist`.
     package static func fileExtensionList(_ conjunction: String) -> String {
         Words.list(allCases.flatMap(\.fileExtensions).map { ".\($0)" }, conjunction)
     }

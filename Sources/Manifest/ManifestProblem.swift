@@ -1,15 +1,15 @@
-/// One thing wrong with a manifest.
+/// One problem of a manifest.
 package struct ManifestProblem: Error, Codable, Sendable, Equatable {
     /// A stable identifier: `unknown-key`, `wrong-type`, `bad-name`, …
     package var code: String
     /// A sentence without the place.
     package var message: String
-    /// The way to the value: `images[3].filters[0].sepia.intensity`; empty for the whole manifest.
+    /// The path to the value: `images[3].filters[0].sepia.intensity`; empty for the whole manifest.
     package var path: String
-    /// From 1; absent for binary property lists.
+    /// Counted from 1; absent for binary property lists.
     package var line: Int?
     package var column: Int?
-    /// The nearest known word for one that is not known.
+    /// For an unknown word, the most similar known word or one with the same meaning.
     package var suggestion: String?
 
     package init(

@@ -1,16 +1,15 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// Makes a manifest of its file's bytes, or tells everything that is wrong with it.
+/// Creates a manifest from the bytes of its file, or lists all its problems.
 ///
-/// darkroom-manifest(5) describes the schema, `etc/manifest.schema.json` too. All work is linear in the
-/// bytes, the images and what they refer to, and nothing recurses deeper than
-/// `Document.maximumHeight`.
+/// darkroom-manifest(5) and `etc/manifest.schema.json` describe the schema. All work is linear in the bytes, the images
+/// and their references, and nothing recurses deeper than `Document.maximumHeight`.
 package enum ManifestReader {
-    /// Images that name no filters take the manifest's, and where it has none, `defaultFilters`.
+    /// Reads a manifest. Images without filters get those of the manifest or, if it has none, `defaultFilters`.
     ///
-    /// - Parameter stop: asked on the way; once it is set this ends soon, with whatever error, which whoever set it
-    ///   passes over.
+    /// - Parameter stop: checked from time to time. When it is set, this ends soon with any error, which the caller
+    ///   ignores.
     package static func read(
         _ bytes: [UInt8], format: ManifestFormat, limits: ManifestLimits = ManifestLimits(),
         defaultFilters: [Filter], stop: CancellationFlag? = nil
@@ -27,17 +26,17 @@ package enum ManifestReader {
         return try draft.manifest(stop)
     }
 
-    /// A manifest whose images do not know of each other yet.
+    /// A manifest whose references between images are not resolved yet.
     fileprivate struct Draft {
         var images: [ImageDraft] = []
         var priority = Priority.normal
         var qualityOfService = QualityOfServiceName.default
         var problems: ProblemList
-        /// How it is written.
+        /// The format in which it is written.
         let format: ManifestFormat
     }
 
-    /// The document ends here, before names are resolved: it takes several times the file's memory.
+    /// The document is released here, before names are resolved, because it takes several times the memory of the file.
     private static func draft(
         _ bytes: [UInt8], _ format: ManifestFormat, _ limits: ManifestLimits,
         _ defaultFilters: [Filter], _ stop: CancellationFlag?
@@ -96,7 +95,7 @@ package enum ManifestReader {
             format: format)
     }
 
-    /// What the manifest says for all its images.
+    /// The settings of the manifest for all its images.
     private static func settings(
         in map: Document.Map, _ reader: inout SchemaReader, _ limits: ManifestLimits,
         defaultFilters: [Filter]
@@ -118,8 +117,8 @@ package enum ManifestReader {
         return settings
     }
 
-    /// Whether a property list is a bare dictionary of names and URLs, as the tutorials on
-    /// operations have it, and not a manifest whose `images` is missing or misspelt.
+    /// Whether a property list is only a dictionary from names to URLs, as in the tutorials on operations, and not a
+    /// manifest whose `images` is missing or misspelt.
     private static func isPlainDictionary(_ map: Document.Map) -> Bool {
         map["images"] == nil
             && (map.entries.isEmpty
@@ -131,7 +130,7 @@ extension ManifestReader.Draft {
     fileprivate mutating func manifest(
         _ stop: CancellationFlag?
     ) throws(ManifestRejection) -> Manifest {
-        // Each of these takes a fraction of the time that the images took.
+        // Each of these takes a fraction of the time of the images.
         func goOn() throws(ManifestRejection) {
             if stop?.isSet == true { throw ManifestRejection(problems: [.interrupted]) }
         }

@@ -1,18 +1,18 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// A number that somebody has written where a parameter should have one: `"800"`, `800px`, `80%`.
+/// A number in a form that a parameter does not accept: `"800"`, `800px`, `80%`.
 struct MeantNumber {
     private enum Unit { case none, pixels, degrees, percent }
 
     private let value: Double
     private let unit: Unit
 
-    /// Longer text is no number, nor two.
+    /// A longer text is neither a number nor two.
     private static let longest = 64
 
-    /// The numbers of a node, in their order: of `800x600` and of `[800, 600]` there are two. None where anything
-    /// else is in it.
+    /// The numbers of a node, in their order: `800x600` and `[800, 600]` have two. Empty if the node contains anything
+    /// else.
     static func all(in node: Document.Node) -> [MeantNumber] {
         switch node.number {
         case .integer(let value)?: return [MeantNumber(value: Double(value), unit: .none)]
@@ -62,8 +62,8 @@ struct MeantNumber {
         }
     }
 
-    /// The value as the parameter takes it; nil if it does not. Of a parameter that is 1 for all of something, 80 % is
-    /// 0.8.
+    /// The value in the form of the parameter; nil if the parameter does not accept it. For a parameter whose maximum
+    /// is 1, 80 % is 0.8.
     func argument(for kind: FilterParameter.Kind) -> FilterArgument? {
         switch kind {
         case .number(let range):
@@ -102,7 +102,7 @@ extension ArraySlice<UInt8> {
         return Double(String(decoding: start[..<startIndex], as: UTF8.self))
     }
 
-    /// Letters, a percent sign or what is not ASCII, with the spaces around.
+    /// Letters, a percent sign or characters beyond ASCII, with surrounding spaces.
     fileprivate mutating func takeWord() -> ByteString {
         dropSpaces()
         let word = prefix { $0.isLetter || $0 == UInt8(ascii: "%") || $0 >= 0x80 }
@@ -111,7 +111,7 @@ extension ArraySlice<UInt8> {
         return ByteString(decoding: word)
     }
 
-    /// What may stand between two numbers.
+    /// Removes a separator between two numbers.
     fileprivate mutating func dropSeparator() {
         if let byte = first, ",;*x".utf8.contains(byte) {
             removeFirst()

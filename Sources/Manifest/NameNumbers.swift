@@ -1,26 +1,25 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// Gives names that are taken a number: `NAME-2`, `NAME-3`, ….
+/// Appends a number to names that exist already: `NAME-2`, `NAME-3`, ….
 ///
-/// Behind a name that is too long for its number the end is cut off, so that names which differ only there share
-/// their numbers. What is remembered is therefore how far the numbers of a stem are used up that was cut for so many
-/// digits: no name is tried twice, and all attempts together are at most as many as the names given and those that
-/// were taken.
+/// If a name is too long for its number, its end is cut off, so names that differ only at the end share their numbers.
+/// So this type remembers the next number for each cut stem and each number of digits. No name is tried twice, and the
+/// number of all tries is at most the number of given and existing names.
 package struct NameNumbers: Sendable {
-    /// What comes before the number and behind it. The number's digits decide what was cut off.
+    /// The parts before and after the number. The number of digits determines what is cut off.
     private struct Family: Hashable {
         let stem: ByteString
         let ending: ByteString
         let digits: Int
     }
 
-    /// The next number to be tried.
+    /// The next number to try.
     private var next: [Family: Int] = [:]
 
     package init() {}
 
-    /// A name that is `base` with a number and that is not taken.
+    /// `base` with a number, so that the name does not exist yet.
     package mutating func name(
         for base: ByteString, isTaken: (ByteString) -> Bool
     ) -> ByteString {
@@ -46,13 +45,13 @@ package struct NameNumbers: Sendable {
         }
     }
 
-    /// The ending of a picture that a name keeps behind its number.
+    /// The extension of a picture, which comes after the number.
     private static func ending(of base: ByteString) -> ByteString {
         let known = PictureFormat.allCases.flatMap(\.endings).first(where: base.string.hasEnding)
         return ByteString(base.utf8.suffix(known?.utf8.count ?? 0))
     }
 
-    /// The numbers from 2 on that have so many digits.
+    /// The numbers from 2 on that have this number of digits.
     private static func numbers(ofDigits digits: Int) -> Range<Int> {
         var upper = 1
         for _ in 0..<digits { upper *= 10 }

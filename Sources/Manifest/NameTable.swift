@@ -1,17 +1,17 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// The names of a manifest's images, each the only one of its output file.
+/// The names of a manifest's images; each has its own output file.
 package struct NameTable: Sendable {
     /// Indices by output file.
     private var indices: [ByteString: Int] = [:]
     private var drafts: [ImageDraft] = []
-    /// Those that the images have.
+    /// The formats of the images.
     private let formats: [PictureFormat]
-    /// How many more names may be compared with to find one that was meant.
+    /// The remaining number of comparisons for suggestions.
     private var comparisons = 50_000
 
-    /// Gives a name to each draft that has none, and adds problems for names given twice.
+    /// Gives a name to each draft without one, and adds problems for repeated names.
     package init(naming drafts: inout [ImageDraft], problems: inout ProblemList) {
         indices.reserveCapacity(drafts.count)
         formats = PictureFormat.allCases.filter { format in
@@ -25,7 +25,7 @@ package struct NameTable: Sendable {
                 indices[draft.outputFile] = index
             }
         }
-        // Derived names come last, so that they make way for those given further down.
+        // Derived names come last, so that given names take precedence.
         var numbers = NameNumbers()
         for index in drafts.indices where drafts[index].name.isEmpty {
             guard let source = drafts[index].source else { continue }
@@ -40,8 +40,8 @@ package struct NameTable: Sendable {
         self.drafts = drafts
     }
 
-    /// Whether a text may be looked up. One that is too long has its problem already, and by an alias it may stand
-    /// in many places: it would be read to its end in each.
+    /// Whether a text may be looked up. A text that is too long has a problem already. With aliases it may occur in
+    /// many places, and it would be read to its end in each.
     private static func canBeOne(_ name: ByteString) -> Bool {
         (1...ImageName.maximumBytes).contains(name.utf8.count)
     }
@@ -73,8 +73,8 @@ package struct NameTable: Sendable {
         return nil
     }
 
-    /// The image that stands in the way of another with this name: it has the same output, or the same
-    /// name and an output of another format.
+    /// The image that conflicts with another one with this name: it has the same output file, or the same name with
+    /// another format.
     private func holder(
         of name: ByteString, _ format: PictureFormat, among drafts: [ImageDraft]
     ) -> Int? {
@@ -82,11 +82,11 @@ package struct NameTable: Sendable {
         return formats.count > 1 ? index(of: name, among: drafts) : nil
     }
 
-    /// The name nearest to one that no image has, looked for among the first images only: each
-    /// comparison takes microseconds.
+    /// The most similar existing name to an unknown one. Only the first images are searched, because each comparison
+    /// takes microseconds.
     package mutating func nearest(to name: ByteString) -> String? {
         guard name.utf8.count <= ImageListReader.maximumSource else { return nil }
-        // The commonest mistake: the file instead of the image.
+        // The most frequent mistake: the file name instead of the image name.
         let bare = ImageName.derived(from: name)
         if index(of: bare) != nil { return bare.string }
         let candidates = drafts.prefix(comparisons)

@@ -1,14 +1,14 @@
 import DarkroomCore
 
-/// How many values a document may hold, and how many more its aliases may stand for.
+/// Limits the number of values of a document, and the number of values that its aliases stand for.
 ///
-/// A value takes some ten times the memory of the two bytes it may be written in, and an alias of
-/// four bytes can stand for millions of values. A manifest has a handful of values per image.
+/// A value takes about ten times the memory of the two bytes that it may be written in, and an alias of four bytes can
+/// stand for millions of values. A manifest has a few values per image.
 package struct NodeBudget: Sendable {
     package let maximum: Int
     private var values = 0
     private var aliased = 0
-    /// Once it is set no more is given. Whoever set it has no use for the problem that is told then.
+    /// When it is set, reading ends. The caller that sets it ignores the resulting problem.
     package let stop: CancellationFlag?
 
     package init(maximum: Int, stop: CancellationFlag? = nil) {
@@ -16,7 +16,7 @@ package struct NodeBudget: Sendable {
         self.stop = stop
     }
 
-    /// For a manifest of at most this many images.
+    /// For a manifest of at most this number of images.
     package init(images: Int, stop: CancellationFlag? = nil) {
         let (product, overflow) = images.multipliedReportingOverflow(by: 8)
         self.init(maximum: overflow ? .max : max(100_000, product), stop: stop)
@@ -31,7 +31,7 @@ package struct NodeBudget: Sendable {
         if values % 1024 == 0, stop?.isSet == true { throw .interrupted }
     }
 
-    /// Counts values that an alias stands for.
+    /// Counts the values that an alias stands for.
     package mutating func take(
         aliased nodes: Int, at place: Document.Place
     ) throws(ManifestProblem) {

@@ -1,7 +1,7 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// The file or URL of an overlay, written where its image's name belongs.
+/// A file or URL of an overlay that is written where the name of an image belongs.
 enum OverlaySource {
     static func isSource(_ text: ByteString) -> Bool {
         guard text.utf8.count <= ImageListReader.maximumSource else { return false }
@@ -9,7 +9,7 @@ enum OverlaySource {
         return PictureFileExtensions.match(text.string)
     }
 
-    /// The first one in what was written for a filter.
+    /// The first one in the value of a filter.
     static func first(in node: Document.Node, depth: Int = 4) -> ByteString? {
         guard depth > 0 else { return nil }
         switch node.value {
@@ -24,7 +24,7 @@ enum OverlaySource {
 
     /// What to add to the manifest, as the end of a message.
     ///
-    /// - Parameter isListed: whether the manifest's images are a list, and not a map of names.
+    /// - Parameter isListed: whether the images of the manifest are a list, not a map.
     static func advice(
         _ source: ByteString, _ notation: ManifestFormat, isListed: Bool
     ) -> String {

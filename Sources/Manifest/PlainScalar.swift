@@ -1,10 +1,10 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// What a YAML scalar without quotes means, by the core schema of YAML 1.2 (section 10.3.2).
+/// The meaning of a YAML scalar without quotes, according to the core schema of YAML 1.2 (section 10.3.2).
 ///
-/// The reader of a manifest knows the type it expects and asks for it, so that an image named `no`,
-/// `on` or `007` keeps its name, and `yes` is not silently a boolean, as it would be in YAML 1.1.
+/// The reader of a manifest asks for the type that it expects. So an image named `no`, `on` or `007` keeps its name,
+/// and `yes` is not a boolean as in YAML 1.1.
 package enum PlainScalar {
     package static func isNull(_ text: ByteString) -> Bool {
         switch text {
@@ -21,10 +21,10 @@ package enum PlainScalar {
         }
     }
 
-    /// Decimal, `0o` and `0x` integers, decimal fractions, `.inf` and `.nan`. An integer that is
-    /// too large for 64 bits is a number.
+    /// Decimal integers, `0o` and `0x` integers, decimal fractions, `.inf` and `.nan`. An integer beyond 64 bits
+    /// becomes a number.
     package static func number(_ text: ByteString) -> FilterArgument? {
-        // One text may be asked often, by aliases: not more is read of a long one than its length.
+        // With aliases, the same text may be checked often, so only the length of a long text is checked.
         guard text.utf8.count <= NumberText.maximumLength else { return nil }
         let bytes = Array(text.utf8)
         if text.hasPrefix("0o") || text.hasPrefix("0x") {
@@ -43,13 +43,13 @@ package enum PlainScalar {
     }
 }
 
-/// Decimal numbers as the formats write them.
+/// Decimal numbers in the notation of the formats.
 package enum NumberText {
-    /// Longer ones are refused: no value of a filter needs them, and a conversion costs more than
-    /// its length.
+    /// Longer numbers are refused: no value of a filter needs them, and the cost of a conversion grows faster than the
+    /// length.
     package static let maximumLength = 512
 
-    /// Digits with an optional fraction and exponent, no sign: `1`, `1.`, `.5`, `1.5e-3`.
+    /// Digits with an optional fraction and exponent, without a sign: `1`, `1.`, `.5`, `1.5e-3`.
     package static func isDecimal(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         let whole = rest.takeDigits()
@@ -67,8 +67,8 @@ package enum NumberText {
         return rest.isEmpty
     }
 
-    /// The value of a decimal number with an optional sign. A fraction or an exponent makes it a
-    /// number, and so does a value beyond 64 bits; one beyond all numbers is infinite.
+    /// The value of a decimal number with an optional sign. It is a number, not an integer, if it has a fraction or an
+    /// exponent or is beyond 64 bits. A number beyond the range of Double is infinite.
     package static func value(of text: ByteString) -> FilterArgument {
         if let integer = Int(text.string) { return .integer(integer) }
         if let number = Double(text.string) { return .number(number) }
@@ -82,7 +82,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// Removes the digits at the start and says how many there were.
+    /// Removes the digits at the start and returns their count.
     mutating func takeDigits() -> Int {
         let digits = prefix(while: \.isDigit).count
         removeFirst(digits)

@@ -1,4 +1,4 @@
-/// Which manifest goes first.
+/// The order of manifests.
 package enum Priority: String, Codable, Sendable, CaseIterable, Comparable {
     case veryLow, low, normal, high, veryHigh
 

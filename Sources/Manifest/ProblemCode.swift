@@ -1,17 +1,16 @@
 import DarkroomCore
 
-/// What can be wrong with a manifest. The raw values are stable: programs read them in status.json.
+/// The kinds of problems of a manifest. The raw values are stable: programs read them in status.json.
 package enum ProblemCode: String, Sendable, CaseIterable {
-    /// The text is not JSON, YAML or a property list; nothing more can be said of it.
+    /// The text is not JSON, YAML or a property list; the rest is not checked.
     case syntax
     /// The file has more bytes than the limit.
     case tooLarge = "too-large"
-    /// More containers within containers than any manifest has use for.
+    /// Containers are nested deeper than a manifest needs.
     case tooDeep = "too-deep"
-    /// Aliases, or shared objects of a binary property list, that stand for more than the limit of
-    /// nodes.
+    /// Aliases, or shared objects of a binary property list, stand for more values than the limit.
     case tooManyAliases = "too-many-aliases"
-    /// A YAML tag that gives a value a type which manifests do not have.
+    /// The YAML tag is not supported.
     case unsupportedTag = "unsupported-tag"
 
     case duplicateKey = "duplicate-key"
@@ -21,16 +20,16 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case conflictingKeys = "conflicting-keys"
     /// A value of another type than the key allows.
     case wrongType = "wrong-type"
-    /// A word that is none of those allowed.
+    /// A word that is not one of the allowed ones.
     case unknownValue = "unknown-value"
 
     case noImages = "no-images"
     case tooManyImages = "too-many-images"
     /// A name that cannot be a file name in the outbox.
     case badName = "bad-name"
-    /// Two images of one name, or of names whose outputs would be one file.
+    /// Two images have the same name, or names that produce the same file.
     case duplicateName = "duplicate-name"
-    /// An empty, overlong or unprintable source.
+    /// A source that is empty, too long, or contains control characters.
     case badSource = "bad-source"
 
     case tooManyFilters = "too-many-filters"
@@ -39,18 +38,18 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case missingParameter = "missing-parameter"
     /// A number outside of the parameter's range.
     case outOfRange = "out-of-range"
-    /// Arguments that are right one by one but make no filter.
+    /// Arguments that are valid separately but not together.
     case invalidArguments = "invalid-arguments"
 
-    /// A `from` or `after` that names no image of the manifest.
+    /// A `from`, `after` or overlay that names no image of the manifest.
     case unknownImage = "unknown-image"
     /// Images that wait for each other.
     case cycle
-    /// The last of the list: how many further problems there are.
+    /// The last entry of the list: the number of further problems.
     case tooManyProblems = "too-many-problems"
 }
 
-/// The way from the manifest's root to a value.
+/// The path from the root of the manifest to a value.
 package indirect enum DocumentPath: Sendable, CustomStringConvertible {
     case root
     case key(DocumentPath, ByteString)
@@ -79,16 +78,16 @@ package indirect enum DocumentPath: Sendable, CustomStringConvertible {
 }
 
 extension ByteString {
-    /// Fit to be quoted in a message, see `String.shortened`.
+    /// In a form for messages, see `String.shortened`.
     var shortened: String { string.shortened }
 }
 
 extension String {
-    /// Fit to be quoted in a message: control characters replaced, at most 80 characters. What may be a
-    /// source that stands in the wrong place loses its credentials and query like any source.
+    /// In a form for messages: control characters are replaced, and at most 80 characters are shown. The text may be a
+    /// source in a wrong place, so credentials and queries are removed as in a source.
     ///
-    /// Of what is longer than any source nothing is shown. To find out what of it may be shown it would have to be
-    /// read to its end, for each problem anew.
+    /// A text that is longer than any source is not shown at all, because it would have to be read to its end for each
+    /// problem.
     var shortened: String {
         guard utf8.count <= ImageListReader.maximumSource else { return RedactedURL.mark }
         let shown = utf8.contains { "/@".utf8.contains($0) } ? RedactedURL.text(self) : self
@@ -96,7 +95,7 @@ extension String {
     }
 
     private var cutForMessage: String {
-        // A prefix by scalars first, for a single character may be megabytes long.
+        // First a prefix of scalars, because a single character may be megabytes long.
         var text = String(String.UnicodeScalarView(unicodeScalars.prefix(81)))
         text = String(
             String.UnicodeScalarView(

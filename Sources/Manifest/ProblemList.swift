@@ -1,6 +1,6 @@
-/// Collects what is wrong with a manifest, up to a limit, beyond which it only counts.
+/// Collects the problems of a manifest up to a limit, then only counts them.
 package struct ProblemList: Sendable {
-    /// A manifest with 100,000 bad names should not make a status file of 100,000 errors.
+    /// A manifest with 100,000 bad names must not produce a status file with 100,000 errors.
     package static let maximum = 100
 
     private var problems: [ManifestProblem] = []
@@ -9,8 +9,7 @@ package struct ProblemList: Sendable {
 
     package init() {}
 
-    /// Whether another problem would be listed, not only counted: who makes costly messages asks
-    /// first.
+    /// Whether another problem would be listed and not only counted. Code with expensive messages checks this first.
     package var listsMore: Bool { problems.count < Self.maximum }
 
     package mutating func add(
@@ -31,7 +30,7 @@ package struct ProblemList: Sendable {
         if listsMore { problems.append(problem) } else { more += 1 }
     }
 
-    /// Throws what has been collected, ordered by place; problems without one keep their order.
+    /// Throws the collected problems, ordered by place; problems without a place keep their order.
     package func throwIfAny() throws(ManifestRejection) {
         if problems.isEmpty { return }
         var listed = problems.enumerated().sorted { a, b in
@@ -60,7 +59,7 @@ extension ManifestProblem {
             column: place == .none ? nil : Int(place.column), suggestion: suggestion)
     }
 
-    /// Ends the reading of a manifest that nobody waits for any more; nobody sees it either.
+    /// Ends the reading of a manifest whose result is not needed any more. Nobody sees this problem.
     static let interrupted = ManifestProblem(.syntax, "reading was interrupted", place: .none)
 
     package static func tooDeep(at place: Document.Place) -> ManifestProblem {

@@ -1,7 +1,7 @@
 /// Reads property lists, XML and binary.
 ///
-/// Not by Foundation: of two equal keys its reader keeps one and says nothing, it tells no places,
-/// and it recurses as deep as the file says.
+/// Foundation's reader is not used: it keeps one of two equal keys without an error, it has no places, and it recurses
+/// as deep as the file demands.
 package enum PropertyListReader {
     package static func read(
         _ bytes: [UInt8], budget: NodeBudget

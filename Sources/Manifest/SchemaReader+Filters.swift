@@ -2,7 +2,7 @@ import DarkroomCore
 import DarkroomPicture
 
 extension SchemaReader {
-    /// The filters of a list; of one with problems, those without.
+    /// The filters of a list; filters with problems are left out.
     package mutating func filters(
         _ node: Document.Node, limit: Int, at path: DocumentPath
     ) -> FilterDrafts {
@@ -73,7 +73,7 @@ extension SchemaReader {
             named: entry.key, at: entry.place, parameters.entries, path: inner, in: inner)
     }
 
-    /// What to write for a node, and for an image that it names by its source.
+    /// The correction for a node, including one for an image that is named by its source.
     private func filterAdvice(
         at path: DocumentPath, _ form: @escaping () -> WrittenForm
     ) -> (Document.Node) -> String {
@@ -85,7 +85,7 @@ extension SchemaReader {
         }
     }
 
-    /// A filter that is a map of no key or of several, or of one that says that its value is the name.
+    /// Adds the problem of a map with no key or several keys, or of a map whose key means that its value is the name.
     private mutating func refuseKeys(
         of map: Document.Map, _ node: Document.Node, at path: DocumentPath
     ) {
@@ -151,8 +151,8 @@ extension SchemaReader {
         }
     }
 
-    /// The arguments by name, each of its parameter's type and within its range; nil if any is not,
-    /// or one that is required is missing.
+    /// The arguments by name, each with the type and within the range of its parameter; nil if one is invalid or if a
+    /// required one is missing.
     private mutating func arguments(
         _ entries: [Document.Entry], for specification: FilterSpecification,
         at place: Document.Place, path: DocumentPath
@@ -205,7 +205,7 @@ extension SchemaReader {
                     write: FilterForm.value(for: .image, node)
                         ?? FilterForm.placeholder(for: parameter))
             else { return nil }
-            // Which image that is shows when all are known.
+            // The image is resolved when all images are known.
             mentions.append(
                 ImageDraft.Reference(
                     name: name, role: .filter(path, number: mentionCount), place: node.place))

@@ -60,7 +60,7 @@ extension SchemaReader {
             if range.contains(value) { return value }
             problems.add(.outOfRange, "\(rule), found \(value)", at: path, node.place)
         case .number(let value):
-            // 800.0 is how some programs write 800.
+            // Some programs write 800 as 800.0.
             if let whole = Int(exactly: value), range.contains(whole) { return whole }
             problems.add(.outOfRange, "\(rule), found \(value.briefly)", at: path, node.place)
         default:

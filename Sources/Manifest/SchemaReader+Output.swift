@@ -18,10 +18,10 @@ extension SchemaReader {
         return .map("format", .text(ByteString(format ?? PictureFormat.jpeg.rawValue)))
     }
 
-    /// An `output`, whose keys replace those of `standard` one by one.
+    /// An `output`; each of its keys replaces that of `standard`.
     ///
-    /// An option that is given must fit the format that holds here; one that is only taken over from
-    /// `standard` need not, and is of no consequence then.
+    /// A given option must belong to the resulting format. An option from `standard` that does not belong to it is
+    /// ignored.
     package mutating func output(
         _ node: Document.Node, over defaultValue: OutputOptions, at path: DocumentPath
     ) -> OutputOptions {

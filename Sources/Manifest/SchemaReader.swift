@@ -1,20 +1,20 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// Takes values out of a document as the types a schema says, and keeps what is wrong with them.
+/// Reads values of a document as the types of a schema, and collects problems.
 ///
-/// Each function returns nil where it has added a problem.
+/// Each function returns nil if it has added a problem.
 package struct SchemaReader: Sendable {
     package var problems = ProblemList()
-    /// How right forms are shown.
+    /// The notation of corrections.
     let notation: ManifestFormat
-    /// The images that the list of filters being read has named so far.
+    /// The references to images in the list of filters that is being read.
     var mentions: [ImageDraft.Reference] = []
-    /// How many there were in all lists.
+    /// The number of references in all lists.
     var mentionCount = 0
-    /// Whether the manifest's images are a list, and not a map of names: how one more is shown.
+    /// Whether the images of the manifest are a list, not a map; corrections depend on it.
     var listsImages = false
-    /// Asked between images; once it is set the rest of them is left out, and nobody wants the result.
+    /// Checked between images; when it is set, the remaining images are skipped, and the result is not needed.
     let stop: CancellationFlag?
 
     package init(notation: ManifestFormat, stop: CancellationFlag? = nil) {
@@ -22,7 +22,7 @@ package struct SchemaReader: Sendable {
         self.stop = stop
     }
 
-    /// Checks that a node is a map without unknown and repeated keys.
+    /// Checks that a node is a map without unknown or repeated keys.
     package mutating func map(
         _ node: Document.Node, keys: [ByteString], of what: String, at path: DocumentPath,
         write form: @autoclosure () -> WrittenForm
@@ -82,7 +82,7 @@ package struct SchemaReader: Sendable {
         return nil
     }
 
-    /// One of a type's words.
+    /// One of the words of a type.
     package mutating func word<Word>(
         _ node: Document.Node, _ what: String, at path: DocumentPath
     ) -> Word? where Word: CaseIterable & RawRepresentable<String> {
@@ -112,7 +112,7 @@ package struct SchemaReader: Sendable {
         return nil
     }
 
-    /// - Parameter form: what might stand there instead; nil if nobody knows.
+    /// - Parameter form: the correction; nil if there is none.
     package mutating func wrongType(
         _ node: Document.Node, _ rule: @autoclosure () -> String, at path: DocumentPath,
         isRequired: Bool = true, write form: @autoclosure () -> WrittenForm?
@@ -126,8 +126,9 @@ package struct SchemaReader: Sendable {
             .wrongType, "\(rule()), found \(node.words)\(advice())", at: path, node.place)
     }
 
-    /// The end of a message that shows what to write: `; write ‘filters: [mono]’`. A value of a map is shown with
-    /// its key, if that need not be quoted. What need not be there may be left out where its value is not known.
+    /// The end of a message with the correction: `; write ‘filters: [mono]’`. A value of a map is shown with its key,
+    /// unless the key needs quotes. If a value is unknown and its key is optional, the message says that the key can be
+    /// left out.
     static func advice(
         _ form: WrittenForm, _ notation: ManifestFormat, at path: DocumentPath,
         isRequired: Bool = true

@@ -2,7 +2,7 @@ import DarkroomCore
 import DarkroomPicture
 
 extension Suggestion {
-    /// The candidate that is nearest to `word`, or else the first that means the same.
+    /// The candidate that is most similar to `word`, otherwise the first one with the same meaning.
     static func meant(
         by word: ByteString, among candidates: some Sequence<ByteString>
     ) -> String? {
@@ -14,8 +14,7 @@ extension Suggestion {
         return meanings.first(where: candidates.contains)?.string
     }
 
-    /// What other programs call the keys, the parameters and the values of a manifest. The words have no capital
-    /// letters.
+    /// The names of keys, parameters and values in other programs, in lower case.
     private static let synonyms: [ByteString: [ByteString]] = {
         let meanings: [(ByteString, words: [ByteString])] = [
             // Keys of an image.
@@ -66,7 +65,7 @@ extension Suggestion {
 }
 
 extension Colour {
-    /// How a colour is written of which somebody has given a common name, or left out the `#`.
+    /// The notation of a colour that was given by a common name or without the `#`.
     static func spelling(meantBy text: ByteString) -> ByteString? {
         if Colour(text) != nil { return text }
         guard text.utf8.count <= 16 else { return nil }

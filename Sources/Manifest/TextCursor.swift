@@ -1,19 +1,18 @@
 import DarkroomCore
 
-/// A position in UTF-8 text that knows its line and column.
+/// A position in UTF-8 text with its line and column.
 package struct TextCursor {
     package let bytes: [UInt8]
     package private(set) var index = 0
     private var line = 1
     private var lineStart = 0
-    /// Bytes of this line, before `index`, that continue a scalar and so are no column of their
-    /// own.
+    /// The number of bytes of this line before `index` that continue a scalar, so they are not columns.
     private var continuations = 0
     private var stop: CancellationFlag?
 
-    /// Begins after a byte order mark, if there is one. Throws where the bytes are not UTF-8.
+    /// Begins after a byte order mark, if there is one. Throws if the bytes are not UTF-8.
     ///
-    /// - Parameter stop: asked on the way; once it is set the text seems to be at its end.
+    /// - Parameter stop: checked from time to time; when it is set, the text seems to end.
     package init(_ bytes: [UInt8], stop: CancellationFlag? = nil) throws(ManifestProblem) {
         self.bytes = bytes
         if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
@@ -30,7 +29,7 @@ package struct TextCursor {
             index = 3
             lineStart = 3
         }
-        // Only now: what is told above is at the place of a byte.
+        // Set only now: the errors above need the place of a byte.
         self.stop = stop
     }
 
@@ -43,7 +42,7 @@ package struct TextCursor {
     /// The byte at the position, nil at the end.
     package var current: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    /// Moves on by a byte; not to be called at the end.
+    /// Advances by one byte; must not be called at the end.
     package mutating func advance() {
         let byte = bytes[index]
         index += 1
@@ -54,14 +53,14 @@ package struct TextCursor {
         } else if byte & 0xC0 == 0x80 {
             continuations += 1
         }
-        // A text within quotes may be as long as the file.
+        // A text in quotes may be as long as the file.
         if index % Self.stride == 0, stop?.isSet == true { index = bytes.count }
     }
 
-    /// How many bytes are passed between two looks whether to go on; a power of two.
+    /// The number of bytes between two checks of `stop`; a power of two.
     private static let stride = 1 << 18
 
-    /// Moves on by `count` bytes that are ASCII and no line feeds.
+    /// Advances by `count` bytes, which must be ASCII without line feeds.
     package mutating func advance(asciiBytes count: Int) {
         index += count
     }
@@ -70,14 +69,14 @@ package struct TextCursor {
         text.withUTF8Buffer { bytes[index...].starts(with: $0) }
     }
 
-    /// Moves behind `text` if it is here. `text` is ASCII without line feeds.
+    /// Advances past `text` if it is at the position. `text` is ASCII without line feeds.
     package mutating func skip(_ text: StaticString) -> Bool {
         guard starts(with: text) else { return false }
         index += text.utf8CodeUnitCount
         return true
     }
 
-    /// Moves over spaces, tabs, carriage returns and line feeds.
+    /// Advances past spaces, tabs, carriage returns and line feeds.
     package mutating func skipWhitespace() {
         while index < bytes.count {
             switch bytes[index] {
@@ -88,7 +87,7 @@ package struct TextCursor {
         }
     }
 
-    /// What stands at the position, to be quoted in a message.
+    /// The text at the position, for a message.
     package var currentWords: String {
         guard index < bytes.count else { return "the end of the file" }
         let character = String(decoding: bytes[index...].prefix(4), as: UTF8.self)

@@ -1,12 +1,12 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// A piece of a manifest as it should be written, to be shown in a message in the notation of that manifest.
+/// A correctly written part of a manifest, to be shown in a message in the notation of that manifest.
 package indirect enum WrittenForm: Sendable, Equatable {
     case value(FilterArgument)
     case list([WrittenForm])
     case map([Entry])
-    /// A word in capital letters for a value that nobody can guess.
+    /// A word in capital letters for a value that cannot be guessed.
     case placeholder(Placeholder)
 
     package enum Placeholder: Sendable, Equatable {
@@ -26,10 +26,10 @@ package indirect enum WrittenForm: Sendable, Equatable {
         .map([Entry(key: key, value: value)])
     }
 
-    /// A source that stands for any.
+    /// Stands for any source.
     static let source: WrittenForm = .text("photo.png")
 
-    /// The form as a value; an entry of a map has its key before it.
+    /// The form as a value; with `key`, as an entry of a map.
     func written(in format: ManifestFormat, key: String? = nil) -> String {
         switch format {
         case .json: (key.map { "\"\($0)\": " } ?? "") + json
@@ -80,7 +80,7 @@ package indirect enum WrittenForm: Sendable, Equatable {
         }
     }
 
-    /// Whether YAML takes it for text without quotes.
+    /// Whether YAML reads it as text without quotes.
     private static func isPlain(_ text: ByteString) -> Bool {
         text.utf8.first?.isLetter == true && !PlainScalar.isNull(text)
             && PlainScalar.boolean(text) == nil
@@ -89,8 +89,8 @@ package indirect enum WrittenForm: Sendable, Equatable {
 }
 
 extension WrittenForm {
-    /// The value of a node, to be taken over into a form; nil for a container, and for a text that is not shown
-    /// whole or would have to be escaped in one of the notations.
+    /// The value of a node for a correction; nil for a container, and for a text that is not shown in full or would
+    /// need escapes in one of the notations.
     static func value(of node: Document.Node) -> WrittenForm? {
         if let boolean = node.boolean { return .value(.boolean(boolean)) }
         if let number = node.number { return .value(number) }
@@ -105,7 +105,7 @@ extension WrittenForm {
 }
 
 extension FilterArgument {
-    /// As JSON and YAML write it.
+    /// In the notation of JSON and YAML.
     fileprivate var words: String {
         switch self {
         case .number(let value): value.briefly

@@ -48,7 +48,7 @@ package struct XMLPropertyListReader {
         return root
     }
 
-    /// Reads what a tag begins or ends: a key, a value, a container's end.
+    /// Reads the element that a tag begins or ends: a key, a value, the end of a container.
     private mutating func element(_ tag: XMLScanner.Tag) throws(ManifestProblem) {
         if builder.awaitsKey {
             if tag.kind == .close, tag.name == "dict" {
@@ -71,7 +71,7 @@ package struct XMLPropertyListReader {
         try builder.key(tag.kind == .empty ? "" : try scanner.text(of: tag), at: tag.place)
     }
 
-    /// Reads the value that an opening or empty tag begins; of a container only the beginning.
+    /// Reads the value that an opening or empty tag begins; for a container, only its beginning.
     private mutating func value(_ tag: XMLScanner.Tag) throws(ManifestProblem) {
         guard tag.kind != .close else {
             throw scanner.cursor.syntaxError("expected a value, found \(tag.words)", at: tag.place)
@@ -104,7 +104,7 @@ package struct XMLPropertyListReader {
         case "date": return .other("a date")
         case "data": return .other("data")
         default:
-            // `real` allows the words that YAML writes with a dot, `integer` allows hexadecimal.
+            // `real` allows the words that YAML writes with a dot, `integer` allows hexadecimal numbers.
             let isReal = tag.name == "real"
             let trimmed = Self.trimmed(text)
             let number = isReal ? Self.real(trimmed) : PlainScalar.number(trimmed)

@@ -1,8 +1,7 @@
 import DarkroomCore
 
-/// Reads a text in XML tag by tag: elements without attributes (but for `plist`), comments,
-/// processing instructions, a DOCTYPE without declarations of its own, CDATA, and XML's own
-/// entities.
+/// Reads an XML text tag by tag: elements without attributes (except for `plist`), comments, processing instructions, a
+/// DOCTYPE without internal declarations, CDATA, and the predefined entities of XML.
 struct XMLScanner {
     private(set) var cursor: TextCursor
 
@@ -17,7 +16,7 @@ struct XMLScanner {
         let name: ByteString
         let place: Document.Place
 
-        /// As it is written, to be quoted in a message.
+        /// As it is written, for a message.
         var words: String {
             let name = self.name.shortened
             return switch kind {
@@ -53,7 +52,7 @@ struct XMLScanner {
         return Tag(kind: isClosing ? .close : isEmpty ? .empty : .open, name: text, place: place)
     }
 
-    /// Moves to the `>` of a tag, over values in quotes.
+    /// Advances to the `>` of a tag, past quoted values.
     private mutating func skipAttributes() throws(ManifestProblem) {
         let place = cursor.place
         var quote: UInt8?
@@ -77,7 +76,7 @@ struct XMLScanner {
         }
     }
 
-    /// The text from behind the opening tag to behind its closing one.
+    /// The text between the opening tag and its closing tag.
     mutating func text(of tag: Tag) throws(ManifestProblem) -> ByteString {
         var text: [UInt8] = []
         while let byte = cursor.current {
@@ -109,7 +108,7 @@ struct XMLScanner {
         for (text, scalar) in named where cursor.skip(text) { return scalar }
         guard cursor.skip("&#") else { throw cursor.syntaxError("an unknown entity", at: place) }
         let isHexadecimal = cursor.skip("x")
-        // Leading zeros are allowed, within reason.
+        // Leading zeros are allowed, up to a limit.
         let digits = cursor.bytes[cursor.index...].prefix(16).prefix { $0 != UInt8(ascii: ";") }
         guard digits.first?.isSign == false,
             let value = UInt32(
@@ -123,7 +122,7 @@ struct XMLScanner {
         return scalar
     }
 
-    /// Moves over white space, comments, processing instructions and the DOCTYPE.
+    /// Advances past white space, comments, processing instructions and the DOCTYPE.
     mutating func skipMisc() throws(ManifestProblem) {
         while true {
             cursor.skipWhitespace()
@@ -145,7 +144,7 @@ struct XMLScanner {
         }
     }
 
-    /// Refuses an XML declaration that names an encoding other than UTF-8 or its subset.
+    /// Refuses an XML declaration with an encoding other than UTF-8 or ASCII.
     private func checkEncoding(
         _ declaration: ArraySlice<UInt8>, at place: Document.Place
     ) throws(ManifestProblem) {
@@ -163,7 +162,7 @@ struct XMLScanner {
         }
     }
 
-    /// Moves over what `start` begins and the next `end` ends; returns what is between.
+    /// Advances past a section from `start` to the next `end`; returns the text in between.
     private mutating func section(
         from start: StaticString, to end: StaticString, _ words: String
     ) throws(ManifestProblem) -> ArraySlice<UInt8> {

@@ -1,13 +1,12 @@
-// Yams composes whole trees: it recurses for each level, and it hashes keys that are containers
-// with everything their aliases stand for, so a file of forty lines could keep it busy for years.
-// Its C module, libyaml, gives the events one by one, and a reader of events can stop where the
-// limits are.
+// Yams builds whole trees: it recurses for each level, and it hashes keys that are containers with everything that
+// their aliases stand for, so a file of forty lines could keep it busy for years. Its C module, libyaml, gives the
+// events one by one, and a reader of events can stop at the limits.
 internal import CYaml
 import DarkroomCore
 
-/// The events of a YAML text as libyaml tells them, one by one.
+/// The events of a YAML text, one by one, as libyaml reports them.
 ///
-/// Borrows the bytes, which must stay where they are for as long as this lives.
+/// It borrows the bytes, which must stay in place during its lifetime.
 package struct YAMLEvents: ~Copyable {
     struct Event {
         let kind: Kind
@@ -24,21 +23,21 @@ package struct YAMLEvents: ~Copyable {
         case containerEnd
     }
 
-    /// What may stand before a value.
+    /// The properties before a value.
     struct Properties {
         /// Without `&`.
         var anchor: ByteString?
-        /// In full: `tag:yaml.org,2002:str` for `!!str`; nil where there is none.
+        /// In full: `tag:yaml.org,2002:str` for `!!str`; nil if there is none.
         var tag: ByteString?
     }
 
-    /// On the heap, for libyaml keeps a pointer to its parser within the parser.
+    /// On the heap, because libyaml keeps a pointer to its parser within the parser.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// What libyaml asks for more; it keeps a pointer to it.
+    /// The source of further text for libyaml, which keeps a pointer to it.
     private let input: Input
 
-    /// - Parameter stop: asked on the way; once it is set the next event is an error.
+    /// - Parameter stop: checked from time to time; when it is set, the next event is an error.
     init(
         _ bytes: UnsafeBufferPointer<UInt8>, stop: CancellationFlag? = nil
     ) throws(ManifestProblem) {
@@ -48,12 +47,12 @@ package struct YAMLEvents: ~Copyable {
             parser.deallocate()
             throw ManifestProblem(.syntax, "YAML: out of memory", place: .none)
         }
-        // Only now, for what throws after its members are set is torn down by deinit.
+        // Set only now: if the initializer throws after all members are set, deinit runs.
         self.parser = parser
         self.bytes = bytes
         input = Input(bytes, stop)
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-        // Piece by piece, for between two events there may be all of a long text or comment.
+        // In pieces, because a long text or comment may be between two events.
         yaml_parser_set_input(
             parser,
             { context, target, capacity, count in
@@ -65,7 +64,7 @@ package struct YAMLEvents: ~Copyable {
             }, Unmanaged.passUnretained(input).toOpaque())
     }
 
-    /// Gives libyaml the text in pieces.
+    /// Passes the text to libyaml in pieces.
     private final class Input {
         private var rest: UnsafeBufferPointer<UInt8>
         private let stop: CancellationFlag?
@@ -75,7 +74,7 @@ package struct YAMLEvents: ~Copyable {
             self.stop = stop
         }
 
-        /// The number of bytes; nil where the reading is broken off.
+        /// The number of bytes; nil if reading is interrupted.
         func read(into target: UnsafeMutablePointer<UInt8>, _ capacity: Int) -> Int? {
             if stop?.isSet == true { return nil }
             let piece = rest.prefix(capacity)
@@ -90,7 +89,7 @@ package struct YAMLEvents: ~Copyable {
         parser.deallocate()
     }
 
-    /// The next event. Not to be called after `streamEnd` or an error.
+    /// The next event. Must not be called after `streamEnd` or an error.
     mutating func next() throws(ManifestProblem) -> Event {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw problem() }
@@ -119,22 +118,22 @@ package struct YAMLEvents: ~Copyable {
             let map = event.data.mapping_start
             return .mapStart(Properties(anchor: text(map.anchor), tag: text(map.tag)))
         case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: return .containerEnd
-        // The stream's end, and what libyaml gives when asked again after it.
+        // The end of the stream, and what libyaml returns after it.
         default: return .streamEnd
         }
     }
 
-    /// Makes the problem of libyaml's last error.
+    /// The problem of libyaml's last error.
     private func problem() -> ManifestProblem {
         let error = parser.pointee
         let what = ByteString(error.problem.map { String(cString: $0) } ?? "out of memory")
         if error.error == YAML_READER_ERROR {
-            // The reader tells its place in bytes only.
+            // libyaml's reader reports its place in bytes only.
             return ManifestProblem(
                 .syntax, "YAML: \(what)", place: place(ofByte: error.problem_offset))
         }
         if what.hasPrefix("Maximum nesting level") {
-            // libyaml's own limit is 1000, which its scanner meets when it looks ahead.
+            // libyaml's own limit is 1000; its scanner reaches it when it looks ahead.
             return .tooDeep(at: Self.place(of: error.problem_mark))
         }
         let context = error.context.map { " " + String(cString: $0) } ?? ""
@@ -145,10 +144,10 @@ package struct YAMLEvents: ~Copyable {
             .syntax, "YAML: \(what)\(context)\(hint)", place: Self.place(of: error.problem_mark))
     }
 
-    /// Where to look for a mistake: libyaml often finds it only in a later line.
+    /// A hint where to look for a mistake: libyaml often finds it only in a later line.
     ///
     /// - Parameters:
-    ///   - begin: the line where what is being read begins, if there is such.
+    ///   - begin: the line at which the current element begins, if there is one.
     ///   - first: the number of the first line.
     package static func hint<Line: BinaryInteger>(
         to problem: String, line: Line, begin: Line?, first: Line

@@ -2,15 +2,15 @@ import DarkroomCore
 
 /// Reads one YAML document with the place of every key and value.
 ///
-/// Aliases share what they stand for, and what they stand for is counted against a budget, so that
-/// a small file cannot ask for more work than a large one. Nothing recurses.
+/// Aliases share their values, which count against a budget, so that a small file cannot demand more work than a large
+/// one. Nothing recurses.
 package struct YAMLReader {
     private var builder: DocumentBuilder
     private var anchors: [ByteString: Document.Node] = [:]
-    /// The anchors of the containers that have begun, outermost first.
+    /// The anchors of the open containers, outermost first.
     private var open: [ByteString?] = []
 
-    /// Lines that begin with `%`. libyaml compares each `%TAG` with all before it.
+    /// The maximum number of lines that begin with `%`. libyaml compares each `%TAG` with all previous ones.
     private static let maximumDirectives = 64
 
     package static func read(
@@ -43,7 +43,7 @@ package struct YAMLReader {
             if isLineStart, byte == UInt8(ascii: "%") { count += 1 }
             switch byte {
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"): isLineStart = true
-            // The last bytes of U+0085, U+2028 and U+2029, which libyaml takes for line ends too.
+            // The last bytes of U+0085, U+2028 and U+2029, which libyaml also treats as line ends.
             case 0x85: isLineStart = index >= 1 && text[index - 1] == 0xC2
             case 0xA8, 0xA9:
                 isLineStart = index >= 2 && text[index - 1] == 0x80 && text[index - 2] == 0xE2
@@ -124,7 +124,7 @@ package struct YAMLReader {
             place: place)
     }
 
-    /// Adds what the alias `name` stands for, or takes it as a key.
+    /// Adds the value of the alias `name`, or uses it as a key.
     private mutating func addTarget(
         of name: ByteString, at place: Document.Place
     ) throws(ManifestProblem) {
@@ -154,7 +154,7 @@ package struct YAMLReader {
         }
         if builder.awaitsKey { throw Self.containerAsKey(place) }
         try builder.begin(isMap: isMap, at: place)
-        // An alias within would stand for what contains it; without the anchor it is refused.
+        // An alias inside would stand for its own container; without the anchor it is refused.
         if let anchor = properties.anchor { anchors[anchor] = nil }
         open.append(properties.anchor)
     }
