@@ -60,7 +60,7 @@ import Testing
             case .cut: #expect(error.code == "truncated")
             }
         }
-        try await daemon.says("x: try 1 of 5 failed: ")
+        try await daemon.says("x: attempt 1 of 5 failed: ")
         try await daemon.says("x: try 2 of 5 failed: ")
     }
 
