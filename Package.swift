@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 
 import PackageDescription
 
@@ -6,6 +6,15 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The stations: what a file uses it imports, so that its imports say what it depends on.
 let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
+/// A product for other packages: the compiler refuses a public declaration that shows something of another module, unless
+/// that is imported as public.
+let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
+
+/// All stations, in their order; tests and tools use any of them.
+let library: [Target.Dependency] = [
+    "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomSpool",
+    "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
+]
 
 let package = Package(
     name: "darkroom",
@@ -13,7 +22,7 @@ let package = Package(
         .executable(name: "darkroomd", targets: ["darkroomd"]),
         .library(name: "DarkroomPicture", targets: ["DarkroomPicture"]),
         // For the tests.
-        .library(name: "clockshim", type: .dynamic, targets: ["ClockShim"]),
+        .library(name: "clockshim", type: .dynamic, targets: ["CDarkroomClockShim"]),
     ],
     dependencies: [
         // The command line of darkroomd: options, --help, completions.
@@ -31,24 +40,31 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
+        // The name of a C module must be unique in a whole program, also among other packages. So these have a prefix.
+        //
         // libcurl: downloads. The header adds typed wrappers for its variadic calls.
         .systemLibrary(
-            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+            name: "CDarkroomCurl", path: "Sources/CCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
         // libsystemd: the journal, and notification of the service manager.
         .systemLibrary(
-            name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+            name: "CDarkroomSystemd", path: "Sources/CSystemd", pkgConfig: "libsystemd",
+            providers: [.apt(["libsystemd-dev"])]),
         // libcrypto, which libcurl brings along anyway: SHA-256 with the processor's instructions.
-        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CDarkroomCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
         // What Swift cannot call: libpng and libjpeg behind setjmp, Linux calls Glibc's module leaves out.
         .target(
-            name: "CShims", dependencies: ["CPixels", "CDeflate"],
+            name: "CDarkroomShims", dependencies: ["CDarkroomPixels", "CDarkroomDeflate"],
+            path: "Sources/CShims",
             linkerSettings: [.linkedLibrary("png16"), .linkedLibrary("z"), .linkedLibrary("jpeg")]),
         // Kernels over rows of pixels, SIMD chosen at run time.
-        .target(name: "CPixels"),
+        .target(name: "CDarkroomPixels", path: "Sources/CPixels"),
         // Deflate both ways for rows of pixels: writers of our own for photographs and for drawings,
         // libdeflate where bytes matter more than time; an inflater of our own.
         .target(
-            name: "CDeflate", dependencies: ["CPixels"],
+            name: "CDarkroomDeflate", dependencies: ["CDarkroomPixels"], path: "Sources/CDeflate",
             linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("z")]),
         // The stations of a manifest, in their order: each target uses only those before it.
         //
@@ -56,7 +72,7 @@ let package = Package(
         .target(
             name: "DarkroomCore",
             dependencies: [
-                "CCrypto", "CShims",
+                "CDarkroomCrypto", "CDarkroomShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -64,13 +80,17 @@ let package = Package(
         // Readers, filters and writers of pictures.
         .target(
             name: "DarkroomPicture",
-            dependencies: ["DarkroomCore", "CShims", "CPixels", "CDeflate"],
-            path: "Sources/Picture", swiftSettings: station),
+            dependencies: [
+                "DarkroomCore", "CDarkroomShims", "CDarkroomPixels", "CDarkroomDeflate",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/Picture", swiftSettings: exported),
         // Downloads, the rules for them, the cache, local sources.
         .target(
             name: "DarkroomFetch",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "CCurl", "CShims", "CDeflate", "CCrypto",
+                "DarkroomCore", "DarkroomPicture", "CDarkroomCurl", "CDarkroomShims",
+                "CDarkroomDeflate", "CDarkroomCrypto",
                 .product(name: "Yams", package: "Yams"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -87,7 +107,7 @@ let package = Package(
         .target(
             name: "DarkroomSpool",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "CShims",
+                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Spool", swiftSettings: station),
@@ -96,7 +116,7 @@ let package = Package(
             name: "DarkroomBatch",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "CShims",
+                "DarkroomSpool", "CDarkroomShims",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -107,7 +127,7 @@ let package = Package(
             name: "DarkroomDaemon",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "CShims", "CSystemd",
+                "DarkroomSpool", "DarkroomBatch", "CDarkroomShims", "CDarkroomSystemd",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -120,18 +140,17 @@ let package = Package(
             name: "DarkroomSelfTest",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "CShims",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/SelfTest", swiftSettings: station),
         // Blocks the control signals before anything else of darkroomd runs; in no other program.
-        .target(name: "CStart"),
+        .target(name: "CDarkroomStart", path: "Sources/CStart"),
         // The daemon's command line.
         .executableTarget(
             name: "darkroomd",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest", "CStart",
+            dependencies: library + [
+                "CDarkroomStart",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -139,13 +158,10 @@ let package = Package(
         // What the tests share: scratch folders, made pictures, an origin, the daemon as a process.
         .target(
             name: "TestSupport",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
-            ], path: "Tests/Support",
+            dependencies: library, path: "Tests/Support",
             swiftSettings: strict),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
-        .target(name: "ClockShim", path: "Tests/ClockShim"),
+        .target(name: "CDarkroomClockShim", path: "Tests/ClockShim"),
         // Makes the procedural pictures of the samples and benchmarks.
         .executableTarget(
             name: "starfield",
@@ -157,46 +173,32 @@ let package = Package(
         // Holds colour filters against their definitions for all colours; built for release.
         .executableTarget(
             name: "exact",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest", "CPixels",
-            ], path: "Tests/Exact",
+            dependencies: library + ["CDarkroomPixels"], path: "Tests/Exact",
             swiftSettings: strict),
         // Lets the system fail the daemon; see Tests/run.sh faults.
         .executableTarget(
             name: "faults",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest", "darkroomd",
+            dependencies: library + [
+                "darkroomd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Faults", exclude: ["shim.c"], swiftSettings: strict),
         // Measures Darkroom beside its peers; see Tests/bench.sh.
         .executableTarget(
             name: "benchmark",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
-                "TestSupport", "CShims",
+            dependencies: library + [
+                "TestSupport", "CDarkroomShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Benchmark", exclude: ["peers.c", "compression.c"], swiftSettings: strict),
         .testTarget(
             name: "DarkroomTests",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
-                "TestSupport",
-            ],
+            dependencies: library + ["TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
-                "TestSupport", "darkroomd",
-            ],
+            dependencies: library + ["TestSupport", "darkroomd"],
             swiftSettings: strict),
     ]
 )

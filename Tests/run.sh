@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds Darkroom and runs its tests:
-#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|package|systemd]...
+#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd]...
 #
 # Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 30 by itself; FAULT_KILLS
 # how often a daemon is killed at a random moment, 300 by itself.
@@ -28,11 +28,11 @@ declare -A beside=()
 main() {
     local part
     parts=("$@")
-    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz package systemd)
+    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz outside package systemd)
     for part in "${parts[@]}"; do
         case $part in
-            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | package | systemd) ;;
-            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|package|systemd]..." >&2; exit 64 ;;
+            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | outside | package | systemd) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd]..." >&2; exit 64 ;;
         esac
     done
     prepare || { failed=1; sum_up; }
@@ -70,7 +70,7 @@ quiet_parts() {
     ! is_wanted tsan || build_tsan
     ! needs_packages || build_packages systemd
     ! is_wanted fuzz || build_fuzz
-    run lint exact instructions package
+    run lint exact instructions outside package
 }
 
 fuzz_when_built() {
@@ -210,6 +210,7 @@ part_lint() {
         ! have mandoc || check lint "mandoc -T lint $page" mandoc -T lint -W warning "$page"
     done
     check lint "folders of a target use each other one way" bash Tests/uses.sh
+    check lint "only Picture has public declarations" only_picture_is_public
     check lint "C compiles for arm64" compile_for_arm64
     [ "$failed" -ne "$before" ] || say lint "sources, scripts and manual pages are clean"
 }
@@ -224,6 +225,19 @@ formats_cleanly() {
     lexgrog "$1" || return
     warnings=$(LC_ALL=C.UTF-8 MANROFFSEQ='' man --warnings -E UTF-8 -l -Tutf8 -Z "$1" 2>&1 >/dev/null) || return
     [ -z "$warnings" ] || { printf '%s\n' "$warnings"; return 1; }
+}
+
+# Whether no other target shows anything to other packages, and none what it imports. Tests/fuzz/heads.swift is a program
+# whose entry point libFuzzer looks for.
+only_picture_is_public() {
+    local found words='import|extension|final|static|class|struct|enum|actor|protocol|typealias|func|var|let|init|subscript'
+    words+='|package|internal|private|indirect|mutating|consuming|borrowing|override|convenience|required|nonisolated|macro'
+    found=$(
+        grep -rnE "(^|[[:space:]])(public|open)[[:space:]]+($words)" --include='*.swift' Sources Tests |
+            grep -vE '^Sources/Picture/|^Tests/fuzz/heads\.swift:|:[[:space:]]*//'
+        grep -rnE '@_exported' --include='*.swift' Sources Tests
+    )
+    [ -z "$found" ] || { printf '%s\n' "$found"; return 1; }
 }
 
 # The C sources against Debian's headers for arm64. Headers of the libraries are the same for each
@@ -411,6 +425,11 @@ clang_of_swift() {
     clang=$(dirname "$(command -v swift)")/clang
     [ -x "$clang" ] || clang=clang
     "$clang" "$@"
+}
+
+# Picture as another package sees it.
+part_outside() {
+    run_lines outside "checks of a package from outside" bash Tests/outside/check.sh .build/outside
 }
 
 # The Debian package, held against what it should be and against one that is built from the same sources elsewhere.

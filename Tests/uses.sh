@@ -10,8 +10,8 @@
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-# The targets in the manifest's order, which is that of their dependencies.
-order=$(sed -n 's|.*path: "Sources/\([A-Za-z]*\)".*|\1|p' Package.swift | tr '\n' ' ')
+# The Swift targets in the manifest's order, which is that of their dependencies.
+order=$(sed -n 's|.*path: "Sources/\([A-Z][a-z][A-Za-z]*\)".*|\1|p' Package.swift | tr '\n' ' ')
 
 find Sources -name '*.swift' -print0 | sort -z |
     xargs -0 awk -v wanted="${2:-}>${3:-}" -v order="$order" '

@@ -40,7 +40,7 @@ struct Admission: Sendable {
         var cacheKey: CacheKey?
         /// Of a filter, whether it has been granted memory that others wait for.
         var isGranted = false
-        /// What a try of the disk with it is about.
+        /// What an attempt to write with it is about.
         let piece: StorageBacklog.Piece
 
         var work: Work { request.work }
@@ -183,7 +183,7 @@ struct Admission: Sendable {
     private mutating func wait(_ wish: Wish, _ place: Place, _ outcome: inout Outcome) {
         put(wish.work, place)
         outcome.waiting.append(wish.work)
-        if endTry(of: wish.piece) { outcome.isUndecided = true }
+        if endAttempt(of: wish.piece) { outcome.isUndecided = true }
     }
 
     // MARK: On
@@ -288,7 +288,7 @@ struct Admission: Sendable {
         queue(downloads.remove(work) + local.remove(work), &outcome)
         change(&outcome) { $0.remove(work, &$1) }
         guard let entry else { return (nil, outcome) }
-        if endTry(of: entry.wish.piece) { outcome.isUndecided = true }
+        if endAttempt(of: entry.wish.piece) { outcome.isUndecided = true }
         let hasOperation = entry.place == .queued || entry.place == .running
         return (hasOperation ? Ticket(work: work, number: entry.number) : nil, outcome)
     }
@@ -327,7 +327,7 @@ struct Admission: Sendable {
     /// What was tried has come to its end, or will not. False for any other piece.
     ///
     /// - Parameter piece: nil for one of a batch that nothing is known of any more.
-    mutating func endTry(of piece: StorageBacklog.Piece?) -> Bool {
+    mutating func endAttempt(of piece: StorageBacklog.Piece?) -> Bool {
         guard storage.tried != nil, piece == nil || storage.tried == piece else { return false }
         storage.tried = nil
         return true

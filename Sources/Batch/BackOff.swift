@@ -1,9 +1,9 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// When a download that has failed is tried again, if ever.
+/// When a download that has failed is retried, if ever.
 ///
-/// The wait before try n + 1 is random, between 0 and `delay`·2^(n − 1) or `longestDelay`, whichever is less
+/// The wait before attempt n + 1 is random, between 0 and `delay`·2^(n − 1) or `longestDelay`, whichever is less
 /// (exponential back-off with full jitter), so that many downloads that failed together do not come back
 /// together. A server's `Retry-After` comes on top, for it says how long to wait at least.
 package struct BackOff: Sendable, Equatable {
@@ -34,15 +34,15 @@ package struct BackOff: Sendable, Equatable {
 
     /// - Parameters:
     ///   - retryAfter: what the server asked for, in seconds.
-    ///   - tries: those that have ended, this one included.
+    ///   - attempts: those that have ended, this one included.
     ///   - jitter: a random number from 0 to 1.
     package func verdict(
-        on failure: Failure, retryAfter: Double?, tries: Int, jitter: Double
+        on failure: Failure, retryAfter: Double?, attempts: Int, jitter: Double
     ) -> Verdict {
         guard failure.isTransient, retries > 0 else { return .final(failure) }
         var last = failure
-        guard tries <= retries else {
-            last.message += "; tried \(tries) times"
+        guard attempts <= retries else {
+            last.message += "; tried \(attempts) times"
             return .final(last)
         }
         guard mayWait(retryAfter) else {
@@ -51,9 +51,9 @@ package struct BackOff: Sendable, Equatable {
                 + "\(Quantity.text(seconds: longestRetryAfter)) of downloads.retryAfterMax"
             return .final(last)
         }
-        // The power is bounded, for it would be infinite long before the tries end.
+        // The power is bounded, for it would be infinite long before the attempts end.
         var bound = delay
-        for _ in 1..<max(tries, 1) where bound < longestDelay { bound *= 2 }
+        for _ in 1..<max(attempts, 1) where bound < longestDelay { bound *= 2 }
         return .again(after: max(retryAfter ?? 0, 0) + min(bound, longestDelay) * jitter)
     }
 

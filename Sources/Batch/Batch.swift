@@ -15,7 +15,7 @@ package typealias BatchKey = Int
 /// |-----------------|---------------|-----------------------------------|-------------------------------|
 /// | (not admitted)  | `new`         | its blockers, then a place        | `admitNext`                   |
 /// | queuedDownload  | `new`, *      | the downloads queue               | `downloadBegan`               |
-/// | waitingDownload | `new`, *      | its turn, its host, or the moment of its next try | `downloadBegan`, `retryDue` |
+/// | waitingDownload | `new`, *      | its turn, its host, or its next attempt's moment  | `downloadBegan`, `retryDue` |
 /// | downloading     | `downloading` | the source's transfer             | `downloadEnded`               |
 /// | queuedFilter    | `downloaded`  | the filters queue, or memory      | `filterBegan`                 |
 /// | filtering       | `filtering`   | its own operation                 | `filterEnded`                 |
@@ -39,7 +39,7 @@ package final class Batch {
     struct Source {
         enum Phase: Equatable {
             case idle, queued, running, ready, failed(Failure)
-            /// Until its next try; with the number of the wait, for one that was given up may still end.
+            /// Until its next attempt; with the number of the wait, for one that was given up may still end.
             case retrying(Int)
         }
 
@@ -50,10 +50,10 @@ package final class Batch {
         /// Images that need it and have not ended.
         var users = 0
         /// The number of the scratch file it is fetched into, from its beginning until no image needs it; between
-        /// two tries only where what has arrived is gone on with.
+        /// two attempts only where what has arrived is gone on with.
         var slot: Int?
-        /// From the first try until no image needs it.
-        var tries: DownloadAttempts?
+        /// From the first attempt until no image needs it.
+        var attempts: DownloadAttempts?
         /// Whether it is queued, but waits outside the queue: for its turn, its host or another download of its URL.
         var waitsOutside = false
     }
@@ -79,7 +79,7 @@ package final class Batch {
     var unblocked: [Int] = []
     /// Images before it have been looked at.
     private var cursor = 0
-    /// The sources that wait for their next try.
+    /// The sources that wait for their next attempt.
     var retrying: Set<Int> = []
     /// The images of phase `waitingDownload` that the board has counted.
     var countedWaiting = 0

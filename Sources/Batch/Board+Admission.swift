@@ -33,7 +33,7 @@ extension Board {
                 let request = WorkRequest(work: work, priority: priority, quality: quality)
                 if let wish = wish(request) {
                     rest += follow(admission.enter(wish))
-                } else if admission.endTry(of: nil) {
+                } else if admission.endAttempt(of: nil) {
                     // Its batch has ended, perhaps with the piece that was to try the disk.
                     effects.append(.storageUndecided)
                 }

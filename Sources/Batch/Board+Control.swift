@@ -138,11 +138,11 @@ extension Board {
     }
 
     /// Takes back the places of the images that wait for a source whose download has not begun, or has failed
-    /// and is to be tried again: that begins anew then.
+    /// and is to be retried: that begins anew then.
     mutating func takeBack(source: Int, of batch: Batch) {
-        let hasBegun = (batch.sources[source].tries?.count ?? 0) > 0
+        let hasBegun = (batch.sources[source].attempts?.count ?? 0) > 0
         let waiters = batch.sources[source].waiters
-        batch.forgetTries(of: source)
+        batch.forgetAttempts(of: source)
         for index in waiters.reversed() where batch.live[index] != nil {
             takeBack(index, of: batch, hasBegun: hasBegun)
         }
@@ -209,7 +209,7 @@ extension Board {
             }
         }
         for source in batch.sources.indices where batch.sources[source].phase.isToBegin {
-            batch.forgetTries(of: source)
+            batch.forgetAttempts(of: source)
             effects.append(.cancel(.download(batch.key, source: source)))
         }
     }

@@ -4,7 +4,7 @@ import DarkroomManifest
 import DarkroomSpool
 import Foundation
 
-/// How a download begins and ends, and what is between two tries. The scheduler's operations call these, each
+/// How a download begins and ends, and what is between two attempts. The scheduler's operations call these, each
 /// first asking whether its work is still wanted.
 ///
 /// | a source is  | it waits for                                         | left by                            |
@@ -12,11 +12,11 @@ import Foundation
 /// | idle         | its first image's place                              | `admit` → queued                   |
 /// | queued       | its turn for a place of the downloads queue          | `downloadBegan` → running          |
 /// | running      | its transfer                                         | `downloadEnded` → ready, retrying, failed; `downloadDeferred` → queued |
-/// | retrying     | the moment of its next try                           | `retryDue` → queued; hold, cancel → idle |
+/// | retrying     | the moment of its next attempt                       | `retryDue` → queued; hold, cancel → idle |
 /// | ready        | – (the filters read it)                              | `sourceGivenBack` → queued         |
 /// | failed       | – (each of its images fails)                         |                                    |
 ///
-/// While a source waits for its turn or its next try, its images take none of the places that the batch and the
+/// While a source waits for its turn or its next attempt, its images take none of the places that the batch and the
 /// level have: they are in the phase `waitingDownload`.
 extension Board {
     /// What the manifest says of a source.
@@ -61,26 +61,26 @@ extension Board {
     ) -> DownloadJob? {
         guard let batch = batches[key], batch.sources[index].phase == .queued else { return nil }
         let now = Clock.nanoseconds
-        let tries = batch.sources[index].tries ?? DownloadAttempts()
+        let attempts = batch.sources[index].attempts ?? DownloadAttempts()
         if isTransfer {
-            var note = tries.note ?? ImageStatus.Download(attempts: 0)
-            note.attempts = tries.count + 1
+            var note = attempts.note ?? ImageStatus.Download(attempts: 0)
+            note.attempts = attempts.count + 1
             note.retryAt = nil
-            tries.note = note
+            attempts.note = note
         }
-        batch.sources[index].tries = tries
+        batch.sources[index].attempts = attempts
         batch.sources[index].phase = .running
         batch.sources[index].waitsOutside = false
         for image in batch.sources[index].waiters {
             guard let live = batch.live[image] else { continue }
             batch.live[image] = Batch.Live(phase: .downloading, since: now)
-            if tries.count > 0 {
+            if attempts.count > 0 {
                 batch.status.images[image].milliseconds.waited += Int(
                     (now - live.since) / 1_000_000)
             } else {
                 batch.status.images[image].milliseconds.waited = batch.millisecondsSinceStart(now)
             }
-            batch.status.images[image].download = tries.note
+            batch.status.images[image].download = attempts.note
             batch.setState(.downloading, of: image)
         }
         countWaiting(batch)
@@ -90,11 +90,12 @@ extension Board {
             image: batch.sources[index].waiters.first.map {
                 batch.manifest.images[$0].name.string
             } ?? "",
-            attempt: tries.note?.attempts, partial: tries.partial, cancellation: batch.cancellation)
+            attempt: attempts.note?.attempts, partial: attempts.partial,
+            cancellation: batch.cancellation)
     }
 
     /// What is to happen to a download that was not allowed to begin or was broken off by the daemon's stop or a
-    /// disk that takes no writes: it waits in the queue again, and that was no try.
+    /// disk that takes no writes: it waits in the queue again, and that was no attempt.
     mutating func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
         guard let batch = batches[key] else { return [] }
         if batch.cancellation.isSet {
@@ -105,7 +106,7 @@ extension Board {
         case .queued: break
         case .running:
             // What has arrived meanwhile is not known, or the disk had no room for it.
-            batch.sources[index].tries?.partial = nil
+            batch.sources[index].attempts?.partial = nil
             batch.releaseSlot(of: index)
         case .idle, .ready, .failed, .retrying:
             // It was taken back, and began again meanwhile.
@@ -141,25 +142,25 @@ extension Board {
 
     // MARK: Ending
 
-    /// A download has ended: its images go on to the filters, or wait for another try, or fail with it.
+    /// A download has ended: its images go on to the filters, or wait for another attempt, or fail with it.
     mutating func downloadEnded(
         _ key: BatchKey, _ index: Int, result: DownloadResult
     ) -> [Effect] {
         guard let batch = batches[key] else { return [] }
-        let tries = batch.sources[index].tries ?? DownloadAttempts()
-        tries.count += 1
-        tries.partial = nil
+        let attempts = batch.sources[index].attempts ?? DownloadAttempts()
+        attempts.count += 1
+        attempts.partial = nil
         switch result {
         case .ready(let note):
-            tries.note?.bytes = note.bytes
-            tries.note?.cache = note.cache
+            attempts.note?.bytes = note.bytes
+            attempts.note?.cache = note.cache
             return end(source: index, of: batch, failure: nil)
         case .failed(let failure, let retryAfter, let partial):
-            if !failure.isCancellation { tries.note?.lastError = failure }
+            if !failure.isCancellation { attempts.note?.lastError = failure }
             let verdict = backOff.verdict(
-                on: failure, retryAfter: retryAfter, tries: tries.count, jitter: jitter())
+                on: failure, retryAfter: retryAfter, attempts: attempts.count, jitter: jitter())
             // A file of this machine does not change by waiting.
-            if case .again(let delay) = verdict, tries.note != nil,
+            if case .again(let delay) = verdict, attempts.note != nil,
                 batch.sources[index].phase == .running, !batch.cancellation.isSet
             {
                 return retry(index, of: batch, failure, after: delay, partial)
@@ -195,18 +196,18 @@ extension Board {
     private func note(_ image: Int, _ source: Int, of batch: Batch, now: UInt64) -> Bool {
         guard let live = batch.live[image] else { return false }
         batch.status.images[image].milliseconds.downloading += Int((now - live.since) / 1_000_000)
-        batch.status.images[image].download = batch.sources[source].tries?.note
+        batch.status.images[image].download = batch.sources[source].attempts?.note
         return true
     }
 
-    // MARK: Trying again
+    // MARK: Retrying
 
     private mutating func retry(
         _ index: Int, of batch: Batch, _ failure: Failure, after delay: Double,
         _ partial: PartialBody?
     ) -> [Effect] {
         let now = Clock.nanoseconds
-        batch.sources[index].tries?.note?.retryAt = Clock.timestamp(.now + delay)
+        batch.sources[index].attempts?.note?.retryAt = Clock.timestamp(.now + delay)
         let waiters = batch.sources[index].waiters.filter {
             note($0, index, of: batch, now: now)
         }
@@ -219,7 +220,7 @@ extension Board {
             return effects
         }
         if partial == nil { batch.releaseSlot(of: index) }
-        batch.sources[index].tries?.partial = partial
+        batch.sources[index].attempts?.partial = partial
         for image in waiters {
             batch.live[image] = Batch.Live(phase: .waitingDownload, since: now)
         }
@@ -229,8 +230,8 @@ extension Board {
         countWaiting(batch)
         rotate(batch)
         let retry = Retry(
-            number: lastRetry, delay: delay, tries: batch.sources[index].tries?.count ?? 0,
-            mostTries: backOff.retries + 1, failure: failure, batch: batch.folders.id,
+            number: lastRetry, delay: delay, attempts: batch.sources[index].attempts?.count ?? 0,
+            mostAttempts: backOff.retries + 1, failure: failure, batch: batch.folders.id,
             image: batch.manifest.images[first].name.string, source: batch.sources[index].text)
         return [
             .statusChanged(batch.key),
@@ -240,7 +241,7 @@ extension Board {
         ]
     }
 
-    /// The time of a next try has come, if it is still wanted.
+    /// The time of a next attempt has come, if it is still wanted.
     ///
     /// - Parameter number: the wait's.
     mutating func retryDue(_ key: BatchKey, _ index: Int, number: Int) -> [Effect] {
@@ -283,23 +284,23 @@ extension Batch {
 
     /// The state that is shown of an image whose source waits for its transfer.
     func stateBeforeItsTransfer(_ source: Int) -> ImageState {
-        (sources[source].tries?.count ?? 0) > 0 ? .downloading : .new
+        (sources[source].attempts?.count ?? 0) > 0 ? .downloading : .new
     }
 
     /// Makes a source one that nothing is known of.
-    func forgetTries(of source: Int) {
-        if sources[source].tries?.partial != nil { releaseSlot(of: source) }
-        sources[source].tries = nil
+    func forgetAttempts(of source: Int) {
+        if sources[source].attempts?.partial != nil { releaseSlot(of: source) }
+        sources[source].attempts = nil
         sources[source].waiters = []
         sources[source].waitsOutside = false
         sources[source].phase = .idle
         retrying.remove(source)
     }
 
-    /// Lets go of what has arrived for sources that are to be tried again.
+    /// Lets go of what has arrived for sources that are to be retried.
     func forgetPartials() {
-        for source in retrying where sources[source].tries?.partial != nil {
-            sources[source].tries?.partial = nil
+        for source in retrying where sources[source].attempts?.partial != nil {
+            sources[source].attempts?.partial = nil
             releaseSlot(of: source)
         }
     }

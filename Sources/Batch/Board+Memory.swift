@@ -16,7 +16,7 @@ enum MemoryAnswer: Equatable, Sendable {
 /// An image that waits for memory is in the phase `queuedFilter` like one in the filters queue, but has no
 /// operation. It gets one when what it needs has been granted to it.
 extension Board {
-    init(_ settings: BatchSettings) {
+    package init(_ settings: BatchSettings) {
         self.init(window: settings.window, saturation: settings.saturation)
         backOff = settings.backOff
         admission = Admission(downloads: settings.downloadLimits, filters: settings.filterPlaces)

@@ -5,7 +5,7 @@ import DarkroomSpool
 /// Who is given the next free place.
 extension Board {
     /// How many times as many images of a level as there are places may wait for their turns, their hosts or their next
-    /// tries. They take none of the places, so that slow hosts, be they those of a hundred batches, do not hold up others;
+    /// attempts. They take none of the places, so that slow hosts, be they those of a hundred batches, do not hold up others;
     /// this bounds what may come back at once.
     private static let waitingFactor = 64
 
@@ -42,7 +42,7 @@ extension Board {
 
     /// What only waits for the disk does not keep others from being worked on, lest the processors wait for it too:
     /// the slower the disk is, the more images share a wait. Nor does what waits for its turn, its host or its next
-    /// try.
+    /// attempt.
     private func mayAdmit(_ batch: Batch) -> Bool {
         // Where very many wait already, each batch has a few more, lest some be kept out by the others'.
         let isCrowded = waitingPlaces[batch.level.index] >= placesPerLevel * Self.waitingFactor
@@ -52,7 +52,7 @@ extension Board {
 
     private func workingPlaces(_ level: Int) -> Int { places[level] - waitingPlaces[level] }
 
-    /// Brings the count of images that wait for their turn, their host or their next try up to date. To be called when
+    /// Brings the count of images that wait for their turn, their host or their next attempt up to date. To be called when
     /// any may have begun or ceased to.
     mutating func countWaiting(_ batch: Batch) {
         let change = batch.live.waitingCount - batch.countedWaiting
@@ -90,7 +90,7 @@ extension Board {
             enqueueFilter(index, of: batch, &effects)
             return
         }
-        batch.status.images[index].download = batch.sources[source].tries?.note
+        batch.status.images[index].download = batch.sources[source].attempts?.note
         switch batch.sources[source].phase {
         case .ready:
             batch.live[index] = Batch.Live(phase: .queuedFilter, since: now)

@@ -14,7 +14,7 @@ struct DownloadJob: Sendable {
     let image: String
     /// How often the source is asked for with this; nil for a file of this machine.
     let attempt: Int?
-    /// What is in the scratch file already, of an earlier try.
+    /// What is in the scratch file already, of an earlier attempt.
     let partial: PartialBody?
     let cancellation: CancellationFlag
 }

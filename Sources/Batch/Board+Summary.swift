@@ -16,7 +16,7 @@ extension Board {
         package var memoryLimit = 0
         /// Images that wait for memory.
         package var imagesWaitingForMemory = 0
-        /// Downloads that wait for their next try.
+        /// Downloads that wait for their next attempt.
         package var retrying = 0
 
         package init(

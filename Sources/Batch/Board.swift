@@ -66,7 +66,7 @@ package struct Board {
     var placesOfOwner = [[FairOrder.Owner: Int]](repeating: [:], count: Level.count)
     /// Admitted images of each level.
     var places = [Int](repeating: 0, count: Level.count)
-    /// Of them, those that wait for their turn, their host or their next try.
+    /// Of them, those that wait for their turn, their host or their next attempt.
     var waitingPlaces = [Int](repeating: 0, count: Level.count)
     /// By ID. Strings would not do: two spellings of an é are equal to them, and two folders.
     private(set) var keys: [FileName: BatchKey] = [:]
@@ -88,11 +88,11 @@ package struct Board {
     var cacheKey: @Sendable (ByteString) -> CacheKey? = { _ in nil }
     /// What the images in work have and wait for.
     var memory = MemoryBudget()
-    /// When a download that failed is tried again.
+    /// When a download that failed is retried.
     var backOff = BackOff()
     /// Where the jitter of its waits comes from: a number from 0 to 1.
     var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
-    /// How often a download was made to wait for its next try.
+    /// How often a download was made to wait for its next attempt.
     var lastRetry = 0
 
     init(
@@ -212,7 +212,7 @@ package struct Board {
             batch.sources[source].users -= 1
             if batch.sources[source].users == 0 {
                 batch.releaseSlot(of: source)
-                batch.sources[source].tries = nil
+                batch.sources[source].attempts = nil
             }
         }
         if let former = batch.handOvers.end(again: index) {
@@ -264,7 +264,7 @@ package struct Board {
         countPlace(1, of: batch)
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
         let isOverlay = batch.manifest.images[index].overlays.contains(missing)
-        // Another try begins with the image that is missing, so it helps here where it helps there.
+        // Another attempt begins with the image that is missing, so it helps here where it helps there.
         let cause = image.error.map { " (\($0.code))" } ?? ""
         let failure = Failure(
             .dependencyFailed,

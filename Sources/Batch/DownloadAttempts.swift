@@ -35,15 +35,15 @@ package enum DownloadResult: Sendable {
     case failed(Failure, retryAfter: Double? = nil, partial: PartialBody? = nil)
 }
 
-/// A download that is to be tried again, for those who wait until then and tell of it.
+/// A download that is to be retried, for those who wait until then and tell of it.
 package struct Retry: Sendable {
     /// Names this wait among all.
     let number: Int
     /// In seconds.
     let delay: Double
-    /// Of the tries that there may be, how many have ended.
-    let tries: Int
-    let mostTries: Int
+    /// Of the attempts that there may be, how many have ended.
+    let attempts: Int
+    let mostAttempts: Int
     let failure: Failure
     let batch: String
     /// The first of the images that wait for it.

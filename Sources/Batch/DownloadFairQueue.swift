@@ -26,7 +26,7 @@ import DarkroomCore
 /// `downloads.stallTime` once it is connected. Higher levels go before, but the places that the second part keeps from
 /// them are the lower levels'.
 ///
-/// A host is not judged by how its transfers ended: each of them has its tries, as the manual promises.
+/// A host is not judged by how its transfers ended: each of them has its attempts, as the manual promises.
 ///
 /// A value without threads or clocks: moments are given, in nanoseconds of the monotonic clock. What a call costs grows
 /// with the number of owners and of a batch's hosts; not with that of downloads that wait, but for the skipping of what was

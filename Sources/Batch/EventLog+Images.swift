@@ -50,7 +50,7 @@ extension EventLog {
             .batch: batch, .image: image.name, .state: image.state.rawValue, .step: step.rawValue,
             .microseconds: "\(milliseconds * 1000)",
         ]
-        if let tries = image.download?.attempts { fields[.attempt] = "\(tries)" }
+        if let attempts = image.download?.attempts { fields[.attempt] = "\(attempts)" }
         if let error = image.error {
             if let host = image.source.flatMap({ Self.host(of: ByteString($0)) }) {
                 fields[.host] = host
@@ -92,12 +92,12 @@ extension EventLog {
         metrics.retries.add(1)
         var fields: Fields = [
             .batch: retry.batch, .image: retry.image, .step: Step.download.rawValue,
-            .error: retry.failure.code, .attempt: "\(retry.tries)",
+            .error: retry.failure.code, .attempt: "\(retry.attempts)",
         ]
         if let host = Self.host(of: retry.source) { fields[.host] = host }
         say(
             .downloadRetried,
-            "\(retry.batch): attempt \(retry.tries) of \(retry.mostTries) failed: \(retry.failure); next attempt in "
+            "\(retry.batch): attempt \(retry.attempts) of \(retry.mostAttempts) failed: \(retry.failure); next attempt in "
                 + BackOff.text(retry.delay), fields)
     }
 

@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Which filters are handed to their queues next.
 ///
 /// A queue starts operations of one priority in the order in which they came, so that a small batch would wait
@@ -8,7 +10,6 @@
 ///
 /// A value without threads; the scheduler holds it under a lock.
 struct FilterFairQueue {
-
     /// An image that goes into a queue.
     struct Turn: Equatable {
         let item: WorkRequest
@@ -20,7 +21,7 @@ struct FilterFairQueue {
     private struct Line {
         let owner: FairOrder.Owner
         let level: Int
-        var items: [WorkRequest] = []
+        var items: Deque<WorkRequest> = []
     }
 
     var places: FilterPlaces
@@ -79,7 +80,7 @@ struct FilterFairQueue {
         while let entrants = places.entrants(taken: laneOfWork.count),
             let batch = order.next(for: entrants),
             let (owner, level) = waiting[batch].map({ ($0.owner, $0.level) }),
-            let item = waiting[batch]?.items.removeFirst()
+            let item = waiting[batch]?.items.popFirst()
         {
             waitingCount -= 1
             taken.append(enter(item, of: batch, owner, level))

@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 import DarkroomCore
 import Glibc
 import Synchronization
@@ -11,7 +11,9 @@ import Synchronization
 /// - where it tells of writes that failed: since Linux 5.8;
 /// - while other programs have not left a long queue of dirty pages that would have to be waited for: where /proc
 ///   says so, and for a minute after it took long.
-final class GroupSync: Sendable {
+package final class GroupSync: Sendable {
+    package init() {}
+
     /// Of all programs, in bytes.
     private static let maximumDirty = 256 << 20
     /// In nanoseconds.

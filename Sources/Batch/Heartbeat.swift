@@ -21,7 +21,7 @@ package enum Patience: Sendable {
     /// to wait for a disk, it has the patience of `files`.
     case steps
     /// It waits for a file system, where one call (open, fsync, syncfs) takes as long as it takes: behind gigabytes
-    /// of others' dirty pages, a disk that is tried again, a server that is restarted. A kernel that waits hears no
+    /// of others' dirty pages, a disk that is retried, a server that is restarted. A kernel that waits hears no
     /// signal, so an early end would only do the same again.
     case files
 

@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomSpool
+import DequeModule
 import Dispatch
 import Synchronization
 import SystemPackage
@@ -17,7 +18,7 @@ import SystemPackage
 /// Whatever comes in while a group is on its way to the disk makes the next group, so that many small
 /// images share the waiting and a single one does not wait for company.
 ///
-/// A group that the disk refuses is kept as it is and tried again when the `StorageGuard` says so: none of its
+/// A group that the disk refuses is kept as it is and retried when the `StorageGuard` says so: none of its
 /// images is shown as done before the journal has it.
 package final class Publisher: Sendable {
     /// One image that has ended.
@@ -88,7 +89,7 @@ package final class Publisher: Sendable {
 
     /// What waits for the disk.
     private struct Kept: Sendable {
-        var groups: [Group] = []
+        var groups: Deque<Group> = []
         /// What is to be done when nothing of the batch is kept any more.
         var afterwards: [(batch: FileName, body: @Sendable () -> Void)] = []
         var isLeaving = false
@@ -110,7 +111,7 @@ package final class Publisher: Sendable {
     private let log: EventLog
 
     /// - Parameter groupSync: waits for several outputs at once; nil to ask for each by itself.
-    init(
+    package init(
         durably: Bool, storage: StorageGuard, log: EventLog, groupSync: GroupSync? = GroupSync()
     ) {
         self.durably = durably
@@ -250,12 +251,12 @@ package final class Publisher: Sendable {
     }
 
     private func takeKept() -> Group? {
-        kept.withLock { $0.groups.isEmpty ? nil : $0.groups.removeFirst() }
+        kept.withLock { $0.groups.popFirst() }
     }
 
     // MARK: The steps
 
-    /// Does the four steps, and gives what of the group is to be tried again.
+    /// Does the four steps, and gives what of the group is to be retried.
     private func publish(_ group: Group) -> Group {
         var group = group
         var rest = Group(folders: group.folders)

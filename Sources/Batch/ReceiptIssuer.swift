@@ -25,7 +25,7 @@ package struct ReceiptIssuer {
         self.accept = accept
     }
 
-    /// What the spool has refused, to be tried again.
+    /// What the spool has refused, to be retried.
     package struct Rest {
         /// They have no receipt.
         package var unanswered: [ClaimedManifest] = []

@@ -10,7 +10,7 @@ import DarkroomFetch
 /// | its answer is in the cache | has it | copies it, though it be stale by then: it was fetched after they asked |
 /// | its answer may not be shared | has it | fetches for himself, all at once |
 /// | it failed for good | has the failure | gets the same failure |
-/// | it waits for a next try | keeps the lead | waits on |
+/// | it waits for a next attempt | keeps the lead | waits on |
 /// | it goes for a turn again: after that wait, a pause, a full disk | has lost the lead | goes for a turn too |
 /// | it was cancelled, held or put away | is gone | goes for a turn |
 ///

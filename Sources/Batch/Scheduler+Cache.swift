@@ -65,13 +65,13 @@ extension Scheduler {
     ) throws(FileError) -> Int? {
         guard let cache, let entry = usableEntry(use, request.url) else { return nil }
         let record = entry.record
-        if use.turn == .copies || record.isFresh(now: Int(time(nil))) {
+        if use.turn == .copies || record.isFresh(now: Int(Glibc.time(nil))) {
             let output = request.output
             if try cache.copyBody(of: entry, to: output.descriptor, path: output.name) {
                 try output.descriptor.truncate(to: entry.length, path: output.name)
                 return entry.length
             }
-            // What an earlier try had left was written over.
+            // What an earlier attempt had left was written over.
             request.resume = nil
         } else if request.resume == nil, record.validators != Validators() {
             use.entry = entry
@@ -117,7 +117,7 @@ extension Scheduler {
         guard let cache, let entry = use.entry else { return nil }
         let confirmation = use.policy.confirmation(
             of: entry.record, by: report.response, target: report.target,
-            received: Int(time(nil)), delay: report.elapsed.wholeSecondsUp)
+            received: Int(Glibc.time(nil)), delay: report.elapsed.wholeSecondsUp)
         if confirmation == .contradicts {
             cache.discard(use.key, because: "the server has confirmed another one")
             return nil
@@ -146,7 +146,7 @@ extension Scheduler {
         if report.redirects > 0, !settings.fetchRules.headers.isEmpty {
             policy.hasCredentials = true
         }
-        let received = Int(time(nil))
+        let received = Int(Glibc.time(nil))
         let isWanted =
             switch policy.keeping(
                 report.response, isRedirected: report.target != nil, received: received)

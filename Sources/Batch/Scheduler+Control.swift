@@ -61,14 +61,14 @@ extension Scheduler {
             if failure == nil || failure?.errno == .noSuchFileOrDirectory {
                 return recorded(command)
             }
-            preparation.asyncAfter(deadline: .now() + 5) { [self] in
+            time.call(in: 5, on: preparation) { [self] in
                 record(command, of: folders, recorded)
             }
         }
     }
 
     /// Shows in the status of a batch that waits the commands that it was given. The journal is what counts; where the disk
-    /// does not take it, it is tried again.
+    /// does not take it, it is retried.
     ///
     /// - Parameter continued: what is to be written instead of what is in the file.
     func amendStatus(
@@ -90,7 +90,7 @@ extension Scheduler {
             }
         } catch  where error.fault != nil {
             storage.writeRefused(error, batch: folders.id)
-            preparation.asyncAfter(deadline: .now() + 5) { [self] in
+            time.call(in: 5, on: preparation) { [self] in
                 // Whoever is given another command or goes on meanwhile writes a status of its own.
                 guard board.withLock({ $0.commands(of: folders.id) }) == commands else { return }
                 amendStatus(folders, control, commands, continued)
@@ -128,7 +128,7 @@ extension Scheduler {
                     return answered(.unusable(error.message))
                 }
                 storage.writeRefused(error, batch: id)
-                preparation.asyncAfter(deadline: .now() + 5) { [self] in
+                time.call(in: 5, on: preparation) { [self] in
                     reopen(id, request, answered: answered)
                 }
             }

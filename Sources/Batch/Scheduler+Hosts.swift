@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What a download waits for by the clock: the end of its host's pause, and its next try.
+/// What a download waits for by the clock: the end of its host's pause, and its next attempt.
 extension Scheduler {
     // MARK: Pauses
 
@@ -19,7 +19,7 @@ extension Scheduler {
         guard failure.isTransient, seconds > 0, settings.backOff.mayWait(seconds),
             let host = DownloadFairQueue.host(of: source)
         else { return }
-        let now = Clock.nanoseconds
+        let now = time.now
         let end = now.saturatingAdd(UInt64(clamping: seconds * 1e9))
         let isNew = board.withLock {
             $0.admission.pause(host, until: end, now: now, at: Clock.timestamp)
@@ -44,13 +44,11 @@ extension Scheduler {
     }
 
     private func resumeHost(_ host: ByteString, at end: UInt64) {
-        let now = Clock.nanoseconds
-        let wait = Int(clamping: end > now ? end - now : 0)
-        alarms.asyncAfter(deadline: .now() + .nanoseconds(wait)) { [self] in
+        time.call(at: end, on: alarms) { [self] in
             var again: UInt64?
             advance { board in
                 let outcome: Admission.Outcome
-                (outcome, again) = board.admission.resume(host, now: Clock.nanoseconds)
+                (outcome, again) = board.admission.resume(host, now: time.now)
                 return board.follow(outcome)
             }
             // It has asked for more meanwhile.
@@ -66,7 +64,7 @@ extension Scheduler {
 
     /// What a batch's status is to say of hosts that have asked to be left alone and that images of it wait for.
     func hostsPause(_ key: BatchKey) -> Status.Waiting? {
-        let now = Clock.nanoseconds
+        let now = time.now
         let pause = board.withLock { board in
             let sources = board.batches[key]?.sourcesWaitingOutside ?? []
             let hosts = Set(sources.compactMap(DownloadFairQueue.host))
@@ -82,15 +80,15 @@ extension Scheduler {
             since: pause.since)
     }
 
-    // MARK: Next tries
+    // MARK: Next attempts
 
-    /// Has a download that failed tried again; whether it is still wanted then, the board knows. It waits without
+    /// Has a download that failed retried; whether it is still wanted then, the board knows. It waits without
     /// an operation, and whatever stops the daemon does not wait for it.
     func enqueueLater(_ work: Work, _ retry: Retry) {
         guard case .download(let key, let source) = work else { return }
         log.retried(retry)
         endedUndecided(work)
-        alarms.asyncAfter(deadline: .now() + retry.delay) { [self] in
+        time.call(in: retry.delay, on: alarms) { [self] in
             advance { $0.retryDue(key, source, number: retry.number) }
         }
     }

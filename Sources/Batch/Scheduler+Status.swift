@@ -47,7 +47,7 @@ extension Scheduler: StatusSource {
         let images = board.withLock { $0.imagesOfBegun }
         let keys = images.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
         let seconds: UInt64 = gate.isAborting ? 1 : 4
-        statusKeeper.leave(keys, self, before: Clock.nanoseconds + seconds * 1_000_000_000)
+        statusKeeper.leave(keys, self, before: time.now + seconds * 1_000_000_000)
     }
 
     /// The IDs of those in work, and then of those that wait for their turn, in the order in which they came. What is

@@ -29,18 +29,19 @@ package final class Scheduler: Sendable {
     let board: Mutex<Board>
     private let currentSettings: Mutex<BatchSettings>
     private let operations = Mutex<[Admission.Ticket: Operation]>([:])
-    private let downloads = OperationQueue()
-    private let localLooks = OperationQueue()
-    private let filters = FilterLanes()
+    let downloads = OperationQueue()
+    let localLooks = OperationQueue()
+    let filters = FilterLanes()
     let publisher: Publisher
     let statusKeeper: StatusKeeper
+    let time: TimeSource
     /// Asked by whatever reads manifests.
     let stopped = CancellationFlag()
     /// Where batches that wait are read, and their statuses changed: one at a time.
     let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
     /// Where transfers that have ended are dealt with.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
-    /// Where next tries and the ends of hosts' pauses come due.
+    /// Where next attempts and the ends of hosts' pauses come due.
     let alarms = DispatchQueue(label: "darkroom.alarms", qos: .userInitiated)
     private let running = DispatchGroup()
     /// Who wants to know when a batch is let go of, and when anything has moved.
@@ -51,21 +52,24 @@ package final class Scheduler: Sendable {
         var progress: @Sendable () -> Void = {}
     }
 
+    /// - Parameters:
+    ///   - board: without any batch.
+    ///   - cache: nil for none.
     package init(
-        spool: Spool, settings: BatchSettings, engine: TransferEngine, log: EventLog,
-        cache: CacheStore? = nil
+        spool: Spool, settings: BatchSettings, board: sending Board, engine: TransferEngine,
+        cache: CacheStore?, storage: StorageGuard, publisher: Publisher,
+        statusKeeper: StatusKeeper, log: EventLog, time: TimeSource = .system
     ) {
         self.spool = spool
         self.cache = cache
         self.log = log
         self.engine = engine
-        board = Mutex(Board(settings))
+        self.time = time
+        self.storage = storage
+        self.publisher = publisher
+        self.statusKeeper = statusKeeper
+        self.board = Mutex(board)
         currentSettings = Mutex(settings)
-        storage = StorageGuard(log: log)
-        publisher = Publisher(durably: settings.isDurable, storage: storage, log: log)
-        statusKeeper = StatusKeeper(
-            interval: settings.statusInterval, durably: settings.isDurable,
-            storage: storage, log: log)
         downloads.name = "darkroom.downloads"
         // A queue's quality of service decides its threads' niceness only if it is set before its first
         // use. They differ, so that waiting for the network never takes the filters' threads away.
@@ -150,7 +154,7 @@ package final class Scheduler: Sendable {
 
     /// Hosts that have asked to be left alone.
     package var pausedHostCount: Int {
-        board.withLock { $0.admission.downloads.pausedCount(now: Clock.nanoseconds) }
+        board.withLock { $0.admission.downloads.pausedCount(now: time.now) }
     }
 
     /// Downloads whose hosts take no more at the moment.
@@ -218,7 +222,7 @@ package final class Scheduler: Sendable {
         let deadline = DispatchTime.now() + seconds
         publisher.leaveKept()
         statusKeeper.close(
-            finishingUntil: Clock.nanoseconds + UInt64(clamping: min(seconds, Self.finishing) * 1e9)
+            finishingUntil: time.now + UInt64(clamping: min(seconds, Self.finishing) * 1e9)
         )
         engine.cancelUnanswered()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
@@ -351,7 +355,7 @@ package final class Scheduler: Sendable {
             running.leave()
         } unrecorded: { [self] reason in
             if case .again = reason {
-                forgetTry(.filter(key, image: index))
+                forgetAttempt(.filter(key, image: index))
                 advance { $0.filterDeferred(key, index) }
             }
             running.leave()

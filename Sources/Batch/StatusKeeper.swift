@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
+import DequeModule
 import Dispatch
 import Synchronization
 import SystemPackage
@@ -40,7 +41,7 @@ struct StatusSnapshot: Sendable {
 /// A file is rewritten at most once an interval, and so seldom that writing takes at most a twentieth of the
 /// time: the file of 100,000 images takes a second to write, that of ten a fraction of a millisecond. A batch that ends
 /// waits for one such file at most, and a stop breaks it off.
-final class StatusKeeper: Sendable {
+package final class StatusKeeper: Sendable {
     private struct Entry {
         var isDirty = false
         /// Before this moment the file is not written again, in nanoseconds.
@@ -58,7 +59,7 @@ final class StatusKeeper: Sendable {
         /// The number of the tick that counts; an earlier one that is still to come does nothing.
         var tick = 0
         /// Batches that have ended and whose last status the disk has refused.
-        var ending: [Ending] = []
+        var ending: Deque<Ending> = []
         /// When the daemon that stops finishes nothing any more, in nanoseconds; nil while it does not stop.
         var end: UInt64?
         /// Held batches whose status the disk has not taken yet.
@@ -88,12 +89,17 @@ final class StatusKeeper: Sendable {
     private let durably: Bool
     private let storage: StorageGuard
     private let log: EventLog
+    private let time: TimeSource
 
     /// - Parameter interval: in seconds.
-    init(interval: Double, durably: Bool, storage: StorageGuard, log: EventLog) {
+    package init(
+        interval: Double, durably: Bool, storage: StorageGuard, log: EventLog,
+        time: TimeSource = .system
+    ) {
         self.durably = durably
         self.storage = storage
         self.log = log
+        self.time = time
         setInterval(interval)
     }
 
@@ -106,7 +112,7 @@ final class StatusKeeper: Sendable {
     func changed(_ key: BatchKey, _ source: any StatusSource) {
         let tick = state.withLock { state -> Tick? in
             // The receipt is there, so the first rewriting can wait too; a short batch has ended by then.
-            let new = Entry(notBefore: Clock.nanoseconds + state.interval)
+            let new = Entry(notBefore: time.now + state.interval)
             state.entries[key, default: new].isDirty = true
             return state.entries[key].flatMap { state.requestTick(at: $0.notBefore) }
         }
@@ -121,17 +127,15 @@ final class StatusKeeper: Sendable {
     func leave(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64) {
         queue.sync {
             let dirty = state.withLock { Set($0.entries.filter(\.value.isDirty).keys) }
-            for key in keys + dirty.subtracting(keys).sorted() where Clock.nanoseconds < end {
-                write(key, source) { Clock.nanoseconds < end }
+            for key in keys + dirty.subtracting(keys).sorted() where time.now < end {
+                write(key, source) { time.now < end }
             }
         }
     }
 
     private func schedule(_ tick: Tick, _ source: any StatusSource) {
-        let now = Clock.nanoseconds
         // A millisecond at least, so that files due at nearly the same time share a tick.
-        let wait = max(tick.time > now ? tick.time - now : 0, 1_000_000)
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: wait))) { [self] in
+        time.call(at: max(tick.time, time.now + 1_000_000), on: queue) { [self] in
             writeDue(tick, source)
         }
     }
@@ -141,7 +145,7 @@ final class StatusKeeper: Sendable {
 
     /// Writes what is due, and comes again if something is not yet, or there was no time for it.
     private func writeDue(_ tick: Tick, _ source: any StatusSource) {
-        let now = Clock.nanoseconds
+        let now = time.now
         let due = state.withLock { state -> [BatchKey] in
             guard state.tick == tick.number else { return [] }
             state.nextTick = nil
@@ -151,7 +155,7 @@ final class StatusKeeper: Sendable {
         // A stop does not wait for what is due; it has each written when nothing changes any more.
         for key in due {
             write(key, source) { !isClosed }
-            if isClosed || Clock.nanoseconds - now > Self.turn { break }
+            if isClosed || time.now - now > Self.turn { break }
         }
         let next = state.withLock { state -> Tick? in
             guard state.nextTick == nil, state.end == nil else { return nil }
@@ -164,7 +168,7 @@ final class StatusKeeper: Sendable {
     /// - Parameter mayGoOn: asked before it is begun, and as it goes on. What is broken off is still to be written.
     private func write(_ key: BatchKey, _ source: any StatusSource, while mayGoOn: () -> Bool) {
         guard mayGoOn() else { return }
-        let begin = Clock.nanoseconds
+        let begin = time.now
         state.withLock { $0.entries[key]?.isDirty = false }
         guard let snapshot = source.snapshot(of: key) else {
             // It has finished, and was told of a change after that.
@@ -183,14 +187,14 @@ final class StatusKeeper: Sendable {
             pause = refused(error, snapshot.folders)
             if pause > 0 { changed(key, source) }
         }
-        let end = Clock.nanoseconds
+        let end = time.now
         state.withLock { state in
             state.entries[key]?.notBefore = end + max(state.interval, (end - begin) * 20, pause)
         }
     }
 
     /// What a status in the middle of the work could not be written for, and how long to wait before it is
-    /// tried again, in nanoseconds; 0 for never.
+    /// retried, in nanoseconds; 0 for never.
     private func refused(_ error: FileError, _ folders: BatchFolders) -> UInt64 {
         if error.errno == .noSuchFileOrDirectory {
             // The batch's folder was removed; its images find out too, and its last status says it.
@@ -236,7 +240,7 @@ final class StatusKeeper: Sendable {
 
     // MARK: The end
 
-    /// Writes the final status and clears the batch's folder. If the disk does not let it, it is tried again
+    /// Writes the final status and clears the batch's folder. If the disk does not let it, it is retried
     /// until it does, or until the next start: a batch ends with its answer or not at all.
     func finish(_ key: BatchKey, _ source: any StatusSource) {
         queue.async { [self] in
@@ -263,7 +267,7 @@ final class StatusKeeper: Sendable {
     }
 
     private func takeEnding() -> Ending? {
-        state.withLock { $0.ending.isEmpty ? nil : $0.ending.removeFirst() }
+        state.withLock { $0.ending.popFirst() }
     }
 
     /// The daemon stops. The statuses of what is in work are written once more, by `leave`. What has not been finished
@@ -272,7 +276,7 @@ final class StatusKeeper: Sendable {
         state.withLock { $0.end = time }
     }
 
-    private var mayFinish: Bool { state.withLock(\.end).map { Clock.nanoseconds <= $0 } ?? true }
+    private var mayFinish: Bool { state.withLock(\.end).map { time.now <= $0 } ?? true }
 
     private var isClosed: Bool { state.withLock { $0.end != nil } }
 
@@ -311,18 +315,18 @@ final class StatusKeeper: Sendable {
             return state.entries[ending.key]?.refusal != error
         }
         if isNews { log.storageFailed(error, batch: folders.id) }
-        queue.asyncAfter(deadline: .now() + 5) { [self] in _ = finish(ending) }
+        time.call(in: 5, on: queue) { [self] in _ = finish(ending) }
     }
 }
 
 extension StatusKeeper: StorageClient {
-    func tryStorage() -> Bool {
+    package func tryStorage() -> Bool {
         guard state.withLock({ !$0.ending.isEmpty }) else { return false }
         queue.async { [self] in finishKept(atMost: 1) }
         return true
     }
 
-    func storageChanged() {
+    package func storageChanged() {
         guard storage.mayWork,
             state.withLock({ !$0.ending.isEmpty || !$0.parking.isEmpty })
         else { return }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// What the scheduler keeps back while the spool takes no writes.
 struct StorageBacklog: Sendable {
-    /// What one try is about: an image on its way through all steps, by its source where it has one, for a
+    /// What one attempt is about: an image on its way through all steps, by its source where it has one, for a
     /// source's download comes before its image's filters.
     enum Piece: Hashable, Sendable {
         case source(BatchKey, Int)
@@ -57,7 +57,7 @@ extension Scheduler {
     /// not failed, and waits.
     func refused(_ work: Work, _ failure: Failure, batch: String) {
         // First, lest the work be taken for the piece that is tried and begin again at once.
-        forgetTry(work)
+        forgetAttempt(work)
         var failure = failure
         // A picture's writer knows its file's name alone.
         if !failure.message.contains(spool.root.path) {
@@ -69,9 +69,9 @@ extension Scheduler {
     }
 
     /// What was tried has met the trouble again.
-    func forgetTry(_ work: Work) {
+    func forgetAttempt(_ work: Work) {
         board.withLock { board in
-            if let piece = board.piece(of: work) { _ = board.admission.endTry(of: piece) }
+            if let piece = board.piece(of: work) { _ = board.admission.endAttempt(of: piece) }
         }
     }
 
@@ -109,7 +109,7 @@ extension Scheduler {
     func endedWell(_ work: Work) {
         guard !storage.mayWork else { return }
         let wasTried = board.withLock { board in
-            board.piece(of: work).map { board.admission.endTry(of: $0) } ?? false
+            board.piece(of: work).map { board.admission.endAttempt(of: $0) } ?? false
         }
         if wasTried { storage.writeSucceeded() }
     }
@@ -117,7 +117,7 @@ extension Scheduler {
     /// The work was not wanted any more when its turn came. Of a batch that has ended nothing is known any more.
     func endedUndecided(_ work: Work) {
         guard !storage.mayWork else { return }
-        if board.withLock({ $0.admission.endTry(of: $0.piece(of: work)) }) {
+        if board.withLock({ $0.admission.endAttempt(of: $0.piece(of: work)) }) {
             storage.probeInconclusive()
         }
     }
@@ -172,7 +172,7 @@ extension Board {
         }
     }
 
-    /// What a try with this work is about; nil where its batch has ended.
+    /// What an attempt with this work is about; nil where its batch has ended.
     func piece(of work: Work) -> StorageBacklog.Piece? {
         switch work {
         case .download(let key, let source):
@@ -197,7 +197,7 @@ extension Board {
             )
         else { return nil }
         batch.sources[source].phase = .queued
-        batch.sources[source].tries = nil
+        batch.sources[source].attempts = nil
         batch.sources[source].waiters = [image]
         batch.live[image]?.phase = .queuedDownload
         batch.setState(.new, of: image)

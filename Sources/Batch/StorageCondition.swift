@@ -5,7 +5,7 @@ import DarkroomCore
 /// | phase    | new work | left by                                     | to       |
 /// |----------|----------|---------------------------------------------|----------|
 /// | working  | begins   | a write refused for a reason that passes    | waiting  |
-/// | waiting  | waits    | the time of the next try                    | trying   |
+/// | waiting  | waits    | the time of the next attempt                | trying   |
 /// | trying   | one piece| that piece ends well, or nothing is to do   | settling |
 /// |          |          | a write is refused again                    | waiting, twice as long |
 /// |          |          | it ends before it has shown anything, or a minute passes | waiting, for no time |
@@ -14,7 +14,7 @@ import DarkroomCore
 /// | (each)   |          | a failed sync, an error of the disk         | failed   |
 /// | failed   | waits    | SIGUSR2                                     | waiting, for no time |
 ///
-/// A try that ends well halves the wait, so that a disk with room for one image at a time is not idle for long.
+/// An attempt that ends well halves the wait, so that a disk with room for one image at a time is not idle for long.
 struct StorageCondition {
     enum Phase: Equatable {
         case working
@@ -36,8 +36,8 @@ struct StorageCondition {
 
     static let firstDelay: UInt64 = 1_000_000_000
     static let longestDelay: UInt64 = 30_000_000_000
-    /// How long a try may take before another piece of work is tried.
-    static let tryTime: UInt64 = 60_000_000_000
+    /// How long an attempt may take before another piece of work is tried.
+    static let attemptTime: UInt64 = 60_000_000_000
     /// How long writes must go well until the trouble counts as over.
     static let settleTime: UInt64 = 5_000_000_000
     /// The least time between two words about the same trouble.
@@ -45,11 +45,11 @@ struct StorageCondition {
 
     private(set) var phase = Phase.working
     private(set) var trouble: Trouble?
-    /// Between this try and the next, in nanoseconds.
+    /// Between this attempt and the next, in nanoseconds.
     private(set) var delay: UInt64 = 0
     private var saidAt: UInt64 = 0
 
-    /// Whether work may begin without being a try.
+    /// Whether work may begin without being an attempt.
     var mayWork: Bool {
         switch phase {
         case .working, .settling: true
@@ -122,7 +122,7 @@ struct StorageCondition {
         guard let deadline, now >= deadline else { return nil }
         switch phase {
         case .waiting, .trying:
-            phase = .trying(until: now + Self.tryTime)
+            phase = .trying(until: now + Self.attemptTime)
         case .settling:
             phase = .working
             return .over

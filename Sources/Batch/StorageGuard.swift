@@ -25,8 +25,8 @@ package final class StorageGuard: Sendable {
         package let message: String
         /// When it began, RFC 3339.
         package let since: String
-        /// Between two tries; nil where nothing is tried until someone says so.
-        package let secondsBetweenTries: Int?
+        /// Between two attempts; nil where nothing is tried until someone says so.
+        package let secondsBetweenAttempts: Int?
     }
 
     private struct State: Sendable {
@@ -43,9 +43,11 @@ package final class StorageGuard: Sendable {
     /// The condition's word, for those who ask often.
     private let works = Atomic(true)
     private let log: EventLog
+    private let time: TimeSource
 
-    init(log: EventLog) {
+    package init(log: EventLog, time: TimeSource = .system) {
         self.log = log
+        self.time = time
     }
 
     /// Whether work that writes into the spool may begin.
@@ -59,7 +61,7 @@ package final class StorageGuard: Sendable {
             let isFailed = state.condition.phase == .failed
             return Report(
                 code: trouble.failure.code, message: trouble.failure.message, since: trouble.since,
-                secondsBetweenTries: isFailed ? nil : Int(state.condition.delay / 1_000_000_000))
+                secondsBetweenAttempts: isFailed ? nil : Int(state.condition.delay / 1_000_000_000))
         }
     }
 
@@ -72,7 +74,7 @@ package final class StorageGuard: Sendable {
 
     /// A write into the spool was refused.
     package func writeRefused(_ failure: Failure, batch: String? = nil) {
-        change(batch) { $0.writeRefused(failure, now: Clock.nanoseconds, time: Clock.timestamp) }
+        change(batch) { $0.writeRefused(failure, now: time.now, time: Clock.timestamp) }
     }
 
     /// One of the spool's own files was refused: whatever the cause, the spool is not in order.
@@ -85,7 +87,7 @@ package final class StorageGuard: Sendable {
     /// What was tried has ended well.
     package func writeSucceeded() {
         change { condition in
-            condition.writeSucceeded(now: Clock.nanoseconds)
+            condition.writeSucceeded(now: time.now)
             return nil
         }
     }
@@ -93,7 +95,7 @@ package final class StorageGuard: Sendable {
     /// What was tried has ended before it came to any write.
     package func probeInconclusive() {
         change { condition in
-            condition.probeInconclusive(now: Clock.nanoseconds)
+            condition.probeInconclusive(now: time.now)
             return nil
         }
     }
@@ -101,7 +103,7 @@ package final class StorageGuard: Sendable {
     /// An administrator says that the disk is in order again.
     func tryAgain() {
         change { condition in
-            condition.tryAgain(now: Clock.nanoseconds)
+            condition.tryAgain(now: time.now)
             return nil
         }
     }
@@ -144,10 +146,8 @@ package final class StorageGuard: Sendable {
     }
 
     private func schedule(_ tick: Tick) {
-        let now = Clock.nanoseconds
         // A millisecond at least, so that pieces that decide nothing do not follow each other at full speed.
-        let wait = max(tick.time > now ? tick.time - now : 0, 1_000_000)
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: wait))) { [weak self] in
+        time.call(at: max(tick.time, time.now + 1_000_000), on: queue) { [weak self] in
             self?.arrived(tick)
         }
     }
@@ -159,7 +159,7 @@ package final class StorageGuard: Sendable {
             return true
         }
         guard counts else { return }
-        change { $0.tick(now: Clock.nanoseconds) }
+        change { $0.tick(now: time.now) }
         let isTrying = state.withLock { state in
             if case .trying = state.condition.phase { true } else { false }
         }

@@ -1,4 +1,4 @@
-#include "CDeflate.h"
+#include "CDarkroomDeflate.h"
 
 #include <libdeflate.h>
 

@@ -1,5 +1,5 @@
 /* The ways to compress a strip, and which of them are tried. */
-#include "CDeflate.h"
+#include "CDarkroomDeflate.h"
 #include "content.h"
 #include "strip_state.h"
 

@@ -1,4 +1,4 @@
-#include "CDeflate.h"
+#include "CDarkroomDeflate.h"
 #include "content.h"
 #include "strip_state.h"
 

@@ -6,7 +6,7 @@
 #include "darkroom_strip.h"
 #include "matches.h"
 
-#include <png_choose.h>
+#include <darkroom_choose.h>
 
 struct darkroom_strip {
     size_t row_bytes, stride, room, rows;

@@ -1,5 +1,5 @@
 /* Gaussian blur by convolution (blur_cosines.c has the large ones), and the unsharp mask. */
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 #include "floats.h"
 #include "samples.h"
 

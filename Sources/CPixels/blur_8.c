@@ -11,7 +11,7 @@
  */
 #include "blur_8.h"
 
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 #include "samples.h"
 
 #pragma STDC FP_CONTRACT OFF

@@ -17,7 +17,7 @@
  */
 #include <math.h>
 
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 #include "samples.h"
 
 #pragma STDC FP_CONTRACT OFF

@@ -1,5 +1,5 @@
 /* Colour filters: matrices, luma and tables. All are exact with sums in double and one rounding. */
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 #include "colour.h"
 #include "samples.h"
 

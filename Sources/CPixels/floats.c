@@ -1,5 +1,5 @@
 /* Samples to rows of floats, colour multiplied by alpha, and back. */
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 #include "floats.h"
 #include "samples.h"
 

@@ -1,5 +1,5 @@
 /* Where pixels lie: channels added, rows filled, mirrored, picked and turned. */
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 #include "samples.h"
 
 INLINE void expand_loop(

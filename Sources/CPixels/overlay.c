@@ -1,5 +1,5 @@
 /* One picture over another. */
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 #include "samples.h"
 
 /* Fused multiply-adds would make the last bits of a sum depend on the machine. */

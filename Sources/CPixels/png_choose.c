@@ -1,6 +1,6 @@
 /* PNG's row filters (chapter 9 of its specification): all five summed up in one sweep over a row,
  * then the best one applied in a second. */
-#include "png_choose.h"
+#include "darkroom_choose.h"
 #include "darkroom_cpu.h"
 #include "png_filters.h"
 #include "samples.h"

@@ -8,7 +8,7 @@
  * the very worst, a few hundredths as a rule. Longer sums are made in double: a million small
  * weights added up in float would drift by several percent.
  */
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 #include "resample.h"
 #include "samples.h"
 

@@ -1,7 +1,7 @@
 /* Filters of one pixel at a time that are no matrices: tables, thresholds, vignettes, flattening. */
 #include <math.h>
 
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 #include "samples.h"
 
 /* Fused multiply-adds would make the last bits of a product depend on the machine. */

@@ -1,6 +1,6 @@
 #include "png_lines.h"
 
-#include "CDeflate.h"
+#include "CDarkroomDeflate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "png_rows.h"
 
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

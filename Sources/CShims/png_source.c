@@ -1,6 +1,6 @@
 #include "png_source.h"
 
-#include "CDeflate.h"
+#include "CDarkroomDeflate.h"
 
 #include <errno.h>
 #include <stdio.h>

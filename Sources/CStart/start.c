@@ -11,7 +11,7 @@
  * masks of its own kind.
  */
 #define _GNU_SOURCE
-#include "CStart.h"
+#include "CDarkroomStart.h"
 
 #include <signal.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 import Glibc
 
 /// A deliberate fault, to test what happens to a picture that ends the process. With `DARKROOM_FAULT=decode=NAME:KIND`

@@ -1,4 +1,4 @@
-import CCrypto
+import CDarkroomCrypto
 
 /// A SHA-256 (FIPS 180-4) that is computed piece by piece by libcrypto.
 package struct SHA256Digest: ~Copyable {

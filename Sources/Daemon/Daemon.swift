@@ -70,9 +70,8 @@ package final class Daemon: @unchecked Sendable {
         engine = try TransferEngine(settings: configuration.transferSettings)
         notifier.starting("opening the cache")
         cache = try CacheStore.open(configuration, log: log)
-        scheduler = Scheduler(
-            spool: spool, settings: configuration.batchSettings, engine: engine, log: log,
-            cache: cache)
+        scheduler = Self.scheduler(
+            spool, configuration.batchSettings, engine, cache, log)
         let current = CurrentConfiguration(configuration)
         self.current = current
         housekeeper = Housekeeper(spool: spool, log: log) { [current] in current.value }
@@ -80,6 +79,21 @@ package final class Daemon: @unchecked Sendable {
         metricsFile = MetricsFile(log: log) { [spool, scheduler] in
             MetricsMoment(of: scheduler, spool: spool.root.path, startTime: startTime)
         }
+    }
+
+    private static func scheduler(
+        _ spool: Spool, _ settings: BatchSettings, _ engine: TransferEngine, _ cache: CacheStore?,
+        _ log: EventLog
+    ) -> Scheduler {
+        let storage = StorageGuard(log: log)
+        return Scheduler(
+            spool: spool, settings: settings, board: Board(settings), engine: engine,
+            cache: cache, storage: storage,
+            publisher: Publisher(durably: settings.isDurable, storage: storage, log: log),
+            statusKeeper: StatusKeeper(
+                interval: settings.statusInterval, durably: settings.isDurable, storage: storage,
+                log: log),
+            log: log)
     }
 
     /// Works until a signal ends it, and gives the exit code.

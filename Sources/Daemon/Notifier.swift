@@ -1,4 +1,4 @@
-import CSystemd
+import CDarkroomSystemd
 import DarkroomCore
 import Synchronization
 

@@ -9,7 +9,7 @@ package final class SignalSources {
 
     /// Keeps the control signals from every thread that is started later. Must be called before there is a
     /// second thread: a signal that comes before its source is installed would kill the process. In darkroomd they are
-    /// blocked before (CStart), and here what else would end it is ignored.
+    /// blocked before (CDarkroomStart), and here what else would end it is ignored.
     package static func block() {
         var set = sigset_t()
         sigemptyset(&set)

@@ -38,7 +38,7 @@ struct StatusLine {
         if let storage {
             let pause = isPaused ? "Paused (SIGUSR1), and waiting" : "Waiting"
             let next =
-                storage.secondsBetweenTries.map { "next attempt in \($0) s" }
+                storage.secondsBetweenAttempts.map { "next attempt in \($0) s" }
                 ?? "next attempt after SIGUSR2 or a restart"
             return "\(pause): \(storage.message); \(next)"
         }

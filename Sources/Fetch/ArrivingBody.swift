@@ -1,4 +1,4 @@
-import CDeflate
+import CDarkroomDeflate
 import DarkroomCore
 import Glibc
 import SystemPackage

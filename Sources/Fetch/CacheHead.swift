@@ -1,4 +1,4 @@
-import CDeflate
+import CDarkroomDeflate
 import Foundation
 
 /// The header before each body in the cache: which body it is, its length and checksum, and the properties of its

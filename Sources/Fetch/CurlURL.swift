@@ -1,4 +1,4 @@
-import CCurl
+import CDarkroomCurl
 import DarkroomCore
 
 /// A URL as libcurl's own parser reads it. libcurl fetches the same object that was checked, so that two parsers cannot

@@ -1,4 +1,4 @@
-import CCurl
+import CDarkroomCurl
 import DarkroomCore
 import Glibc
 import SystemPackage

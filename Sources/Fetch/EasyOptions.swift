@@ -1,4 +1,4 @@
-import CCurl
+import CDarkroomCurl
 import DarkroomCore
 
 /// Sets the options of an easy handle and checks the result of each call: without this check, a libcurl that lacks an

@@ -1,5 +1,5 @@
-import CCurl
-import CShims
+import CDarkroomCurl
+import CDarkroomShims
 import DarkroomCore
 import Glibc
 import SystemPackage

@@ -1,4 +1,4 @@
-import CCurl
+import CDarkroomCurl
 
 /// The limits of each transfer.
 package struct TransferLimits: Sendable, Equatable {

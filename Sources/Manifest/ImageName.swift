@@ -44,7 +44,7 @@ package enum ImageName {
     /// not always unique.
     package static func derived(from source: ByteString) -> ByteString {
         var component = lastComponent(of: source.string)
-        if let ending = endings.first(where: component.hasEnding),
+        if let ending = PictureFileExtensions.droppedFromNames.first(where: component.hasEnding),
             component.utf8.count > ending.utf8.count
         {
             component = component.dropLast(utf8: ending.utf8.count)
@@ -60,10 +60,6 @@ package enum ImageName {
         return fault(of: derived) == nil
             ? derived : ByteString(("_" + name).prefix(utf8: maximumBytes))
     }
-
-    private static let endings = [
-        ".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic",
-    ]
 
     /// The last component of a URL's or a file's path that is not empty. It is empty if the component may contain a
     /// credential: a part of a source that must not be shown is not used in a name either; see ``RedactedURL``.

@@ -1,4 +1,4 @@
-import SystemPackage
+package import SystemPackage
 
 /// Where a picture's filtered pixels are written besides its output, which loses some of them: a PNG with all
 /// that the output would have if it were one, of the colour, the profile and Exif.

@@ -1,11 +1,11 @@
 import DarkroomCore
-import SystemPackage
+package import SystemPackage
 
 /// A picture's way: read, filtered step by step, written.
 ///
-/// This file is the one list of the steps in their order. Rows are pulled from the end, see
-/// `Stage`; whether the image is cancelled is asked before each band that is read, that a filter is asked for
-/// or that is written.
+/// This file is the one list of the steps in their order; `PictureSteps` and `PictureResult` do each of them. Rows are
+/// pulled from the end, see `Stage`; whether the image is cancelled is asked before each band that is read, that a
+/// filter is asked for or that is written.
 package struct PicturePipeline {
     /// Makes a filter's stage on top of the one before it.
     package typealias StageMaker = (Filter, any Stage, StageContext) throws(PictureError) ->
@@ -33,113 +33,60 @@ package struct PicturePipeline {
         output: FileDescriptor, outputName: String, options: OutputOptions = OutputOptions(),
         handOver: HandOver? = nil, limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
-        stage: StageMaker = FilterStage.make,
+        stage: @escaping StageMaker = FilterStage.make,
         admit: Admission? = nil,
         checkpoint: @escaping @Sendable () -> Bool = { true }
     ) throws(PictureError) -> PictureReport {
-        cores.enter()
-        defer { cores.leave() }
-        do throws(PictureError) {
-            // Read.
-            let reader = try PictureFile.open(
-                input, name: inputName, limits: limits,
-                divisor: { width, height, orientation in
-                    ReducedDecoding.divisor(
-                        width: width, height: height,
-                        orientation: autoOrient ? orientation : .topLeft, filters: filters)
-                }, checkpoint: checkpoint)
-
-            // Wait for memory.
-            if let admit {
-                let header = PeakMemory.Source(reader)
-                var trouble: PictureError?
-                // What it objects to, the steps below object to with more words.
-                let peak = try? PeakMemory.bound(
-                    of: header, autoOrient: autoOrient, filters: filters, options: options,
-                    handsOver: handOver != nil, limits: limits, cores: cores
-                ) { name in
-                    do throws(PictureError) {
-                        return try Self.header(of: name, limits: limits, openImage)
-                    } catch {
-                        if error.fault != nil { trouble = error }
-                        return nil
-                    }
-                }
-                if let trouble { throw trouble }
-                if let peak { try admit(peak) }
-            }
-
-            // Turn upright, and filter.
-            let filters = (autoOrient ? reader.orientation.filters : []) + filters
-            let memory = PictureMemory(limit: limits.wholePictureBytes)
-            try memory.take(
-                reader.heldBytes, for: "reading an interlaced or progressive picture")
-            let context = StageContext(
-                limits: limits, memory: memory, openImage: openImage, checkpoint: checkpoint)
-            let ahead = ReadAhead(reader, cores)
-            defer { ahead?.close() }
-            let source: any Stage = ahead ?? reader
-            var last = source
-            var effective: [Filter] = []
-            for filter in filters {
-                if !filter.keepsScale(of: last.layout) { effective.append(filter) }
-                last = Interruptible(try stage(filter, last, context), checkpoint)
-            }
-            ahead?.begin()
-
-            // Write.
-            let colour = reader.colour.carried(through: effective, to: last.layout)
-            let exif =
-                options.keepsExif ? Exif.carried(reader.exif, isUpright: autoOrient) : nil
-            let copied = try handOver.map { handOver throws(PictureError) in
-                try HandOverStage(
-                    last, to: handOver, colour: colour, exif: exif, cores: cores, ahead: ahead)
-            }
-            defer { copied?.close() }
-            let written = try PictureEncoder.encoder(of: options.format).write(
-                PictureEncoder.Output(
-                    stage: copied ?? last, file: output, name: outputName, colour: colour,
-                    exif: exif, options: options, memory: memory, cores: cores, ahead: ahead,
-                    checkpoint: checkpoint))
-
-            // A filter that needed only a part of the picture has left the rest unread.
-            while try source.nextBand() != nil {}
-
-            var metadata = MetadataLedger.entries(
-                of: reader.metadata, to: options.format, original: reader.colour, sent: colour,
-                written: written.items,
-                exif: exif == nil ? "dropped" : exif == reader.exif ? "kept" : "converted")
-            if reader.orientation != .topLeft {
-                metadata["orientation"] =
-                    autoOrient ? "converted" : exif == nil ? "dropped" : "kept"
-            }
-            if last.layout.hasAlpha, !options.format.hasAlpha { metadata["alpha"] = "converted" }
-            if last.layout.depth > options.format.mostDepth { metadata["depth"] = "converted" }
-            return PictureReport(
-                format: options.format, layout: last.layout, bytes: written.bytes,
-                sha256: written.sha256, warnings: reader.warnings + context.remarks.all,
-                metadata: metadata)
-        } catch {
-            throw error.naming(inputName, or: [outputName, handOver?.name].compactMap { $0 })
+        let steps = PictureSteps(
+            autoOrient: autoOrient, filters: filters, limits: limits, cores: cores,
+            openImage: openImage, stage: stage, checkpoint: checkpoint)
+        let result = PictureResult(
+            file: output, name: outputName, options: options, handOver: handOver)
+        return try run(inputName, steps, result, admit: admit) { () throws(PictureError) in
+            try steps.open(input, name: inputName)
         }
     }
 
-    /// The header of an image to be laid over the picture. Where it cannot be read for what it is, that is told
-    /// of where its pixels are.
-    private static func header(
-        of name: String, limits: PictureLimits, _ openImage: StageContext.ImageOpener
-    ) throws(PictureError) -> PeakMemory.Source {
-        let image = try openImage(name)
-        return PeakMemory.Source(
-            try PictureFile.open(
-                image.descriptor.file, name: image.name, limits: limits, checkpoint: { true }))
+    /// The same of a picture whose reader `open` makes, and that messages call `name`.
+    static func run(
+        _ name: String, _ steps: PictureSteps, _ result: PictureResult, admit: Admission? = nil,
+        open: () throws(PictureError) -> any PictureReader
+    ) throws(PictureError) -> PictureReport {
+        steps.cores.enter()
+        defer { steps.cores.leave() }
+        do throws(PictureError) {
+            // Read.
+            let reader = try open()
+
+            // Wait for memory.
+            if let admit, let peak = try steps.peak(of: reader, result) { try admit(peak) }
+
+            // Turn upright, and filter.
+            let context = try steps.context(for: reader)
+            let ahead = reader.canBeReadAhead ? ReadAhead(reader, steps.cores) : nil
+            defer { ahead?.close() }
+            let source: any Stage = ahead ?? reader
+            let filtered = try steps.filtered(source, of: reader, context)
+            ahead?.begin()
+
+            // Write.
+            let written = try result.write(filtered, of: reader, steps, context, ahead)
+
+            // A filter that needed only a part of the picture has left the rest unread.
+            while try source.nextBand() != nil {}
+            return result.report(
+                written, filtered, of: reader, wasTurned: steps.autoOrient,
+                remarks: context.remarks.all)
+        } catch {
+            throw error.naming(name, or: [result.name, result.handOver?.name].compactMap { $0 })
+        }
     }
 }
 
 extension PictureError {
     /// The same with the picture's name in front, unless the message names one of these already. A
     /// filter knows no names.
-    fileprivate func naming(_ input: String, or outputs: [String]) -> PictureError {
+    func naming(_ input: String, or outputs: [String]) -> PictureError {
         let text = ByteString(message)
         if ([input] + outputs).contains(where: { text.hasPrefix("\($0): ") }) { return self }
         var named = self

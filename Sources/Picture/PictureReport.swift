@@ -1,22 +1,24 @@
-/// What a picture's way has led to.
-package struct PictureReport: Sendable, Equatable {
-    package var format: PictureFormat
+/// What has been written of a picture.
+public struct PictureReport: Sendable, Equatable {
+    /// Of the file.
+    public internal(set) var format: PictureFormat
     /// In pixels.
-    package var width: Int
-    package var height: Int
+    public internal(set) var width: Int
+    /// In pixels.
+    public internal(set) var height: Int
     /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
-    package var channels: Int
+    public internal(set) var channels: Int
     /// Bits of a sample, 8 or 16.
-    package var depth: Int
-    /// Of the output.
-    package var bytes: Int
-    /// Of the output, hexadecimal.
-    package var sha256: String
-    /// What was remarked on the input, and on what was laid over it, and let pass.
-    package var warnings: [String]
-    /// What became of the input's chunks that are not plain pixels, by their names: `kept`,
+    public internal(set) var depth: Int
+    /// Of the file.
+    public internal(set) var bytes: Int
+    /// Of the file, hexadecimal.
+    public internal(set) var sha256: String
+    /// What was remarked on the source, and on what was laid over it, and let pass.
+    public internal(set) var warnings: [String]
+    /// What became of the source's chunks or segments that are not plain pixels, by their names: `kept`,
     /// `converted` or `dropped`. So are alpha, depth and orientation listed where they are lost.
-    package var metadata: [String: String]
+    public internal(set) var metadata: [String: String]
 
     /// - Parameter layout: of the rows that were written; the format may not have their alpha and depth.
     init(

@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 
 /// One record of `spool/attempts`: a picture that is being filtered, or was being filtered when the process ended.
 ///

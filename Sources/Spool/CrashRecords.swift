@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 import DarkroomCore
 import Glibc
 import Synchronization

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CStart
+import CDarkroomStart
 import DarkroomCore
 import DarkroomDaemon
 import DarkroomPicture

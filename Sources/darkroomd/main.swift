@@ -1,5 +1,5 @@
 import DarkroomDaemon
 
-// Every later thread inherits this one's mask. The control signals have been blocked before (CStart).
+// Every later thread inherits this one's mask. The control signals have been blocked before (CDarkroomStart).
 SignalSources.block()
 DarkroomdCommand.start()

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CShims
+import CDarkroomShims
 import Foundation
 import TestSupport
 

@@ -9,7 +9,7 @@
  * compression is, and how much larger or smaller its bytes are; and what libpng makes of it without
  * filters, as libvips has it do by default.
  */
-#include "CDeflate.h"
+#include "CDarkroomDeflate.h"
 
 #include <math.h>
 #include <png.h>

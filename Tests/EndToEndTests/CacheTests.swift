@@ -221,8 +221,8 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// The one that fetches for the others waits for its next try: nobody tries in its place.
-    @Test func nextTryIsWaitedForByAll() async throws {
+    /// The one that fetches for the others waits for its next attempt: nobody tries in its place.
+    @Test func nextAttemptIsWaitedForByAll() async throws {
         let isFirst = Atomic(true)
         let origin = try ScriptedOrigin { _ in
             guard isFirst.exchange(false, ordering: .relaxed) else {

@@ -313,7 +313,7 @@ import Testing
         }
     }
 
-    /// Pictures that were at work when someone killed the daemon are tried again one by one.
+    /// Pictures that were at work when someone killed the daemon are retried one by one.
     @Test(.enabled(if: geteuid() == 0, "only root can submit as another user"))
     func slowFiltersThatAKillHasInterrupted() async throws {
         let bench = try Bench(pictures: 1)

@@ -33,7 +33,7 @@ struct FullDiskTests {
         let daemon = try await bench.run()
         try disk.fill(butFor: 300)
         try bench.drop("work", images: (0..<60).map { ("\($0)", bench.url("\($0).png")) })
-        // Between two tries it says that it works.
+        // Between two attempts it says that it works.
         try await daemon.waitUntil("the reason") {
             let text = $0.statusText
             return text.hasPrefix("Waiting: ") && text.hasSuffix("; 1 batch unfinished")
@@ -53,7 +53,7 @@ struct FullDiskTests {
         #expect(waiting.waiting?.code == "disk-full")
         #expect(waiting.waiting?.message.contains(disk.root.path) == true)
         #expect(waiting.counts.failed == 0 && waiting.counts.finished < 60)
-        // For a few tries nothing changes.
+        // For a few attempts nothing changes.
         try await Task.sleep(for: .seconds(2))
         #expect(try bench.spool.status(of: "work")?.counts.failed == 0)
         #expect(bench.spool.list("active") == ["work"])

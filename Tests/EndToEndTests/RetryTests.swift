@@ -95,7 +95,7 @@ import Testing
         #expect(origin.requests.count == 1)
     }
 
-    @Test func givesUpAfterItsTries() async throws {
+    @Test func givesUpAfterItsAttempts() async throws {
         let bench = try Bench(pictures: 1)
         let origin = try FlakyOrigin(picture: Bench.picture) { _, _ in .status(503) }
         defer { origin.stop() }
@@ -290,8 +290,8 @@ import Testing
 
     enum Interruption: CaseIterable, Sendable { case cancel, holdAndRelease, kill, stop }
 
-    /// What waits for its next try waits for nothing else, and nothing waits for it.
-    @Test(arguments: Interruption.allCases) func doesNotWaitForATry(interruption: Interruption)
+    /// What waits for its next attempt waits for nothing else, and nothing waits for it.
+    @Test(arguments: Interruption.allCases) func doesNotWaitForAnAttempt(interruption: Interruption)
         async throws
     {
         let bench = try Bench(pictures: 1)
@@ -304,7 +304,7 @@ import Testing
         settings["stop.timeout"] = "3600s"
         var daemon = try await bench.run(settings)
         try bench.drop("x", images: [("late", origin.url("a.png")), ("b", bench.url("0.png"))])
-        _ = try await bench.spool.waitForStatus(of: "x", daemon, "waiting for a try") {
+        _ = try await bench.spool.waitForStatus(of: "x", daemon, "waiting for an attempt") {
             $0.images[0].download?.retryAt != nil && $0.counts.filtered == 1
         }
         switch interruption {

@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 import DarkroomManifest
 import Dispatch
 import Glibc

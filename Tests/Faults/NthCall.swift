@@ -69,7 +69,7 @@ struct NthCall {
         let wanted = all.filter { $0.name == only || !names.contains(only) }
         let left = Mutex(Array(wanted.reversed()))
         let outcomes = Mutex<[(Series, Outcome)]>([])
-        // Most of the time is spent in waiting for the disk and for the daemon's next try.
+        // Most of the time is spent in waiting for the disk and for the daemon's next attempt.
         let workers = (0..<4).map { _ in
             Worker {
                 while let series = left.withLock({ $0.popLast() }) {
@@ -135,7 +135,7 @@ struct NthCall {
         try spool.drop(.rejected)
         try spool.drop(.tooLarge)
         var audit = SpoolAudit(spool, reference)
-        // Trouble that passes fails nothing, but for a failed sync, which cannot be tried again.
+        // Trouble that passes fails nothing, but for a failed sync, which cannot be retried.
         audit.mayFail = { [series] failure in
             guard !series.passes || series.group == "fsync" else { return false }
             return failure.code == "dependency-failed" || Self.hasReason(failure)

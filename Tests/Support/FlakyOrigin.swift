@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// An origin on 127.0.0.1 that serves one picture under every path, but not at the first try.
+/// An origin on 127.0.0.1 that serves one picture under every path, but not at the first attempt.
 package final class FlakyOrigin: Sendable {
     package enum Fault: Sendable {
         /// Such a status, with these fields beside it.

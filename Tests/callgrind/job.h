@@ -8,7 +8,7 @@
 #include <string.h>
 #include <valgrind/callgrind.h>
 
-#include "CPixels.h"
+#include "CDarkroomPixels.h"
 
 /* WIDTH: of the rows that are counted. RADIUS: of the blurs (that of sigma 2). */
 enum { WIDTH = 4096, RADIUS = 8, ROWS = 30, LONG = 150 };

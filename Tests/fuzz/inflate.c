@@ -3,7 +3,7 @@
  * An input's first bytes say how the rest becomes a zlib stream: as it is, or made into bytes of a
  * skewed distribution with repetitions, compressed by zlib or libdeflate, and damaged or not. So
  * codes of all lengths and distances are met, which mutated streams hardly ever have. */
-#include "CDeflate.h"
+#include "CDarkroomDeflate.h"
 #include "darkroom_cpu.h"
 
 #include <libdeflate.h>

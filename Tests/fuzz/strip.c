@@ -3,7 +3,7 @@
  *
  * An input's first bytes say what the picture is: its kind of pixels, its size, how it is drawn and
  * how hard to compress it. */
-#include "CDeflate.h"
+#include "CDarkroomDeflate.h"
 #include "darkroom_cpu.h"
 
 #include <stdlib.h>

@@ -10,45 +10,35 @@ extension Setting {
         _ key: String, _ defaultValue: String, _ range: ClosedRange<Int>, _ help: String,
         _ path: WritableKeyPath<Configuration, Int> & Sendable
     ) -> Setting {
-        Setting(key, defaultValue, help) { text, configuration throws(SettingError) in
-            guard let value = Int(text), range.contains(value) else {
-                throw SettingError(
-                    expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
-            }
-            configuration[keyPath: path] = value
-        }
+        quantity(key, defaultValue, .count, range, help, path)
     }
 
     static func bytes(
         _ key: String, _ defaultValue: String, _ range: ClosedRange<Int>, _ help: String,
         _ path: WritableKeyPath<Configuration, Int> & Sendable
     ) -> Setting {
-        Setting(key, defaultValue, help) { text, configuration throws(SettingError) in
-            guard let value = Quantity.bytes(text), range.contains(value) else {
-                let correction = Quantity.correctedSize(text)
-                let isTaken = correction.flatMap(Quantity.bytes).map(range.contains) == true
-                throw SettingError(
-                    expected: "a number of bytes such as 4096, 512KiB, 64MiB or 1GiB, from "
-                        + "\(Quantity.text(bytes: range.lowerBound)) to "
-                        + Quantity.text(bytes: range.upperBound),
-                    correction: isTaken ? correction : nil)
-            }
-            configuration[keyPath: path] = value
-        }
+        quantity(key, defaultValue, .bytes, range, help, path)
     }
 
     static func seconds(
         _ key: String, _ defaultValue: String, _ range: ClosedRange<Double>, _ help: String,
         _ path: WritableKeyPath<Configuration, Double> & Sendable
     ) -> Setting {
+        quantity(key, defaultValue, .seconds, range, help, path)
+    }
+
+    private static func quantity<Value>(
+        _ key: String, _ defaultValue: String, _ kind: QuantityKind<Value>,
+        _ range: ClosedRange<Value>, _ help: String,
+        _ path: WritableKeyPath<Configuration, Value> & Sendable
+    ) -> Setting {
         Setting(key, defaultValue, help) { text, configuration throws(SettingError) in
-            guard let value = Quantity.seconds(text), range.contains(value) else {
-                let correction = Quantity.correctedTime(text)
-                let isTaken = correction.flatMap(Quantity.seconds).map(range.contains) == true
+            guard let value = kind.value(text), range.contains(value) else {
+                let correction = kind.corrected(text)
+                let isTaken = correction.flatMap(kind.value).map(range.contains) == true
                 throw SettingError(
-                    expected: "a time such as 500ms, 30s, 5min, 1h or 30d, from "
-                        + "\(Quantity.text(seconds: range.lowerBound)) to "
-                        + Quantity.text(seconds: range.upperBound),
+                    expected: "\(kind.words) from \(kind.text(range.lowerBound)) to "
+                        + kind.text(range.upperBound),
                     correction: isTaken ? correction : nil)
             }
             configuration[keyPath: path] = value
@@ -91,5 +81,36 @@ extension Setting {
             return isPlain ? entry : "\"\(entry)\""
         }
         return "[\(texts.joined(separator: ", "))]"
+    }
+}
+
+/// A kind of number: how it is written, and how it is called in messages.
+private struct QuantityKind<Value: Comparable & Sendable>: Sendable {
+    /// Before the range.
+    let words: String
+    let value: @Sendable (String) -> Value?
+    /// What is meant by a text whose unit is written as elsewhere.
+    var corrected: @Sendable (String) -> String? = { _ in nil }
+    let text: @Sendable (Value) -> String
+}
+
+extension QuantityKind<Int> {
+    static var count: Self {
+        Self(words: "a whole number", value: { Int($0) }, text: { "\($0)" })
+    }
+
+    static var bytes: Self {
+        Self(
+            words: "a number of bytes such as 4096, 512KiB, 64MiB or 1GiB,",
+            value: Quantity.bytes, corrected: Quantity.correctedSize, text: Quantity.text(bytes:))
+    }
+}
+
+extension QuantityKind<Double> {
+    static var seconds: Self {
+        Self(
+            words: "a time such as 500ms, 30s, 5min, 1h or 30d,",
+            value: Quantity.seconds, corrected: Quantity.correctedTime,
+            text: Quantity.text(seconds:))
     }
 }

@@ -204,7 +204,7 @@ extension Setting {
             "the maximum number of pictures that are filtered concurrently; 0 for the number of cores",
             \.filterConcurrency),
         integer(
-            "pictures.maxPixels", "268435456", 1...Int(Int32.max) * 16,
+            "pictures.maxPixels", "268435456", 1...PictureLimits.mostPixels,
             "the maximum number of pixels of a picture, source or result", \.pictureLimits.pixels),
         bytes(
             "limits.memory", "0", 0...(1 << 50),

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DequeModule
 
 /// The names that events and scans have given, until they are examined.
 ///
@@ -19,33 +20,14 @@ struct Arrivals {
     /// Manifests claimed together, sharing the waits for the disk.
     static let groupSize = 32
 
-    /// The names of one owner. One that has another owner since, or was taken before, is passed over.
-    private struct Lane {
-        var names: [FileName] = []
-        var head = 0
-
-        var count: Int { names.count - head }
-
-        mutating func next() -> FileName? {
-            guard head < names.count else { return nil }
-            defer {
-                head += 1
-                if head > 64, head * 2 > names.count {
-                    names.removeFirst(head)
-                    head = 0
-                }
-            }
-            return names[head]
-        }
-    }
-
     private struct Known {
         var owner: UInt32?
         var isWhole: Bool
     }
 
-    /// By the owner of the file; nil for those that could not be looked at.
-    private var lanes: [UInt32?: Lane] = [:]
+    /// By the owner of the file; nil for those that could not be looked at. A name that has another owner since, or was
+    /// taken before, is passed over.
+    private var lanes: [UInt32?: Deque<FileName>] = [:]
     /// The owners that have names, whose turn it is first.
     private var turns: [UInt32?] = []
     /// Whose name was given last. It goes behind those who come while that is read.
@@ -85,7 +67,7 @@ struct Arrivals {
         known[name] = Known(owner: owner, isWhole: isWhole)
         // One with a lane has its turn, or is the one served last.
         if lanes[owner] == nil { turns.append(owner) }
-        lanes[owner, default: Lane()].names.append(name)
+        lanes[owner, default: []].append(name)
         count += 1
         return true
     }
@@ -133,7 +115,7 @@ struct Arrivals {
                 continue
             }
             turns.remove(at: first)
-            while let name = lanes[owner]?.next() {
+            while let name = lanes[owner]?.popFirst() {
                 count -= 1
                 guard let found = known[name], found.owner == owner else { continue }
                 known[name] = nil

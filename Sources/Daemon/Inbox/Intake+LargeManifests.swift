@@ -22,7 +22,7 @@ extension Intake {
         var rest = ReceiptIssuer.Rest()
     }
 
-    /// Bytes of a manifest that is taken with the others. A try whether the spool takes writes again is of one
+    /// Bytes of a manifest that is taken with the others. An attempt whether the spool takes writes again is of one
     /// group, large or not.
     var largestAtOnce: Int { refusals.isTrying ? .max : Self.largeBytes }
 

@@ -330,10 +330,10 @@ package final class Intake: @unchecked Sendable {
         takeControlFiles(examination, inbox)
         if canTake { takeGroup(examination, inbox) }
         takeNextLarge(examination, inbox)
-        // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. A try
+        // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. An attempt
         // whether the spool takes writes again is one group.
         if controlFiles.hasNext || canTake && !refusals.isTrying { return drainSoon() }
-        // Where the spool refuses, the next try looks at everything.
+        // Where the spool refuses, the next attempt looks at everything.
         guard !isBlocked else { return }
         setTimer(examination.settle)
         if mustScan && arrivals.hasLeft(where: scheduler.hasRoom)

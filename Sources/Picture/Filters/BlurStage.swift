@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 
 /// Gaussian blur.
 final class BlurStage: Stage {

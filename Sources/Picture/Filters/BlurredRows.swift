@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 import Glibc
 
 /// A window of a picture's rows as they were read, the edge rows standing for all beyond them.

@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 
 /// The filters that look at one pixel at a time.
 ///

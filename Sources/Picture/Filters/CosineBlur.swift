@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 
 /// Blurs row by row by a sum of cosines: sliding sums down the columns, then along the row, of four rows
 /// at a time.

@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 
 /// Resizes by taking for each output pixel the input pixel in which its centre lies. Pixels are copied
 /// as they are.

@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 
 /// Resizes opaque pictures of 8 bits, down the columns first, then along the rows.
 ///

@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 import DarkroomCore
 import Glibc
 

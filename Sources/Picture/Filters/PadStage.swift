@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 
 /// Lays the picture on a larger canvas of one colour.
 ///

@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 
 /// Resizes by convolution, along the rows first, then down the columns.
 ///

@@ -1,4 +1,4 @@
-import DarkroomCore
+package import DarkroomCore
 import SystemPackage
 
 /// What the stages of one picture share.

@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 
 /// Cuts off borders that look like the top left pixel. Holds the whole picture, and reads it when the stage is
 /// made: its size is not known before.

@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 import Glibc
 
 /// Turns the picture by a multiple of 90°, or upside down. Holds the whole picture: its first row may

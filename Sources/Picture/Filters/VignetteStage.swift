@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 
 extension ColourFilters {
     /// v becomes v^(1/γ), v from 0 to 1: above 1 the middle gets brighter, below darker; 0 and 1 stay.

@@ -1,6 +1,6 @@
-import DarkroomCore
+package import DarkroomCore
 
-/// One filter with its parameters, as a manifest names it.
+/// One filter with its parameters, checked, as the pipeline has it. `PictureFilter` is what other packages see of it.
 ///
 /// The definitions are those of the W3C's Filter Effects Module Level 1 where it has one: they act on
 /// gamma-encoded sRGB, on colour not multiplied by alpha, and each result is clamped and rounded before
@@ -72,24 +72,10 @@ package enum Filter: Sendable, Equatable {
         }
     }
 
-    /// How a picture is fitted into the box `width` × `height`.
-    package enum Fit: String, Sendable, CaseIterable {
-        /// As large as fits into the box, the rest of the box filled with the background.
-        case contain
-        /// As small as covers the box, what stands out cut off evenly.
-        case cover
-        /// Exactly the box, proportions given up.
-        case fill
-        /// As large as fits into the box; the result may be smaller than the box on one side.
-        case inside
-        /// As small as covers the box; the result may be larger than the box on one side.
-        case outside
-    }
-
-    /// The resampling kernel.
-    package enum Kernel: String, Sendable, CaseIterable {
-        case nearest, linear, cubic, mitchell, lanczos2, lanczos3
-    }
+    package typealias Fit = PictureFilter.Fit
+    package typealias Kernel = PictureFilter.Kernel
+    package typealias Gravity = PictureFilter.Gravity
+    package typealias Rotation = PictureFilter.Rotation
 
     /// The parameters of `vignette`: colour is multiplied by 1 − amount·s, where s grows from 0 at the
     /// distance `radius` from the picture's centre to 1 at `radius` + `softness`, as the smooth step
@@ -157,30 +143,30 @@ package enum Filter: Sendable, Equatable {
         /// A rectangle of the size given, placed by gravity.
         case gravity(Gravity, width: Int, height: Int)
     }
-
-    package enum Gravity: String, Sendable, CaseIterable {
-        case center, north, northeast, east, southeast, south, southwest, west, northwest
-    }
-
-    package enum Rotation: Int, Sendable, CaseIterable {
-        case quarter = 90
-        case half = 180
-        case threeQuarters = 270
-    }
 }
 
-/// A colour of 8 bits a channel, not multiplied by alpha.
-package struct Colour: Sendable, Equatable {
-    package var red: UInt8
-    package var green: UInt8
-    package var blue: UInt8
-    package var alpha: UInt8
+/// A colour of sRGB, 8 bits a channel, not multiplied by alpha.
+public struct Colour: Sendable, Equatable {
+    /// 0 to 255.
+    public var red: UInt8
+    /// 0 to 255.
+    public var green: UInt8
+    /// 0 to 255.
+    public var blue: UInt8
+    /// 0 is transparent, 255 opaque.
+    public var alpha: UInt8
 
-    package static let transparent = Colour(red: 0, green: 0, blue: 0, alpha: 0)
+    /// Black that is not seen.
+    public static let transparent = Colour(red: 0, green: 0, blue: 0, alpha: 0)
 
-    package static let white = Colour(red: 255, green: 255, blue: 255)
+    /// Opaque white.
+    public static let white = Colour(red: 255, green: 255, blue: 255)
 
-    package init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
+    /// Opaque black.
+    public static let black = Colour(red: 0, green: 0, blue: 0)
+
+    /// An opaque colour, unless alpha is given.
+    public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
         self.green = green
         self.blue = blue
@@ -194,7 +180,7 @@ package struct Colour: Sendable, Equatable {
             self = .transparent
             return
         case "black":
-            self.init(red: 0, green: 0, blue: 0)
+            self = .black
             return
         case "white":
             self = .white

@@ -1,4 +1,4 @@
-import DarkroomCore
+package import DarkroomCore
 
 /// The filters there are: their names, parameters, ranges and defaults.
 ///

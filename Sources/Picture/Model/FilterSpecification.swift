@@ -1,4 +1,4 @@
-import DarkroomCore
+package import DarkroomCore
 
 /// A filter's name, its parameters, and how they make a `Filter`.
 package struct FilterSpecification: Sendable {

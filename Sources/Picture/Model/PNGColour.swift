@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 import Glibc
 
 /// The chunks of a PNG that say what its numbers mean: colour space and physical size.

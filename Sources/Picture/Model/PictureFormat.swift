@@ -1,6 +1,9 @@
-/// The formats of results.
-package enum PictureFormat: String, Codable, Sendable, CaseIterable {
-    case png, jpeg
+/// The formats of results. New versions may have further ones.
+@nonexhaustive public enum PictureFormat: String, Codable, Sendable, CaseIterable {
+    /// 8 or 16 bits a sample, gray or RGB, with or without alpha.
+    case png
+    /// 8 bits a sample, gray or RGB.
+    case jpeg
 
     /// Whether a file of it holds the filtered pixels as they are, with alpha and depth, so that other images can
     /// be made of it. Of any other the pixels are handed over besides, see `HandOver`.

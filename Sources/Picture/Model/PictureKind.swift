@@ -1,5 +1,5 @@
 import DarkroomCore
-import SystemPackage
+package import SystemPackage
 
 /// What bytes are, told from how they begin, never from a name or a Content-Type.
 package enum PictureKind: Sendable, Equatable, CaseIterable {

@@ -4,21 +4,22 @@ import DarkroomCore
 ///
 /// A PNG of a few dozen bytes can announce 2³¹ − 1 pixels a side; all of these are checked against
 /// the header, before a pixel is decoded.
-package struct PictureLimits: Sendable, Equatable {
-    /// The largest number of pixels, of a source and of every filter's result.
-    package var pixels = 268_435_456
-    /// The largest width or height in pixels. A row is always in memory: at 8 bytes a pixel and
-    /// this many of them it takes 8 MB.
-    package var side = 1_000_000
+public struct PictureLimits: Sendable, Equatable {
+    /// The largest number of pixels, of a source and of every filter's result. 1 to 16 · (2³¹ − 1).
+    public var pixels = 268_435_456
+    /// The largest width or height in pixels, 1 to 2³¹ − 1. A row is always in memory: at 8 bytes a pixel
+    /// and a million of them it takes 8 MB.
+    public var side = 1_000_000
     /// The most memory, in bytes, that the steps of one picture may hold together for what grows
     /// with the picture: reading an interlaced one, turning, trimming, what is laid over it, the
-    /// windows of blurs and resizes. See `PictureMemory`.
-    package var wholePictureBytes = 1 << 30
-    /// The most that an ancillary chunk may take, as it lies in the file and decompressed. Real
-    /// colour profiles stay below 4 MB.
-    package var ancillaryBytes = 8 << 20
+    /// windows of blurs and resizes. 0 to 2⁵⁰.
+    public var wholePictureBytes = 1 << 30
+    /// The most bytes that an ancillary chunk may take, as it lies in the file and decompressed. Real
+    /// colour profiles stay below 4 MB. 1 to 2³¹ − 1.
+    public var ancillaryBytes = 8 << 20
 
-    package init() {}
+    /// The limits that the daemon has by default.
+    public init() {}
 
     /// Checks a picture's size.
     ///
@@ -48,5 +49,29 @@ package struct PictureLimits: Sendable, Equatable {
                     + " would have to be held in memory at once, more than the limit of"
                     + " \(Units.bytes(wholePictureBytes))")
         }
+    }
+}
+
+extension PictureLimits {
+    /// The most pixels that may be allowed, which the setting `pictures.maxPixels` has too.
+    package static let mostPixels = Int(Int32.max) * 16
+
+    /// - Throws: `invalidArguments` where a limit is none that a picture can be held to.
+    func checkThemselves() throws(PictureError) {
+        // PNG's largest side and chunk have 31 bits.
+        let most = Int(Int32.max)
+        try Self.check("pixels", pixels, 1...Self.mostPixels)
+        try Self.check("side", side, 1...most)
+        try Self.check("wholePictureBytes", wholePictureBytes, 0...1 << 50)
+        try Self.check("ancillaryBytes", ancillaryBytes, 1...most)
+    }
+
+    private static func check(
+        _ name: String, _ value: Int, _ range: ClosedRange<Int>
+    ) throws(PictureError) {
+        if range.contains(value) { return }
+        throw PictureError(
+            .invalidArguments,
+            "limits: \(name) must be \(range.lowerBound) to \(range.upperBound), not \(value)")
     }
 }

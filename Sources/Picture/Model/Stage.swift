@@ -1,16 +1,17 @@
-/// How the pixels of a picture lie in memory on their way through the pipeline: rows from the top,
-/// samples interleaved without padding, colour not multiplied by alpha.
-package struct PixelLayout: Sendable, Equatable {
+/// How the pixels of a picture lie in memory: rows from the top, pixels from the left, samples interleaved without
+/// padding, colour not multiplied by alpha.
+public struct PixelLayout: Sendable, Equatable {
     /// Pixels in a row.
-    package var width: Int
+    public package(set) var width: Int
     /// Rows.
-    package var height: Int
+    public package(set) var height: Int
     /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
-    package var channels: Int
+    public package(set) var channels: Int
     /// Bits of a sample: 8, or 16 in the machine's byte order.
-    package var depth: Int
+    public package(set) var depth: Int
 
-    package init(width: Int, height: Int, channels: Int, depth: Int) {
+    /// - Precondition: both sides are positive, `channels` is 1 to 4, `depth` is 8 or 16.
+    public init(width: Int, height: Int, channels: Int, depth: Int) {
         precondition(width > 0 && height > 0 && (1...4).contains(channels))
         precondition(depth == 8 || depth == 16)
         self.width = width
@@ -19,12 +20,16 @@ package struct PixelLayout: Sendable, Equatable {
         self.depth = depth
     }
 
-    package var hasAlpha: Bool { channels == 2 || channels == 4 }
-    package var colourChannels: Int { hasAlpha ? channels - 1 : channels }
-    package var bytesPerPixel: Int { channels * depth / 8 }
-    package var bytesPerRow: Int { width * bytesPerPixel }
-    /// Of all rows.
-    package var bytes: Int { bytesPerRow * height }
+    /// Whether the last channel is alpha, with 0 for transparent.
+    public var hasAlpha: Bool { channels == 2 || channels == 4 }
+    /// The channels but for alpha.
+    public var colourChannels: Int { hasAlpha ? channels - 1 : channels }
+    /// All samples of a pixel.
+    public var bytesPerPixel: Int { channels * depth / 8 }
+    /// All pixels of a row.
+    public var bytesPerRow: Int { width * bytesPerPixel }
+    /// All rows.
+    public var bytes: Int { bytesPerRow * height }
 }
 
 /// A few consecutive rows, lent by a stage. They stay valid until the stage's next call, and who has

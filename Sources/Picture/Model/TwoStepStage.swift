@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 
 /// A reader whose work has two steps that two threads can share: the first decompresses, the second makes
 /// bands of what the first has given.

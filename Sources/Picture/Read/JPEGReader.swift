@@ -1,6 +1,6 @@
-import CShims
+import CDarkroomShims
 import DarkroomCore
-import SystemPackage
+package import SystemPackage
 
 /// The first stage: the rows of a JPEG file, decoded by libjpeg as they are asked for.
 ///

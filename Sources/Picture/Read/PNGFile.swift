@@ -1,4 +1,4 @@
-import CShims
+import CDarkroomShims
 import SystemPackage
 
 /// Owns the shim's reader and turns its results into errors that name the file and the step.

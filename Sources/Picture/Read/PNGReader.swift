@@ -1,5 +1,5 @@
-import CShims
-import SystemPackage
+import CDarkroomShims
+package import SystemPackage
 
 /// The first stage: the rows of a PNG file, decoded as they are asked for.
 ///

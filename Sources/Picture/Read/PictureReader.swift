@@ -19,6 +19,9 @@ package protocol PictureReader: Stage {
     /// The bytes it holds because the picture's rows do not come one after the other.
     var heldBytes: Int { get }
 
+    /// Whether another thread may ask it for bands.
+    var canBeReadAhead: Bool { get }
+
     /// Reads what has not been asked for, so that damage there is found too.
     func drain() throws(PictureError)
 }
@@ -45,6 +48,8 @@ enum PictureFile {
 }
 
 extension PictureReader {
+    package var canBeReadAhead: Bool { true }
+
     package func drain() throws(PictureError) {
         while try nextBand() != nil {}
     }

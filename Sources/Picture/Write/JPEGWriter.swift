@@ -1,5 +1,5 @@
-import CShims
-import SystemPackage
+import CDarkroomShims
+package import SystemPackage
 
 /// The end of the pipeline: pulls a stage's bands and writes them as a JPEG file.
 ///

@@ -31,11 +31,9 @@ struct OutputFile: ~Copyable {
         do {
             bytes += try file.writeAll(part)
         } catch {
-            let cause = error as? Errno
-            let fault = cause?.storageFault
-            throw PictureError(
-                .writeFailed, "\(name): writing the file: \(cause.map { "\($0)" } ?? "\(error)")",
-                isTransient: fault == .full || fault == .scarce, fault: fault)
+            let place = "\(name): writing the file"
+            throw (error as? Errno).map { PictureError(.writeFailed, place, $0) }
+                ?? PictureError(.writeFailed, "\(place): \(error)")
         }
     }
 

@@ -1,4 +1,4 @@
-import CDeflate
+import CDarkroomDeflate
 
 /// Encodes a picture's rows strip by strip, on all cores that are idle, and gives out the strips'
 /// IDAT chunks in their order.

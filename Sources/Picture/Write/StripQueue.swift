@@ -1,4 +1,4 @@
-import CDeflate
+import CDarkroomDeflate
 import Foundation
 
 /// A strip's memory, see `darkroom_strip.h`.

@@ -117,7 +117,7 @@ import Testing
         let outcome = desk.enter(work)
         #expect(outcome.isUndecided)
         #expect(desk.admission.place(of: work) == .turn)
-        let isTried = desk.admission.endTry(of: nil)
+        let isTried = desk.admission.endAttempt(of: nil)
         #expect(!isTried)
     }
 }

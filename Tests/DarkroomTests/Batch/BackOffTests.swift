@@ -7,32 +7,32 @@ import Testing
 @Suite struct BackOffTests {
     private func verdict(
         _ backOff: BackOff = BackOff(), _ failure: Failure = .late, retryAfter: Double? = nil,
-        tries: Int = 1, jitter: Double = 1
+        attempts: Int = 1, jitter: Double = 1
     ) -> BackOff.Verdict {
-        backOff.verdict(on: failure, retryAfter: retryAfter, tries: tries, jitter: jitter)
+        backOff.verdict(on: failure, retryAfter: retryAfter, attempts: attempts, jitter: jitter)
     }
 
     @Test(arguments: [
         (1, 1.0, 1.0), (2, 1, 2), (3, 1, 4), (4, 1, 8), (3, 0.5, 2), (3, 0, 0), (1, 0.25, 0.25),
     ])
-    func doublesTheBoundOfItsWaits(tries: Int, jitter: Double, delay: Double) {
-        #expect(verdict(tries: tries, jitter: jitter) == .again(after: delay))
+    func doublesTheBoundOfItsWaits(attempts: Int, jitter: Double, delay: Double) {
+        #expect(verdict(attempts: attempts, jitter: jitter) == .again(after: delay))
     }
 
     @Test(arguments: [(6, 32.0), (7, 60), (8, 60), (1000, 60)])
-    func boundsItsWaits(tries: Int, delay: Double) {
-        #expect(verdict(BackOff(retries: 2000), tries: tries) == .again(after: delay))
+    func boundsItsWaits(attempts: Int, delay: Double) {
+        #expect(verdict(BackOff(retries: 2000), attempts: attempts) == .again(after: delay))
     }
 
     @Test func mayWaitLessThanItsFirstDelay() {
         let backOff = BackOff(delay: 10, longestDelay: 3)
         #expect(verdict(backOff) == .again(after: 3))
-        #expect(verdict(BackOff(delay: 0), tries: 4) == .again(after: 0))
+        #expect(verdict(BackOff(delay: 0), attempts: 4) == .again(after: 0))
     }
 
-    @Test func givesUpAfterItsTries() {
+    @Test func givesUpAfterItsAttempts() {
         #expect(
-            verdict(tries: 5)
+            verdict(attempts: 5)
                 == .final(
                     Failure(
                         code: "connect-failed", message: "refused; tried 5 times", isTransient: true
@@ -40,7 +40,7 @@ import Testing
         #expect(verdict(BackOff(retries: 0)) == .final(.late))
     }
 
-    @Test func triesOnlyWhatMayPass() {
+    @Test func retriesOnlyWhatMayPass() {
         let failure = Failure(code: "http-status", message: "404")
         #expect(verdict(BackOff(), failure) == .final(failure))
         #expect(verdict(BackOff(), failure, retryAfter: 1) == .final(failure))
@@ -74,4 +74,9 @@ import Testing
     func writesSeconds(seconds: Double, text: String) {
         #expect(BackOff.text(seconds) == text)
     }
+}
+
+extension Failure {
+    /// What another try may make up for.
+    static let late = Failure(code: "connect-failed", message: "refused", isTransient: true)
 }

@@ -102,7 +102,7 @@ struct FullDiskOrderTests {
     }
 
     /// A claim that cannot be recovered for want of room is not given up.
-    @Test(arguments: room) func aRecoveryIsTriedAgain(kilobytes: Int) throws {
+    @Test(arguments: room) func aRecoveryIsRetried(kilobytes: Int) throws {
         let text = Self.text(true)
         _ = try claim(text)
         try disk.fill(butFor: kilobytes)

@@ -3,11 +3,9 @@ import Testing
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 /// Whose pixels are handed over, for how long, and what happens where they are missing.
@@ -16,212 +14,295 @@ import Testing
 
     /// A logo that is published as JPEG, two pictures marked with it, one made of the first of these, and one
     /// that has nothing to do with them.
-    static let manifest = Manifest(images: [
-        .init(name: "logo", origin: .source("l"), output: jpeg),
-        .init(name: "a", origin: .source("a"), overlays: [0], output: jpeg),
-        .init(name: "b", origin: .source("b"), overlays: [0]),
-        .init(name: "c", origin: .image(1)),
-        .init(name: "other", origin: .source("o"), output: jpeg),
-    ])
-
-    private func run(
-        _ manifest: Manifest = Self.manifest, ended: [Int: ImageState] = [:],
-        handOvers: Set<Int> = [], prepare: (inout Table) -> Void = { _ in }
-    ) throws -> Table {
-        var table = try Table(window: 8)
-        prepare(&table)
-        table.accept("x", manifest, ended: ended, handOvers: handOvers)
-        table.runToTheEnd()
-        #expect(table.endedTwice == 0)
-        return table
+    static func manifest(
+        logo: ByteString = "l", a: ByteString = "a", b: ByteString = "b", other: ByteString = "o"
+    ) -> Manifest {
+        Manifest(images: [
+            .init(name: "logo", origin: .source(logo), output: jpeg),
+            .init(name: "a", origin: .source(a), overlays: [0], output: jpeg),
+            .init(name: "b", origin: .source(b), overlays: [0]),
+            .init(name: "c", origin: .image(1)),
+            .init(name: "other", origin: .source(other), output: jpeg),
+        ])
     }
 
-    @Test func pixelsAreHandedOverWhereAnOutputLosesThem() throws {
-        let table = try run()
-        #expect(table.handedOver == ["logo", "a"])
-        #expect(table.dropped.sorted() == [0, 1])
-        #expect(table.finished == ["x": .completed])
-        #expect(table.endedAgain == [:])
+    private func heldOrigin() throws -> FlakyOrigin {
+        try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
     }
 
-    @Test func aLosslessOutputIsReadItself() throws {
-        var manifest = Self.manifest
+    private static func pixels(_ fixture: SchedulerFixture) throws -> Set<String> {
+        try fixture.activeFiles("x").filter { $0.hasPrefix("pixels-") }
+    }
+
+    private static let damaged = Array(SchedulerFixture.picture.dropLast(30))
+
+    @Test func pixelsAreHandedOverWhereAnOutputLosesThem() async throws {
+        let origin = try heldOrigin()
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        try fixture.accept("x", Self.manifest(b: ByteString(origin.url("b"))))
+        try await fixture.wait(for: .imageFiltered, count: 4)
+        #expect(Set(fixture.filtered) == ["logo", "a", "c", "other"])
+        // Those of `a` went with `c`. The logo's wait for `b`.
+        try await fixture.wait(for: "their removal") { try Self.pixels(fixture) == ["pixels-0"] }
+        origin.release()
+        try await fixture.finish()
+        #expect(try fixture.finished == ["x": .completed])
+        #expect(fixture.filtered.count == 5)
+    }
+
+    @Test func aLosslessOutputIsReadItself() async throws {
+        let origin = try heldOrigin()
+        defer { origin.stop() }
+        var manifest = Self.manifest(b: ByteString(origin.url("b")))
         for index in manifest.images.indices { manifest.images[index].output = OutputOptions() }
-        let table = try run(manifest)
-        #expect(table.handedOver == [] && table.dropped == [])
+        let fixture = try SchedulerFixture()
+        try fixture.accept("x", manifest)
+        try await fixture.wait(for: .imageFiltered, count: 4)
+        #expect(try Self.pixels(fixture) == [])
+        origin.release()
+        try await fixture.finish()
+        #expect(try fixture.finished == ["x": .completed])
     }
 
-    @Test func aFileIsRemovedWithItsLastUser() throws {
-        var table = try Table(window: 8)
-        table.lateSources = ["o": 1]
-        table.accept("x", Self.manifest)
-        table.runToTheRetries()
+    @Test func aFileIsRemovedWithItsLastUser() async throws {
+        let origin = try heldOrigin()
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        try fixture.accept("x", Self.manifest(other: ByteString(origin.url("o"))))
+        try await fixture.wait(for: .imageFiltered, count: 4)
         // The batch goes on, without them.
-        #expect(table.state(of: "x") == .processing)
-        #expect(table.dropped.sorted() == [0, 1])
+        try await fixture.wait(for: "their removal") { try Self.pixels(fixture) == [] }
+        #expect(fixture.shown("x")?.state == .processing)
+        origin.release()
+        try await fixture.finish()
     }
 
-    @Test func aFileIsRemovedWhenItsUsersFail() throws {
-        let table = try run { $0.failingImages = ["a", "b"] }
+    @Test(arguments: [["a", "b"], ["l"]])
+    func aFileIsRemovedWhenItsUsersFail(failing: [ByteString]) async throws {
+        let origin = try heldOrigin()
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        for source in failing { try fixture.setSource(source, Self.damaged) }
+        try fixture.accept("x", Self.manifest(other: ByteString(origin.url("o"))))
+        try await fixture.wait(for: "the failures") {
+            fixture.shown("x").map { $0.counts.finished == 4 } ?? false
+        }
         // What a step that fails has written it removes itself.
-        #expect(table.dropped.sorted() == [0, 1])
-        #expect(table.codes["c"] == "dependency-failed")
-        #expect(try run { $0.failingImages = ["logo"] }.dropped == [0])
+        try await fixture.wait(for: "their removal") { try Self.pixels(fixture) == [] }
+        origin.release()
+        try await fixture.finish()
+        #expect(try fixture.image("c", of: "x").error?.code == "dependency-failed")
+        #expect(try fixture.finished == ["x": .completedWithErrors])
     }
 
     /// A filter that was put off writes what it was to write, though its last user has failed meanwhile: the
     /// publisher syncs a file that may be there.
     @Test func whatWasBegunIsHandedOver() throws {
-        var table = try Table(window: 8)
-        table.accept(
+        let fixture = try SchedulerFixture()
+        fixture.holdOperations()
+        try fixture.accept(
             "x",
             Manifest(images: [
                 .init(name: "logo", origin: .source("l"), output: Self.jpeg),
                 .init(name: "bad", origin: .source("n")),
                 .init(name: "marked", origin: .source("m"), overlays: [0, 1]),
             ]))
-        func end(_ index: Int, _ board: inout Board) {
-            var image = ImageStatus(name: "\(index)", state: .failed)
-            image.error = Failure(code: "http-status", message: "404")
-            _ = board.imageEnded(1, index, image)
+        fixture.board { board in
+            func end(_ index: Int) {
+                var image = ImageStatus(name: "\(index)", state: .failed)
+                image.error = Failure(code: "http-status", message: "404")
+                _ = board.imageEnded(1, index, image)
+            }
+            _ = board.downloadBegan(1, 0)
+            _ = board.downloadEnded(1, 0, result: .ready(DownloadNote()))
+            #expect(board.filterBegan(1, 0)?.handsOver == true)
+            _ = board.filterDeferred(1, 0)
+            end(1)
+            end(2)
+            #expect(board.filterBegan(1, 0)?.handsOver == true)
+            #expect(board.isHandedOver(1, 0))
+            let ended = board.imageEnded(1, 0, ImageStatus(name: "logo", state: .filtered))
+            #expect(
+                ended.contains { if case .dropHandOver(_, image: 0) = $0 { true } else { false } })
         }
-        _ = table.board.downloadBegan(1, 0)
-        _ = table.board.downloadEnded(1, 0, result: .ready(DownloadNote()))
-        #expect(table.board.filterBegan(1, 0)?.handsOver == true)
-        _ = table.board.filterDeferred(1, 0)
-        end(1, &table.board)
-        end(2, &table.board)
-        #expect(table.board.filterBegan(1, 0)?.handsOver == true)
-        #expect(table.board.isHandedOver(1, 0))
-        let ended = table.board.imageEnded(1, 0, ImageStatus(name: "logo", state: .filtered))
-        #expect(ended.contains { if case .dropHandOver(_, image: 0) = $0 { true } else { false } })
     }
 
-    /// One mark for ten thousand costs one entry, and one file.
-    @Test func aMarkForManyIsOneFile() throws {
+    /// One mark for a thousand costs one entry, and one file.
+    @Test func aMarkForManyIsOneFile() async throws {
+        let origin = try heldOrigin()
+        defer { origin.stop() }
         let images =
             [Manifest.Image(name: "logo", origin: .source("l"), output: Self.jpeg)]
-            + (0..<10_000).map {
-                .init(name: "i\($0)", origin: .source("s\($0)"), overlays: [0], output: Self.jpeg)
+            + (0..<1000).map {
+                .init(
+                    name: "i\($0)",
+                    origin: .source($0 == 999 ? ByteString(origin.url("s")) : "s\($0 % 10)"),
+                    overlays: [0], output: Self.jpeg)
             }
-        let table = try run(Manifest(images: images))
-        #expect(table.handedOver == ["logo"] && table.dropped == [0])
-        #expect(table.mostLive <= 8)
+        let fixture = try SchedulerFixture()
+        try fixture.accept("x", Manifest(images: images))
+        try await fixture.wait(for: .imageFiltered, count: 1000)
+        #expect(try Self.pixels(fixture) == ["pixels-0"])
+        #expect(fixture.board { $0.batches[1]?.live.count } == 1)
+        origin.release()
+        try await fixture.finish()
+        #expect(try fixture.status("x")?.counts.filtered == 1001)
     }
 
     // MARK: After a restart, or a retry
 
-    @Test func aFileThatIsThereIsUsed() throws {
-        let table = try run(ended: [0: .filtered, 1: .filtered], handOvers: [0, 1])
-        #expect(table.downloads.sorted() == ["b", "o"])
-        #expect(table.filtered.sorted() == ["b", "c", "other"])
-        #expect(table.dropped.sorted() == [0, 1])
+    /// A fixture that goes on with the batch where the journal says that some images are filtered.
+    ///
+    /// - Parameter pixels: the images whose pixels are there.
+    private func restarted(
+        filtered: [Int], failed: [Int] = [], pixels: [Int] = [],
+        prepare: (SchedulerFixture) throws -> Void = { _ in }, missing: Set<ByteString> = [],
+        change: (inout ImageStatus) -> Void = { _ in }
+    ) async throws -> SchedulerFixture {
+        let former = try SchedulerFixture()
+        try former.accept("x", Self.manifest())
+        try await former.finish()
+        let images = try #require(try former.status("x")).images
+        var records = filtered.map { index in
+            var image = images[index]
+            change(&image)
+            return JournalRecord.ended(index: index, image)
+        }
+        records += failed.map {
+            .ended(index: $0, ImageStatus(name: images[$0].name, state: .failed))
+        }
+        let fixture = try SchedulerFixture()
+        fixture.holdOperations()
+        try prepare(fixture)
+        try fixture.accept(
+            "x", Self.manifest(), journal: records, outputs: former, pixels: pixels,
+            missing: missing)
+        return fixture
     }
 
-    @Test func aFileThatNobodyNeedsIsRemovedAtOnce() throws {
-        var table = try Table(window: 8)
-        let ended: [Int: ImageState] = [0: .filtered, 1: .filtered, 2: .failed]
-        table.accept("x", Self.manifest, ended: ended, handOvers: [0, 1])
-        table.run { $0.dropped == [0] }
-        #expect(table.state(of: "x") == .pending || table.state(of: "x") == .processing)
+    private func finish(_ fixture: SchedulerFixture) async throws {
+        fixture.releaseOperations()
+        try await fixture.finish()
+    }
+
+    @Test func aFileThatIsThereIsUsed() async throws {
+        let fixture = try await restarted(filtered: [0, 1], pixels: [0, 1])
+        try await finish(fixture)
+        #expect(fixture.fetched.sorted() == ["b", "other"])
+        #expect(fixture.filtered.sorted() == ["b", "c", "other"])
+        #expect(try fixture.finished == ["x": .completed])
+    }
+
+    @Test func aFileThatNobodyNeedsIsRemovedAtOnce() async throws {
+        let fixture = try await restarted(filtered: [0, 1], failed: [2], pixels: [0, 1])
+        try await fixture.wait(for: "its removal") { try Self.pixels(fixture) == ["pixels-1"] }
+        #expect(fixture.filtered.isEmpty)
+        try await finish(fixture)
     }
 
     /// It is filtered again, from what it is made of, and is recorded no second time.
-    @Test func aMissingFileIsMadeAgain() throws {
-        let table = try run(ended: [0: .filtered, 1: .filtered, 2: .filtered, 4: .filtered])
+    @Test func aMissingFileIsMadeAgain() async throws {
+        let fixture = try await restarted(filtered: [0, 1, 2, 4])
+        let before = try fixture.outputIdentities("x")
+        try await finish(fixture)
         // `a` for `c`, and the logo for `a`.
-        #expect(table.handedOver == ["logo", "a"])
-        #expect(table.endedAgain == ["logo": .filtered, "a": .filtered])
-        #expect(table.filtered == ["c"])
-        #expect(table.dropped.sorted() == [0, 1])
-        #expect(table.warnings["c"] == nil)
-        #expect(table.counts["x"]?.filtered == 5)
-        #expect(table.finished == ["x": .completed])
+        #expect(fixture.fetched.sorted() == ["a", "logo"])
+        #expect(fixture.filtered == ["c"])
+        #expect(try fixture.image("c", of: "x").warnings == nil)
+        #expect(try fixture.status("x")?.counts.filtered == 5)
+        #expect(try fixture.finished == ["x": .completed])
+        // Their outputs are what they were.
+        let after = try fixture.outputIdentities("x")
+        for file in ["logo.jpg", "a.jpg"] { #expect(before[file] == after[file]) }
     }
 
     /// The logo's is there, and `a` is made again with it.
-    @Test func onlyWhatIsMissingIsMadeAgain() throws {
-        let table = try run(
-            ended: [0: .filtered, 1: .filtered, 2: .filtered, 4: .filtered], handOvers: [0])
-        #expect(table.handedOver == ["a"])
-        #expect(table.downloads == ["a"])
+    @Test func onlyWhatIsMissingIsMadeAgain() async throws {
+        let fixture = try await restarted(filtered: [0, 1, 2, 4], pixels: [0])
+        try await finish(fixture)
+        #expect(fixture.fetched == ["a"])
+        #expect(try fixture.finished == ["x": .completed])
     }
 
-    @Test func itsUsersSeeWhatItWas() throws {
-        var table = try Table(window: 8)
-        let ended: [Int: ImageState] = [0: .filtered, 1: .filtered, 2: .filtered, 4: .filtered]
-        table.accept("x", Self.manifest, ended: ended)
-        var steps = 0
-        while table.finished.isEmpty, steps < 1000 {
-            steps += 1
-            if let shown = table.shown("x") {
-                #expect(shown.counts.filtered >= 4)
-                #expect(shown.images[0].state == .filtered && shown.images[0].attempts == 0)
-                #expect(shown.images[1].output?.file == "a.jpg")
-                for state in ImageState.allCases {
-                    #expect(shown.counts[state] == shown.images.count { $0.state == state })
-                }
+    @Test func itsUsersSeeWhatItWas() async throws {
+        let fixture = try await restarted(filtered: [0, 1, 2, 4])
+        func check() {
+            guard let shown = fixture.shown("x") else { return }
+            #expect(shown.counts.filtered >= 4)
+            #expect(shown.images[0].state == .filtered && shown.images[0].attempts == 1)
+            #expect(shown.images[1].output?.file == "a.jpg")
+            for state in ImageState.allCases {
+                #expect(shown.counts[state] == shown.images.count { $0.state == state })
             }
-            table.run(steps: 1)
         }
-        #expect(table.begun.map(\.images) == [1])
+        check()
+        fixture.scheduler.localLooks.isSuspended = false
+        try await fixture.wait(for: .imageDownloaded)
+        check()
+        fixture.releaseOperations()
+        try await fixture.wait(for: "the end") {
+            check()
+            return fixture.isIdle
+        }
+        #expect(fixture.journal.all(.batchBegun).map { $0[.count] } == ["1"])
     }
 
-    @Test func anotherPictureIsRemarkedOn() throws {
-        let table = try run(ended: [0: .filtered, 2: .filtered, 4: .filtered]) {
-            $0.sums = ["logo": "another"]
-        }
+    @Test func anotherPictureIsRemarkedOn() async throws {
+        let fixture = try await restarted(
+            filtered: [0, 2, 4],
+            change: { if $0.name == "logo" { $0.output?.sha256 = "another" } })
+        try await finish(fixture)
         #expect(
-            table.warnings["a"] == [
+            try fixture.image("a", of: "x").warnings == [
                 "logo was filtered again for this image, and the result differs from its output: its source"
                     + " or darkroomd has changed since then"
             ])
-        #expect(table.warnings["c"] == nil)
-        #expect(table.finished == ["x": .completed])
+        #expect(try fixture.image("c", of: "x").warnings == nil)
+        #expect(try fixture.finished == ["x": .completed])
     }
 
     /// What cannot be made again stays filtered; what needs it fails.
-    @Test func theOutputStaysWhereMakingAgainFails() throws {
-        let ended: [Int: ImageState] = [0: .filtered, 1: .filtered, 2: .filtered, 4: .filtered]
-        for prepare: (inout Table) -> Void in [
-            { $0.failingSources = ["l"] }, { $0.failingImages = ["logo"] },
-        ] {
-            let table = try run(ended: ended, prepare: prepare)
-            #expect(table.endedAgain == ["logo": .failed, "a": .failed])
-            #expect(table.codes["c"] == "dependency-failed")
-            #expect(table.failures["c"]?.message.contains("from a, which has failed") == true)
-            let counts = try #require(table.counts["x"])
-            #expect(counts.filtered == 4 && counts.failed == 1)
-            #expect(table.finished == ["x": .completedWithErrors])
+    @Test(arguments: [false, true])
+    func theOutputStaysWhereMakingAgainFails(isDamaged: Bool) async throws {
+        let fixture = try await restarted(
+            filtered: [0, 1, 2, 4],
+            prepare: { if isDamaged { try $0.setSource("l", Self.damaged) } },
+            missing: isDamaged ? [] : ["l"])
+        try await finish(fixture)
+        let status = try #require(try fixture.status("x"))
+        #expect(status.images[3].error?.code == "dependency-failed")
+        #expect(status.images[3].error?.message.contains("from a, which has failed") == true)
+        #expect(status.counts.filtered == 4 && status.counts.failed == 1)
+        #expect(status.state == .completedWithErrors)
+    }
+
+    /// Whatever has begun of it.
+    @Test(arguments: 0..<3) func theOutputStaysWhereTheBatchIsCancelled(step: Int) async throws {
+        let fixture = try await restarted(filtered: [0, 1, 2, 4])
+        if step > 0 {
+            fixture.scheduler.localLooks.isSuspended = false
+            try await fixture.wait(for: .imageDownloaded)
         }
-    }
-
-    @Test(arguments: 0..<12) func theOutputStaysWhereTheBatchIsCancelled(steps: Int) throws {
-        var table = try Table(window: 8)
-        let ended: [Int: ImageState] = [0: .filtered, 1: .filtered, 2: .filtered, 4: .filtered]
-        table.accept("x", Self.manifest, ended: ended)
-        table.run(steps: steps)
-        table.obey("x", .cancel)
-        table.runToTheEnd()
-        let counts = try #require(table.counts["x"])
+        if step > 1 { fixture.scheduler.filters.setSuspended(false) }
+        fixture.obey("x", .cancel)
+        try await finish(fixture)
+        let counts = try #require(try fixture.status("x")).counts
         #expect(counts.filtered >= 4 && counts.finished == 5)
-        #expect(table.endedTwice == 0)
     }
 
-    /// Holds, suspensions and full disks at any moment change nothing of the outcome.
-    @Test(arguments: 0..<20 as Range<UInt64>) func nothingIsLostOnTheWay(seed: UInt64) throws {
-        var table = try Table(window: 3)
-        table.shuffle = SplitMix64(seed: seed)
-        table.defersEvery = 3
-        table.fillsEvery = 4
-        table.accept("x", Self.manifest, ended: [0: .filtered, 1: .filtered])
-        table.run(steps: Int(seed % 7))
-        table.obey("x", .hold)
-        table.runToTheEnd()
-        table.obey("x", .release)
-        table.runToTheEnd()
-        #expect(table.finished == ["x": .completed])
-        #expect(table.filtered.sorted() == ["b", "c", "other"])
-        #expect(table.endedTwice == 0)
+    /// Holds and suspensions at any moment change nothing of the outcome.
+    @Test(arguments: 0..<10) func nothingIsLostOnTheWay(step: Int) async throws {
+        let fixture = try await restarted(filtered: [0, 1])
+        fixture.releaseOperations()
+        try await fixture.goOn(step)
+        fixture.scheduler.suspend()
+        fixture.scheduler.resume()
+        fixture.obey("x", .hold)
+        try await fixture.finish()
+        fixture.obey("x", .release)
+        try await fixture.finish()
+        #expect(try fixture.finished == ["x": .completed])
+        #expect(fixture.filtered.sorted() == ["b", "c", "other"])
     }
 }

@@ -167,7 +167,7 @@ import Testing
         #expect(results[1]?.error?.message.contains("active/x/output-1: cannot sync") == true)
         #expect(try folders.outbox().names().count == 2)
         #expect(!storage.mayWork)
-        #expect(storage.report?.secondsBetweenTries == nil)
+        #expect(storage.report?.secondsBetweenAttempts == nil)
     }
 
     /// A journal that may not be on the disk vouches for nothing.

@@ -125,7 +125,7 @@ import Testing
         #expect(end(item(2), .shared) == RequestCoalescer.Change())
     }
 
-    /// A leader that waits for a next try keeps the lead, until it goes for a turn again.
+    /// A leader that waits for a next attempt keeps the lead, until it goes for a turn again.
     @Test mutating func whoGoesForATurnAgainLeadsNoMore() {
         three()
         #expect(!enter(item(4, .veryHigh)))

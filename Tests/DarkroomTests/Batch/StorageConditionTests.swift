@@ -50,7 +50,7 @@ import Testing
         #expect(condition.phase == .waiting(until: 101 * Self.second))
     }
 
-    @Test mutating func waitsTwiceAsLongAfterEachTryUpToHalfAMinute() {
+    @Test mutating func waitsTwiceAsLongAfterEachAttemptUpToHalfAMinute() {
         _ = writeRefused(at: 0)
         var now: UInt64 = 0
         var waits: [UInt64] = []
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// What goes well shortens the next wait by as much as what does not lengthens it.
-    @Test mutating func waitsHalfAsLongAfterATryThatEndedWell() {
+    @Test mutating func waitsHalfAsLongAfterAnAttemptThatEndedWell() {
         _ = writeRefused(at: 0)
         _ = tick(at: 1)
         _ = writeRefused(at: 1)

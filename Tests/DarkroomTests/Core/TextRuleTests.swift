@@ -33,6 +33,7 @@ import Testing
         "Manifest/SchemaReader+Filters.swift": "parameters of the catalogue",
         "Picture/Model/FilterSpecification.swift": "parameters of the catalogue",
         "Picture/Model/MetadataLedger.swift": "kinds of metadata",
+        "Picture/Model/PictureFilter.swift": "parameters of the catalogue",
         "Picture/Model/PNGColour.swift": "kinds of chunks",
         "Picture/PictureReport.swift": "kinds of metadata",
         "Picture/Write/PNGWriter.swift": "kinds of chunks",

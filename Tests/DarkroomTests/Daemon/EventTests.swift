@@ -117,7 +117,8 @@ import Testing
             {
                 $0.retried(
                     Retry(
-                        number: 1, delay: 1, tries: 1, mostTries: 5, failure: failure, batch: "h",
+                        number: 1, delay: 1, attempts: 1, mostAttempts: 5, failure: failure,
+                        batch: "h",
                         image: "a", source: "https://example.org/a.png"))
             }
         ),
@@ -222,7 +223,7 @@ import Testing
         #expect(journal.records.map(\.level) == [.warning, .notice])
     }
 
-    /// A restart, a hold or another try has no clock of its own, so that the times of the status count.
+    /// A restart, a hold or another attempt has no clock of its own, so that the times of the status count.
     @Test(
         arguments: [
             (false, nil, 9_000_000...60_000_000), (true, nil, 90_500_000...90_500_000),
@@ -282,7 +283,8 @@ import Testing
         let journal = RecordedJournal()
         journal.log().retried(
             Retry(
-                number: 1, delay: 1, tries: 1, mostTries: 5, failure: Self.failure, batch: "h",
+                number: 1, delay: 1, attempts: 1, mostAttempts: 5, failure: Self.failure,
+                batch: "h",
                 image: "a", source: source))
         #expect(journal.records.first?[.host] == host)
     }

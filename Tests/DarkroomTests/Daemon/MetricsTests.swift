@@ -86,11 +86,12 @@ import Testing
                 "darkroom_stage_seconds_bucket", ["stage": "waiting", "le": "3"]) == 2)
     }
 
-    @Test func countsTriesAndThoseThatWait() throws {
+    @Test func countsAttemptsAndThoseThatWait() throws {
         let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         log.retried(
             Retry(
-                number: 1, delay: 1, tries: 1, mostTries: 5, failure: .late, batch: "b", image: "i",
+                number: 1, delay: 1, attempts: 1, mostAttempts: 5, failure: .late, batch: "b",
+                image: "i",
                 source: "http://h/i.png")
         )
         for code in ["timeout", "http-status", "timeout"] { log.metrics.downloadFailures.add(code) }

@@ -21,10 +21,10 @@ import Testing
 
     private static let full = StorageGuard.Report(
         code: "disk-full", message: "write /s: No space left on device", since: "",
-        secondsBetweenTries: 4)
+        secondsBetweenAttempts: 4)
     private static let lost = StorageGuard.Report(
         code: "io-error", message: "sync /s: Input/output error", since: "",
-        secondsBetweenTries: nil)
+        secondsBetweenAttempts: nil)
 
     private static func still(_ seconds: Double) -> StillWork {
         StillWork(work: WatchedWork("the picture 7 of trip"), patience: .steps, seconds: seconds)

@@ -28,7 +28,7 @@ import Testing
         return try #require(Int(text))
     }
 
-    /// What does not get better by trying again is not tried again; what may is.
+    /// What does not get better by retrying is not retried; what may is.
     @Test(arguments: units)
     func startsAgainWhereThatCanHelp(unit: String) throws {
         let text = try #require(settings(unit)["RestartPreventExitStatus"]?.first)

@@ -64,7 +64,7 @@ final class EngineFixture: Sendable {
         engine.start(next) { [self] in run(requests.dropFirst(), results + [$0], completion) }
     }
 
-    /// A request whose output holds `content` already, as an earlier try has left it.
+    /// A request whose output holds `content` already, as an earlier attempt has left it.
     func request(_ url: String, holding content: some DataProtocol) throws -> TransferRequest {
         let request = try request(url)
         try Data(content).write(to: URL(filePath: request.output.name))

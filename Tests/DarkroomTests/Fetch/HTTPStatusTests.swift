@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomSpool
 
 @Suite struct HTTPStatusTests {
-    /// Exactly these may be answered otherwise on another try, and exactly these are a whole body.
+    /// Exactly these may be answered otherwise on another attempt, and exactly these are a whole body.
     @Test func sortsEveryCode() {
         let transient: Set = [408, 425, 429, 500, 502, 503, 504]
         for code in 0...999 {

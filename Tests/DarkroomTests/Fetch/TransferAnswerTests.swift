@@ -1,4 +1,4 @@
-import CDeflate
+import CDarkroomDeflate
 import Foundation
 import TestSupport
 import Testing

@@ -59,6 +59,8 @@ import Testing
         ("https://example.org/Manifest.png", "_Manifest"),
         ("file:///pictures/m31.heic", "m31"),
         ("pictures/m31.webp", "m31"),
+        // A picture's ending too, but names have always kept it.
+        ("pictures/m31.jxl", "m31.jxl"), ("pictures/m31.jpe", "m31.jpe"),
         ("m31%20.tif", "m31%20"),
         ("a#b.bmp", "a#b"),
         // URLs with a slip, whose secrets are no names.

@@ -143,11 +143,11 @@ import Testing
         }
     }
 
-    /// The targets of the library, in their order.
+    /// The Swift targets of the library, in their order. Folders of C begin with two capitals.
     @Test func theTargetsAreThoseOfThePackage() throws {
         let package = try String(
             contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
-        let targets = package.matches(of: /path: "Sources\/(\w+)"/).map { String($0.1) }
+        let targets = package.matches(of: /path: "Sources\/([A-Z][a-z]\w*)"/).map { String($0.1) }
         for name in ["README.md", "etc/doc/architecture.md"] {
             let drawn = try #require(
                 try MarkdownDocument(name).blocks.first { $0.text.hasPrefix("Core → ") })
@@ -236,6 +236,48 @@ import Testing
             let loaded = try ConfigurationLoader(path: path, environment: [:]).load()
             #expect(loaded != Configuration(), "\(text)")
         }
+    }
+
+    /// Examples in Swift are parts of a package that `Tests/run.sh outside` builds.
+    @Test func itsSwiftIsCompiled() throws {
+        var count = 0
+        for name in Self.names {
+            for block in try MarkdownDocument(name).blocks where block.language == "swift" {
+                let example = try #require(block.example, "\(name):\(block.line)")
+                #expect(example.kind == "source", "\(name):\(block.line)")
+                try Self.expect(example.text, in: example.words[0], "\(name):\(block.line)")
+                count += 1
+            }
+        }
+        #expect(count >= 6)
+    }
+
+    /// So are those in comments.
+    @Test func theSwiftOfCommentsIsCompiled() throws {
+        var count = 0
+        for (file, text) in try Sources.all() {
+            let blocks = text.matches(of: #/(?s)/// ```swift\n(.+?)/// ```/#)
+            for block in blocks {
+                let code = String(block.1.replacing("///", with: ""))
+                try Self.expect(code, in: "Tests/outside/Sources/everything/main.swift", file)
+                count += 1
+            }
+        }
+        #expect(count == 2)
+    }
+
+    /// Whether a file has these lines one after the other, however they are indented.
+    private static func expect(_ code: String, in file: String, _ place: String) throws {
+        let whole = try String(
+            contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+        let (wanted, lines) = (Self.lines(of: code), Self.lines(of: whole))
+        #expect(!wanted.isEmpty)
+        let starts = lines.indices.filter { lines[$0...].starts(with: wanted) }
+        #expect(!starts.isEmpty, "\(place): not in \(file)")
+    }
+
+    private static func lines(of code: String) -> [String] {
+        code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
     /// The line that the README adds to the configuration.

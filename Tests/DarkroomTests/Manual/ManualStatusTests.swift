@@ -61,7 +61,7 @@ import Testing
     /// Every code that the error of an image can have.
     private static let codes =
         Set(FetchError.Code.allCases.map(\.rawValue))
-        .union(PictureError.Code.allCases.map(\.rawValue))
+        .union(PictureError.Code.allCases.filter(\.isOfManifests).map(\.rawValue))
         .union(FileError.Code.allCases.map(\.rawValue))
         .union(Failure.Code.allCases.map(\.rawValue))
 
@@ -75,14 +75,14 @@ import Testing
         try #require(try page.get().items("ERROR CODES").first { $0.names == [code] }).text
     }
 
-    /// Which downloads are tried again the page says in fixed words.
+    /// Which downloads are retried the page says in fixed words.
     @Test(arguments: FetchError.Code.allCases)
-    func saysWhichDownloadsAreTriedAgain(code: FetchError.Code) throws {
+    func saysWhichDownloadsAreRetried(code: FetchError.Code) throws {
         let text = try Self.text(of: code.rawValue)
         #expect(text.contains("Retried automatically") == code.isTransient)
     }
 
-    @Test func saysWhichAnswersAreTriedAgain() throws {
+    @Test func saysWhichAnswersAreRetried() throws {
         let text = try Self.text(of: FetchError.Code.httpStatus.rawValue)
         let sentence = try #require(text.firstRange(of: " are retried automatically and retryable"))
         let before = text[..<sentence.lowerBound].split { !$0.isNumber }.compactMap { Int($0) }

@@ -1,5 +1,5 @@
-import CDeflate
-import CPixels
+import CDarkroomDeflate
+import CDarkroomPixels
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import CPixels
+import CDarkroomPixels
 import Foundation
 import Synchronization
 import SystemPackage

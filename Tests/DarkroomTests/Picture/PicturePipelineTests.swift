@@ -15,7 +15,7 @@ import Testing
     static func run(
         _ file: [UInt8], autoOrient: Bool = true, filters: [Filter] = [],
         options: OutputOptions = OutputOptions(), limits: PictureLimits = PictureLimits(),
-        stage: PicturePipeline.StageMaker = { _, upstream, _ in upstream }
+        stage: @escaping PicturePipeline.StageMaker = { _, upstream, _ in upstream }
     ) throws -> (file: [UInt8], report: PictureReport) {
         let source = try UnnamedFile(file)
         let target = try UnnamedFile()

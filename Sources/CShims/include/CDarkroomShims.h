@@ -1,6 +1,6 @@
 /* What Swift cannot call itself. Each header says why it exists. */
-#ifndef DARKROOM_CSHIMS_H
-#define DARKROOM_CSHIMS_H
+#ifndef CDARKROOM_SHIMS_H
+#define CDARKROOM_SHIMS_H
 
 #include "darkroom_crash.h"
 #include "darkroom_jpeg.h"

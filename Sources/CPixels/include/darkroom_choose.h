@@ -6,8 +6,8 @@
  * the first pixel. DARKROOM_PNG_OVERHANG bytes after the last row may be read, and as many after
  * the output may be written.
  */
-#ifndef DARKROOM_PNG_CHOOSE_H
-#define DARKROOM_PNG_CHOOSE_H
+#ifndef DARKROOM_CHOOSE_H
+#define DARKROOM_CHOOSE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Deflate both ways, for rows of pixels. */
-#ifndef DARKROOM_CDEFLATE_H
-#define DARKROOM_CDEFLATE_H
+#ifndef CDARKROOM_DEFLATE_H
+#define CDARKROOM_DEFLATE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,15 +10,15 @@
  * from 0 to 1 where a transfer function was applied. Where there is alpha, colour is multiplied by
  * the alpha sample as it stands (not divided by 255), which loses nothing.
  */
-#ifndef DARKROOM_CPIXELS_H
-#define DARKROOM_CPIXELS_H
+#ifndef CDARKROOM_PIXELS_H
+#define CDARKROOM_PIXELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "darkroom_cpu.h"
 #include "darkroom_unfilter.h"
-#include "png_choose.h"
+#include "darkroom_choose.h"
 
 /* ---- Colour (colour.c) ----------------------------------------------------------------------- */
 

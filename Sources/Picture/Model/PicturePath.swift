@@ -1,0 +1,37 @@
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// Files that callers name by their paths.
+enum PicturePath {
+    /// Opens a regular file.
+    static func openForReading(_ path: String) throws(PictureError) -> Descriptor {
+        // Of a pipe whose other end nobody has open the system would wait for that.
+        let file = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, name: path, .readFailed)
+        var found = stat()
+        guard fstat(file.number, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            throw PictureError(.readFailed, "\(path): opening the file: it is no regular file")
+        }
+        return file
+    }
+
+    /// Makes a file that is not there yet.
+    ///
+    /// - Parameter name: The path that the caller knows.
+    static func create(_ path: String, name: String) throws(PictureError) -> Descriptor {
+        try open(path, O_WRONLY | O_CREAT | O_EXCL, name: name, .writeFailed)
+    }
+
+    private static func open(
+        _ path: String, _ flags: CInt, name: String, _ code: PictureError.Code
+    ) throws(PictureError) -> Descriptor {
+        do throws(Errno) {
+            // The system would take what comes before it for the path.
+            if name.utf8.contains(0) { throw .invalidArgument }
+            return Descriptor(
+                owning: try retryingInterrupts { Glibc.open(path, flags | O_CLOEXEC, 0o666) })
+        } catch {
+            throw PictureError(code, "\(name): opening the file", error)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import DarkroomCore
+
+/// Filters pictures: PNG and JPEG files, or pixels, into PNG and JPEG files.
+///
+/// ```swift
+/// let converter = PictureConverter(
+///     filters: [.sepia(intensity: 0.8), .resize(width: 800)], output: .jpeg(quality: 88))
+/// let report = try converter.convert("beach.png", to: "beach.jpg")
+/// print(report.width, report.height, report.bytes)
+/// ```
+///
+/// A picture goes through in bands of rows, so memory does not grow with it, but for the files and filters that
+/// ``PictureLimits/wholePictureBytes`` names. Each call blocks its thread until the file is written; idle cores help
+/// with it. Any number of threads may call at once.
+public struct PictureConverter: Sendable {
+    /// In the order in which they act.
+    public var filters: [PictureFilter]
+    /// The format of results.
+    public var output: PictureOutput
+    /// Whether to turn a picture upright first, as its camera has noted in Exif.
+    public var autoOrient: Bool
+    /// How large a picture may be.
+    public var limits: PictureLimits
+
+    /// - Parameters:
+    ///   - filters: in the order in which they act.
+    ///   - output: the format of results.
+    ///   - autoOrient: whether to turn a picture upright first, as its camera has noted in Exif.
+    ///   - limits: how large a picture may be.
+    public init(
+        filters: [PictureFilter] = [], output: PictureOutput = .png(), autoOrient: Bool = true,
+        limits: PictureLimits = PictureLimits()
+    ) {
+        self.filters = filters
+        self.output = output
+        self.autoOrient = autoOrient
+        self.limits = limits
+    }
+
+    /// Reads a file, filters it and writes a file.
+    ///
+    /// The result is written under another name in its folder and renamed when it is whole: a file of that name is
+    /// replaced, or left as it is. Nothing is synced. Source and result may be the same file. A process that is killed
+    /// leaves a file `.darkroom-….part`.
+    ///
+    /// - Parameters:
+    ///   - source: the path of a PNG or JPEG file, told by its first bytes.
+    ///   - result: the path of the file to write, whatever its extension. Its folder must exist.
+    ///   - isCancelled: asked before each band, perhaps by two threads at once; true ends the call with
+    ///     ``PictureError/Code/cancelled``. By itself the cancellation of the calling task does.
+    /// - Returns: What was written.
+    /// - Throws: What is wrong with the file, a filter or the file system. Damage to a picture is an error wherever it
+    ///   lies, and then there is no result.
+    @discardableResult
+    public func convert(
+        _ source: String, to result: String,
+        isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }
+    ) throws(PictureError) -> PictureReport {
+        let steps = try PictureSteps(filters, autoOrient, limits, isCancelled)
+        let options = try output.checked()
+        let input = try PicturePath.openForReading(source)
+        let file = try ReplacedFile(path: result)
+        let report = try PicturePipeline.run(
+            source, steps, PictureResult(file: file.file, name: result, options: options)
+        ) { () throws(PictureError) in try steps.open(input.file, name: source) }
+        try file.publish()
+        return report
+    }
+
+    /// Filters pixels that the caller has, and writes a file as ``convert(_:to:isCancelled:)`` does.
+    ///
+    /// - Parameters:
+    ///   - layout: of the pixels. Their values are taken for sRGB.
+    ///   - result: the path of the file to write, whatever its extension. Its folder must exist.
+    ///   - isCancelled: as for ``convert(_:to:isCancelled:)``.
+    ///   - fill: writes the samples of some rows, one row behind the other as `layout` says. They are zero before. It
+    ///     is called on this thread, with all rows in their order from the top. Samples of 16 bits are `UInt16`, stored
+    ///     through `samples.mutableBytes`.
+    /// - Returns: What was written.
+    /// - Throws: What is wrong with a filter or the file system, and what `fill` throws.
+    @discardableResult
+    public func write(
+        _ layout: PixelLayout, to result: String,
+        isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled },
+        fill: (_ samples: inout MutableSpan<UInt8>, _ rows: Range<Int>) throws(PictureError) -> Void
+    ) throws(PictureError) -> PictureReport {
+        let steps = try PictureSteps(filters, false, limits, isCancelled)
+        let options = try output.checked()
+        let file = try ReplacedFile(path: result)
+        let target = PictureResult(file: file.file, name: result, options: options)
+        let report = try withoutActuallyEscaping(fill) { fill throws(PictureError) in
+            let rows = try GivenRows(
+                layout, name: result, limits: limits, checkpoint: steps.checkpoint, fill: fill)
+            do throws(PictureError) {
+                return try PicturePipeline.run(result, steps, target) { rows }
+            } catch {
+                throw rows.failure ?? error
+            }
+        }
+        try file.publish()
+        return report
+    }
+}

@@ -1,0 +1,64 @@
+import SystemPackage
+
+/// Where and how a picture is written.
+struct PictureResult {
+    /// Written from the current offset on; neither synchronised nor closed.
+    let file: FileDescriptor
+    /// What messages call the file.
+    let name: String
+    let options: OutputOptions
+    var handOver: HandOver?
+
+    /// What has been written, and what its file says of the pixels.
+    struct Written {
+        let picture: WrittenPicture
+        let colour: PNGColour
+        let exif: [UInt8]?
+    }
+
+    /// Pulls all rows through the filters into the file.
+    func write(
+        _ filtered: PictureSteps.Filtered, of reader: any PictureReader, _ steps: PictureSteps,
+        _ context: StageContext, _ ahead: ReadAhead?
+    ) throws(PictureError) -> Written {
+        let last = filtered.stage
+        let colour = reader.colour.carried(through: filtered.effective, to: last.layout)
+        let exif =
+            options.keepsExif ? Exif.carried(reader.exif, isUpright: steps.autoOrient) : nil
+        let copied = try handOver.map { handOver throws(PictureError) in
+            try HandOverStage(
+                last, to: handOver, colour: colour, exif: exif, cores: steps.cores, ahead: ahead)
+        }
+        defer { copied?.close() }
+        let picture = try PictureEncoder.encoder(of: options.format).write(
+            PictureEncoder.Output(
+                stage: copied ?? last, file: file, name: name, colour: colour, exif: exif,
+                options: options, memory: context.memory, cores: steps.cores, ahead: ahead,
+                checkpoint: steps.checkpoint))
+        return Written(picture: picture, colour: colour, exif: exif)
+    }
+
+    /// - Parameters:
+    ///   - wasTurned: whether the picture was turned upright.
+    ///   - remarks: what the filters have remarked.
+    func report(
+        _ written: Written, _ filtered: PictureSteps.Filtered, of reader: any PictureReader,
+        wasTurned: Bool, remarks: [String]
+    ) -> PictureReport {
+        let layout = filtered.stage.layout
+        let (exif, format) = (written.exif, options.format)
+        var metadata = MetadataLedger.entries(
+            of: reader.metadata, to: format, original: reader.colour, sent: written.colour,
+            written: written.picture.items,
+            exif: exif == nil ? "dropped" : exif == reader.exif ? "kept" : "converted")
+        if reader.orientation != .topLeft {
+            metadata["orientation"] = wasTurned ? "converted" : exif == nil ? "dropped" : "kept"
+        }
+        if layout.hasAlpha, !format.hasAlpha { metadata["alpha"] = "converted" }
+        if layout.depth > format.mostDepth { metadata["depth"] = "converted" }
+        return PictureReport(
+            format: format, layout: layout, bytes: written.picture.bytes,
+            sha256: written.picture.sha256, warnings: reader.warnings + remarks,
+            metadata: metadata)
+    }
+}

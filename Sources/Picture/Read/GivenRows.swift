@@ -1,0 +1,61 @@
+import Glibc
+
+/// Stands for the reader of a picture whose rows a caller gives: no file, no colour profile, no Exif.
+final class GivenRows: PictureReader {
+    /// Writes the samples of these rows. They are zero before.
+    typealias Fill = (_ samples: inout MutableSpan<UInt8>, _ rows: Range<Int>)
+        throws(PictureError) -> Void
+
+    let layout: PixelLayout
+    private let fill: Fill
+    private let name: String
+    private let checkpoint: () -> Bool
+    private let buffer: FilterMemory<UInt8>
+    private var nextRow = 0
+    /// What the caller has thrown, as it was.
+    private(set) var failure: PictureError?
+
+    /// - Parameter name: What messages call the picture.
+    /// - Throws: `tooManyPixels` where the layout is beyond the limits.
+    init(
+        _ layout: PixelLayout, name: String, limits: PictureLimits,
+        checkpoint: @escaping () -> Bool, fill: @escaping Fill
+    ) throws(PictureError) {
+        try limits.check(width: layout.width, height: layout.height, place: name)
+        self.layout = layout
+        self.name = name
+        self.checkpoint = checkpoint
+        self.fill = fill
+        buffer = try FilterMemory(count: layout.bytesPerRow * layout.rowsPerBand)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        if nextRow == layout.height { return nil }
+        if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while reading") }
+        let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)
+        nextRow = rows.upperBound
+        let count = rows.count * layout.bytesPerRow
+        memset(buffer.start, 0, count)
+        var samples = MutableSpan(_unsafeStart: buffer.start, count: count)
+        do throws(PictureError) {
+            try fill(&samples, rows)
+        } catch {
+            failure = error
+            throw error
+        }
+        return Band(start: buffer.start, rows: rows)
+    }
+
+    let colour = PNGColour()
+    let orientation = Orientation.topLeft
+    let exif: [UInt8]? = nil
+    let warnings: [String] = []
+    let metadata = SourceMetadata(format: .png)
+    let heldBytes = 0
+    var needs: ReaderNeeds {
+        ReaderNeeds(
+            rowsPerBand: layout.rowsPerBand, bytes: layout.rowsPerBand * layout.bytesPerRow)
+    }
+    /// The rows are asked for on the caller's thread.
+    let canBeReadAhead = false
+}

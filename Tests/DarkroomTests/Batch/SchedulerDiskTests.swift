@@ -1,0 +1,103 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// Images on a disk that is really full.
+@Suite(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
+struct SchedulerDiskTests {
+    private static let picture = Starfield.png(width: 80, height: 64, seed: 1)
+
+    let disk: SmallDisk
+    let fixture: SchedulerFixture
+    let origin: FlakyOrigin
+
+    init() throws {
+        disk = try SmallDisk(kilobytes: 8192)
+        fixture = try SchedulerFixture(spoolPath: disk.root.path) { $0.perHost = 16 }
+        origin = try FlakyOrigin(picture: Self.picture) { _, _ in nil }
+    }
+
+    /// Images of pictures of the origin's, each used by so many, and one that is made of the first.
+    private func manifest(images count: Int, sharing: Int) -> Manifest {
+        Manifest(
+            images: (0..<count).map {
+                Manifest.Image(
+                    name: "i\($0)", origin: .source(ByteString(origin.url("\($0 / sharing)"))))
+            } + [Manifest.Image(name: "made", origin: .image(0))])
+    }
+
+    /// Accepts a batch whose filters meet the full disk, their sources being there.
+    private func meetFullDisk(images: Int, sharing: Int) async throws {
+        fixture.holdOperations(downloads: false)
+        try fixture.accept("a", manifest(images: images, sharing: sharing))
+        let downloads = (8 + sharing - 1) / sharing
+        try await fixture.wait(for: .imageDownloaded, count: downloads)
+        try disk.fill(butFor: 0)
+        fixture.releaseOperations()
+        try await fixture.wait(for: .storageWaits)
+        try await fixture.wait(for: "what runs to end") { fixture.scheduler.runningCount == 0 }
+    }
+
+    /// An image that met a full disk gives its source back, unless another image needs it, and has it fetched again.
+    @Test(arguments: [1, 4]) func everyImageWaitsForSpace(sharing: Int) async throws {
+        defer { origin.stop() }
+        try await meetFullDisk(images: 60, sharing: sharing)
+        let report = try #require(fixture.storage.report)
+        #expect(report.code == "disk-full" && report.secondsBetweenAttempts == 1)
+        let shown = try #require(fixture.shown("a"))
+        #expect(shown.counts.failed == 0 && shown.counts.filtered < 61)
+        // Where the disk stays full, nothing changes but the time between two tries.
+        try await fixture.wait(for: "some tries") {
+            fixture.time.advance(by: 1)
+            return (fixture.storage.report?.secondsBetweenAttempts ?? 0) >= 8
+        }
+        #expect(fixture.shown("a")?.counts.failed == 0)
+        disk.empty()
+        try await fixture.finish()
+        let status = try #require(try fixture.status("a"))
+        #expect(status.state == .completed && status.counts.filtered == 61)
+        #expect(status.waiting == nil)
+        #expect(fixture.filtered.count == 61)
+        if sharing == 1 { #expect(origin.requests.count > 60) }
+    }
+
+    @Test func imagesThatWaitForTheDiskAreCancelled() async throws {
+        defer { origin.stop() }
+        try await meetFullDisk(images: 20, sharing: 1)
+        fixture.obey("a", .cancel)
+        disk.empty()
+        try await fixture.finish()
+        let status = try #require(try fixture.status("a"))
+        #expect(status.state == .cancelled && status.counts.finished == 21)
+    }
+
+    @Test func imagesThatWaitForTheDiskAreHeld() async throws {
+        defer { origin.stop() }
+        try await meetFullDisk(images: 20, sharing: 1)
+        fixture.obey("a", .hold)
+        disk.empty()
+        try await fixture.finish()
+        #expect(try fixture.status("a")?.state == .held)
+        fixture.obey("a", .release)
+        try await fixture.finish()
+        #expect(try fixture.status("a")?.counts.filtered == 21)
+    }
+
+    /// A stop does not wait for space, and the next start goes on.
+    @Test func theNextStartGoesOn() async throws {
+        defer { origin.stop() }
+        try await meetFullDisk(images: 20, sharing: 1)
+        fixture.scheduler.close()
+        fixture.scheduler.stop(within: 60) {}
+        disk.empty()
+        let next = try SchedulerFixture(after: fixture)
+        next.scheduler.accept(try next.recover("a"))
+        try await next.finish()
+        #expect(try next.status("a")?.state == .completed)
+        #expect(try next.status("a")?.counts.filtered == 21)
+    }
+}

@@ -1,0 +1,114 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// Downloads that wait for their host.
+@Suite struct SchedulerHostTests {
+    private func manifest(_ paths: [String], of origin: FlakyOrigin) -> Manifest {
+        Manifest(
+            images: paths.enumerated().map {
+                Manifest.Image(name: "i\($0)", origin: .source(ByteString(origin.url($1))))
+            })
+    }
+
+    private func heldOrigin() throws -> FlakyOrigin {
+        try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
+    }
+
+    @Test func whatWaitsForItsHostTakesNoPlace() async throws {
+        let origin = try heldOrigin()
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture(window: 2) { $0.perHost = 1 }
+        try fixture.accept("a", manifest((0..<20).map { "\($0)" }, of: origin))
+        try fixture.accept("b", images: 10)
+        try await fixture.wait(for: .batchFinished)
+        #expect(fixture.finishedOrder == ["b"])
+        // Four windows are all there may be.
+        #expect(fixture.board { $0.batches[1]?.live.count } == 8)
+        #expect(fixture.shown("a")?.counts.new == 19)
+        #expect(fixture.scheduler.waitingForHostCount == 7)
+        #expect(origin.requests.count == 1)
+        origin.release()
+        try await fixture.finish()
+        #expect(try fixture.finished["a"] == .completed)
+        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
+    }
+
+    @Test(arguments: [ControlCommand.cancel, .hold])
+    func whatWaitsForItsHostTakesCommands(command: ControlCommand) async throws {
+        let origin = try heldOrigin()
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture { $0.perHost = 1 }
+        try fixture.accept("other", manifest(["0"], of: origin))
+        try fixture.accept("a", manifest(["1", "2"], of: origin))
+        try await fixture.wait(for: "the waiting") { fixture.scheduler.waitingForHostCount == 2 }
+        fixture.obey("a", command)
+        #expect(fixture.scheduler.waitingForHostCount == 0)
+        if command == .hold {
+            try await fixture.wait(for: "the hold") { fixture.scheduler.summary.batchesHeld == 1 }
+            fixture.obey("a", .release)
+        }
+        origin.release()
+        try await fixture.finish()
+        #expect(try fixture.finished["a"] == (command == .hold ? .completed : .cancelled))
+        #expect(origin.requests.count == (command == .hold ? 3 : 1))
+    }
+
+    /// It may have got its place before the board heard that it waits for one.
+    @Test func whatHasBegunDoesNotWait() throws {
+        let fixture = try SchedulerFixture()
+        fixture.holdOperations()
+        try fixture.accept("a", images: 1)
+        fixture.board { board in
+            _ = board.downloadBegan(1, 0)
+            board.downloadWaits(1, 0)
+        }
+        #expect(fixture.shown("a")?.counts.downloading == 1)
+        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
+    }
+
+    /// A server that asks to wait is asked for nothing meanwhile, and the batches say so.
+    @Test func aHostIsLeftAloneForAsLongAsItAsks() async throws {
+        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, number in
+            path == "/0" && number == 1 ? .status(503, ["Retry-After: 30"]) : nil
+        }
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture { $0.statusInterval = 1 }
+        try fixture.accept("a", manifest(["0"], of: origin))
+        try await fixture.wait(for: .hostPaused)
+        try fixture.accept("b", manifest(["1"], of: origin))
+        #expect(fixture.scheduler.pausedHostCount == 1)
+        #expect(fixture.scheduler.waitingForHostCount == 1)
+        // The pause, and the next try after it.
+        #expect(fixture.time.waits.contains(30) && fixture.time.waits.contains(31))
+        fixture.time.advance(by: 2)
+        let waiting = try #require(try fixture.status("b")?.waiting)
+        #expect(waiting.code == "host-paused")
+        fixture.time.advance(by: 27)
+        #expect(origin.requests.count == 1)
+        fixture.time.advance(by: 1)
+        try await fixture.wait(for: .batchFinished)
+        #expect(fixture.finishedOrder == ["b"] && fixture.scheduler.pausedHostCount == 0)
+        #expect(origin.requests.map(\.path) == ["/0", "/1"])
+        try await fixture.finish()
+        #expect(try fixture.finished == ["a": .completed, "b": .completed])
+    }
+
+    /// Who asks for more than `downloads.retryAfterMax` is not waited for.
+    @Test func aHostThatAsksForTooMuchIsNotWaitedFor() async throws {
+        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in
+            .status(503, ["Retry-After: 3600"])
+        }
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        try fixture.accept("a", manifest(["0"], of: origin))
+        try await fixture.wait(for: .batchFinished)
+        #expect(origin.requests.count == 1 && fixture.journal.all(.hostPaused).isEmpty)
+        #expect(try fixture.finished == ["a": .completedWithErrors])
+    }
+}

@@ -1,0 +1,177 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// Who is given the next place: by priority and quality of service, and in turns of owners and batches.
+@Suite struct SchedulerOrderTests {
+    /// A fixture in which nothing begins before the test has said what there is to be done.
+    private func held(
+        window: Int = 4, board: BoardBounds = BoardBounds(),
+        settings: (inout BatchSettings) -> Void = { _ in }
+    ) throws -> SchedulerFixture {
+        let fixture = try SchedulerFixture(window: window, board: board, settings: settings)
+        fixture.holdOperations()
+        return fixture
+    }
+
+    private func finish(_ fixture: SchedulerFixture, batches: Int) async throws {
+        fixture.releaseOperations()
+        try await fixture.finish()
+        #expect(try fixture.finished.count == batches)
+        #expect(fixture.board { $0.imagesOfOwner.allSatisfy { $0.value == 0 } })
+        #expect(
+            fixture.board {
+                $0.placesOfOwner.allSatisfy { $0.values.allSatisfy { $0 == 0 } }
+            })
+    }
+
+    @Test func letsAHigherPriorityGoFirst() async throws {
+        let fixture = try held(board: BoardBounds(placesPerLevel: 4))
+        try fixture.accept("low", images: 40, priority: .low)
+        try fixture.accept("high", images: 8, priority: .high)
+        try await finish(fixture, batches: 2)
+        let lastHigh = try #require(fixture.filteredBatches.lastIndex(of: "high"))
+        // Those that had their places before.
+        #expect(fixture.filteredBatches[..<lastHigh].count { $0 == "low" } <= 12)
+        #expect(fixture.finishedOrder == ["high", "low"])
+    }
+
+    @Test func givesALowerQualityOfServiceWhatTheHigherLeaves() async throws {
+        let fixture = try held(window: 8) {
+            $0.downloadConcurrency = 2
+            $0.filterConcurrency = 2
+        }
+        try fixture.accept("background", images: 20, quality: .background)
+        try fixture.accept("interactive", images: 20, quality: .userInteractive)
+        try await finish(fixture, batches: 2)
+        #expect(fixture.finishedOrder.first == "interactive")
+    }
+
+    @Test func letsASmallBatchPassALargeOneInWork() async throws {
+        let fixture = try held()
+        try fixture.accept("large", images: 2000)
+        fixture.releaseOperations(filters: false)
+        // All of its places are taken.
+        try await fixture.wait(for: .imageDownloaded, count: 4)
+        try fixture.accept("small", images: 1)
+        try await finish(fixture, batches: 2)
+        let small = try #require(fixture.filteredBatches.firstIndex(of: "small"))
+        #expect(small < 100)
+        #expect(fixture.finishedOrder == ["small", "large"])
+    }
+
+    @Test func keepsNoMoreThanTheBudgetInWorkButLetsOneLargeBatchIn() async throws {
+        let fixture = try held(board: BoardBounds(imageBudget: 100))
+        for (id, count) in [("a", 80), ("b", 500), ("c", 300), ("d", 10)] {
+            try fixture.accept(id, images: count)
+        }
+        #expect(fixture.scheduler.summary.batchesInWork == 2)
+        try await finish(fixture, batches: 4)
+    }
+
+    @Test func letsAnUrgentSmallBatchInBesideAFullHouse() throws {
+        let fixture = try held(board: BoardBounds(imageBudget: 4000))
+        for index in 0..<4 { try fixture.accept("full\(index)", images: 1000) }
+        try fixture.accept("large", images: 3000)
+        try fixture.accept("urgent", images: 1, priority: .veryHigh)
+        #expect(fixture.scheduler.summary.batchesWaiting == 0)
+    }
+
+    /// However many small batches there are, few of each level are in work; others of a higher level are not
+    /// kept waiting by them.
+    @Test func keepsFewBatchesOfALevelInWork() async throws {
+        let fixture = try held(board: BoardBounds(batchesPerLevel: 8))
+        for index in 0..<50 { try fixture.accept("b\(index)", images: 1) }
+        #expect(fixture.scheduler.summary.batchesInWork == 8)
+        try fixture.accept("urgent", images: 1, priority: .veryHigh)
+        #expect(fixture.scheduler.summary.batchesInWork == 9)
+        for index in 0..<50 where index % 7 == 0 { fixture.obey("b\(index)", .hold) }
+        for index in 0..<50 where index % 14 == 0 { fixture.obey("b\(index)", .cancel) }
+        for index in 0..<50 where index % 14 == 7 { fixture.obey("b\(index)", .release) }
+        try await finish(fixture, batches: 51)
+        fixture.holdOperations()
+        for index in 0..<50 { try fixture.accept("c\(index)", images: 1) }
+        #expect(fixture.scheduler.summary.batchesInWork == 8)
+    }
+
+    // MARK: Owners
+
+    /// Whatever one owner has in work, another's image is given a place.
+    @Test func leavesPlacesToOtherOwners() async throws {
+        let fixture = try held(board: BoardBounds(placesPerLevel: 16))
+        for index in 0..<10 { try fixture.accept("many\(index)", images: 10) }
+        #expect(fixture.board { $0.places.reduce(0, +) } == 12)
+        try fixture.accept("other", images: 1, owner: 2)
+        #expect(fixture.shown("other")?.state == .processing)
+        try await finish(fixture, batches: 11)
+    }
+
+    /// Nor do his manifests, many as they are, keep another's from being worked on, be that one of a lower priority.
+    @Test(arguments: [DarkroomManifest.Priority.normal, .veryLow])
+    func leavesRoomToOtherOwners(priority: DarkroomManifest.Priority) async throws {
+        let fixture = try held(board: BoardBounds(imageBudget: 160, batchesPerLevel: 8))
+        for index in 0..<100 { try fixture.accept("many\(index)", images: 30) }
+        let waiting = fixture.scheduler.summary.batchesWaiting
+        #expect(waiting > 90)
+        try fixture.accept("other", images: 10, priority: priority, owner: 2)
+        #expect(fixture.shown("other") != nil)
+        #expect(fixture.scheduler.summary.batchesWaiting == waiting)
+        // Room for those who have little is not for whom it makes have much.
+        try fixture.accept("another", images: 15, priority: priority, owner: 2)
+        #expect(fixture.shown("another") == nil)
+        try await finish(fixture, batches: 102)
+    }
+
+    /// However many owners have all there is, one who has nothing is given a place.
+    @Test func leavesPlacesToOwnersBesideSeveral() async throws {
+        let fixture = try held(window: 64, board: BoardBounds(placesPerLevel: 16))
+        for owner in 2..<8 {
+            for number in 0..<4 {
+                try fixture.accept("\(owner)-\(number)", images: 16, owner: UInt32(owner))
+            }
+        }
+        try fixture.accept("other", images: 3, owner: 9)
+        #expect(fixture.shown("other")?.state == .processing)
+        try await finish(fixture, batches: 25)
+    }
+
+    /// Nor does a higher quality of service keep another owner's out.
+    @Test func leavesPlacesToOthersBesideAHigherQualityOfService() async throws {
+        let fixture = try SchedulerFixture(window: 64)
+        fixture.holdOperations(downloads: false)
+        try fixture.accept("urgent", images: 200, quality: .userInteractive)
+        try await fixture.wait(for: .imageDownloaded, count: 64)
+        try fixture.accept("own", images: 3)
+        try fixture.accept("other", images: 3, owner: 2)
+        #expect(fixture.shown("other")?.state == .processing)
+        #expect(fixture.shown("own")?.state == .pending)
+        try await finish(fixture, batches: 3)
+    }
+
+    /// Nor do those who have filled all the room for batches keep out one who has nothing in work.
+    @Test func leavesRoomToOwnersBesideSeveral() async throws {
+        let fixture = try held(board: BoardBounds(batchesPerLevel: 16))
+        for (owner, count) in [(2, 30), (3, 1), (4, 1), (5, 1), (6, 1), (7, 1)] {
+            for number in 0..<count {
+                try fixture.accept("\(owner)-\(number)", images: 1, owner: UInt32(owner))
+            }
+        }
+        try fixture.accept("other", images: 1, owner: 9)
+        #expect(fixture.shown("other") != nil)
+        try await finish(fixture, batches: 36)
+    }
+
+    /// The owner who has the fewest images in work is next where there is room again.
+    @Test func worksOnOwnersInTurns() async throws {
+        let fixture = try held(board: BoardBounds(imageBudget: 400, batchesPerLevel: 4))
+        for index in 0..<20 { try fixture.accept("a\(index)", images: 100) }
+        for index in 0..<4 { try fixture.accept("b\(index)", images: 100, owner: 2) }
+        try await finish(fixture, batches: 24)
+        let last = try #require(fixture.finishedOrder.lastIndex { $0.hasPrefix("b") })
+        #expect(last < 14, "\(fixture.finishedOrder)")
+    }
+}

@@ -1,0 +1,359 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// Downloads that are tried again.
+@Suite struct SchedulerRetryTests {
+    /// An origin whose paths `late…` answer only after so many tries, and `never…` never.
+    private func origin(
+        tries: Int = 1, fault: FlakyOrigin.Fault = .status(503)
+    ) throws -> FlakyOrigin {
+        try FlakyOrigin(picture: SchedulerFixture.picture) { path, number in
+            path.hasPrefix("/never") || path.hasPrefix("/late") && number <= tries ? fault : nil
+        }
+    }
+
+    private func fixture(window: Int = 8, retries: Int = 4) throws -> SchedulerFixture {
+        try SchedulerFixture(window: window) { $0.backOff = BackOff(retries: retries) }
+    }
+
+    /// Images `i0`, `i1`, … of these paths of an origin; those without one are of local sources.
+    private func manifest(_ paths: [String], of origin: FlakyOrigin) -> Manifest {
+        Manifest(
+            images: paths.enumerated().map { index, path in
+                let isRemote = path.hasPrefix("late") || path.hasPrefix("never")
+                return Manifest.Image(
+                    name: "i\(index)",
+                    origin: .source(isRemote ? ByteString(origin.url(path)) : ByteString(path)))
+            })
+    }
+
+    /// Waits until nothing is left but next tries.
+    private func waitForRetries(_ fixture: SchedulerFixture, count: Int) async throws {
+        try await fixture.wait(for: "\(count) next tries") {
+            fixture.scheduler.summary.retrying == count && fixture.scheduler.runningCount == 0
+                && fixture.publisher.pendingCount == 0
+        }
+    }
+
+    @Test func triesAgainUntilItGoesWell() async throws {
+        let origin = try origin(tries: 3)
+        defer { origin.stop() }
+        let fixture = try fixture()
+        try fixture.accept("a", manifest(["s0", "late", "s2"], of: origin))
+        for (index, delay) in [1.0, 2, 4].enumerated() {
+            try await waitForRetries(fixture, count: 1)
+            #expect(fixture.time.waits.contains(delay))
+            let retried = fixture.journal.all(.downloadRetried)
+            #expect(retried.count == index + 1)
+            #expect(retried.last?[.image] == "i1" && retried.last?[.attempt] == "\(index + 1)")
+            #expect(retried.last?.message.contains("try \(index + 1) of 5") == true)
+            fixture.time.advance(by: delay - 0.001)
+            #expect(origin.requests.count == index + 1)
+            fixture.time.advance(by: 0.001)
+        }
+        try await fixture.finish()
+        #expect(try fixture.finished == ["a": .completed])
+        #expect(origin.requests.count == 4)
+        let late = try fixture.image("i1", of: "a")
+        #expect(late.download?.attempts == 4 && late.attempts == 1)
+        #expect(late.download?.bytes == SchedulerFixture.picture.count)
+        #expect(late.download?.lastError?.code == "http-status")
+        // A file of the machine is not fetched, so there is nothing to be told of that.
+        #expect(try fixture.image("i0", of: "a").download == nil)
+    }
+
+    @Test(arguments: [0, 1, 4]) func givesUpAfterItsTries(retries: Int) async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let fixture = try fixture(retries: retries)
+        let paths = ["never"] + (1..<20).map { "s\($0)" }
+        try fixture.accept("a", manifest(paths, of: origin))
+        try await fixture.finish()
+        let status = try #require(try fixture.status("a"))
+        #expect(status.state == .completedWithErrors)
+        #expect(status.counts.failed == 1 && status.counts.filtered == 19)
+        #expect(status.images[0].error?.code == "http-status")
+        #expect(status.images[0].download?.attempts == retries + 1)
+        #expect(origin.requests.count == retries + 1)
+    }
+
+    /// What no other try can make up for: a refusal, and a file of this machine that is not there.
+    @Test func triesOnceWhatWaitingDoesNotMend() async throws {
+        let origin = try origin(fault: .status(404))
+        defer { origin.stop() }
+        let fixture = try fixture()
+        try fixture.accept("a", manifest(["never", "s1"], of: origin), missing: ["s1"])
+        try await fixture.finish()
+        #expect(origin.requests.count == 1)
+        #expect(fixture.journal.all(.downloadRetried).isEmpty)
+        #expect(try fixture.image("i0", of: "a").download?.attempts == 1)
+        #expect(try fixture.image("i1", of: "a").download == nil)
+    }
+
+    /// A try that waits is nobody's: others of its batch and its level are worked on.
+    @Test func letsOthersGoOnMeanwhile() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture(window: 4, board: BoardBounds(placesPerLevel: 4))
+        let never = (0..<10).map { "never\($0)" }
+        let rest = (0..<90).map { "s\($0)" }
+        try fixture.accept("a", manifest(never + rest, of: origin))
+        try fixture.accept("b", manifest(never, of: origin))
+        // As many of the one batch may wait as four windows hold, and so all others are done.
+        try await fixture.wait(for: .imageFiltered, count: 90)
+        try await waitForRetries(fixture, count: 20)
+        #expect(fixture.shown("a")?.counts.downloading == 10)
+        #expect(fixture.shown("a")?.counts.filtered == 90)
+        #expect(fixture.board { $0.waitingPlaces.reduce(0, +) } == 20)
+        try await fixture.finish()
+        #expect(try fixture.status("a")?.counts.failed == 10)
+        #expect(try fixture.status("b")?.counts.failed == 10)
+        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.places.allSatisfy { $0 == 0 } })
+    }
+
+    @Test func boundsHowManyWait() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let fixture = try fixture(window: 4, retries: 1)
+        let paths = (0..<40).map { "never\($0)" } + ["s"]
+        try fixture.accept("a", manifest(paths, of: origin))
+        try await waitForRetries(fixture, count: 16)
+        #expect(fixture.filtered.isEmpty)
+        try await fixture.finish()
+        #expect(try fixture.status("a")?.counts.failed == 40)
+        #expect(fixture.filtered == ["i40"])
+    }
+
+    @Test func letsLowerQualitiesOfServiceGoOnMeanwhile() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture {
+            $0.downloadConcurrency = 1
+            $0.filterConcurrency = 1
+        }
+        var high = manifest(["never0", "never1"], of: origin)
+        high.qualityOfService = .userInteractive
+        try fixture.accept("high", high)
+        try fixture.accept("low", manifest(["s0", "s1"], of: origin))
+        try await fixture.wait(for: .batchFinished)
+        #expect(fixture.finishedOrder == ["low"])
+        #expect(fixture.scheduler.summary.retrying == 2)
+    }
+
+    @Test func imagesOfOneSourceShareItsTries() async throws {
+        let origin = try origin(tries: 2)
+        defer { origin.stop() }
+        let fixture = try fixture(window: 2)
+        try fixture.accept("a", manifest(["late", "late", "s", "late", "late"], of: origin))
+        try await waitForRetries(fixture, count: 1)
+        // All have joined, although the window is 2.
+        let shown = try #require(fixture.shown("a"))
+        for index in [0, 1, 3, 4] {
+            let image = shown.images[index]
+            #expect(image.state == .downloading)
+            #expect(image.download?.attempts == 1 && image.download?.retryAt != nil)
+            #expect(image.download?.lastError?.code == "http-status")
+        }
+        try await fixture.finish()
+        #expect(try fixture.finished == ["a": .completed])
+        #expect(origin.requests.count == 3)
+        for name in ["i0", "i1", "i3", "i4"] {
+            let download = try fixture.image(name, of: "a").download
+            #expect(download?.attempts == 3 && download?.retryAt == nil)
+        }
+    }
+
+    // MARK: Partial bodies
+
+    /// A picture of so many bytes that what has arrived of it is gone on with.
+    private static let large = Starfield.png(width: 600, height: 400, seed: 7)
+
+    private func cuttingOrigin() throws -> FlakyOrigin {
+        try FlakyOrigin(picture: Self.large) { path, number in
+            path == "/late" && number == 1 ? .cut(Self.large.count / 2) : nil
+        }
+    }
+
+    @Test func goesOnWithWhatHasArrived() async throws {
+        let origin = try cuttingOrigin()
+        defer { origin.stop() }
+        let fixture = try fixture()
+        try fixture.accept("a", manifest(["late"], of: origin))
+        try await waitForRetries(fixture, count: 1)
+        // Its scratch file stays its own between two tries.
+        #expect(fixture.board { $0.batches[1]?.sources[0].slot } == 0)
+        #expect(try fixture.activeFiles("a").contains("source-0"))
+        try await fixture.finish()
+        #expect(origin.requests.map(\.range) == [nil, "bytes=\(Self.large.count / 2)-"])
+        #expect(try fixture.finished == ["a": .completed])
+    }
+
+    /// And only then.
+    @Test func keepsNoScratchFileWithNothingInIt() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let fixture = try fixture()
+        try fixture.accept("a", manifest(["late"], of: origin))
+        try await waitForRetries(fixture, count: 1)
+        #expect(fixture.board { $0.batches[1]?.sources[0].slot } == nil)
+        #expect(fixture.board { $0.batches[1]?.takeSlot(for: 0) } == 0)
+    }
+
+    @Test func givesUpWhatHasArrivedWhenTheDiskIsFull() async throws {
+        let origin = try cuttingOrigin()
+        defer { origin.stop() }
+        let fixture = try fixture()
+        try fixture.accept("a", manifest(["late"], of: origin))
+        try await waitForRetries(fixture, count: 1)
+        #expect(try fixture.activeFiles("a").contains("source-0"))
+        fixture.storage.writeRefused(
+            Failure(code: "disk-full", message: "no space", fault: .full))
+        try await fixture.wait(for: "its removal") {
+            try !fixture.activeFiles("a").contains("source-0")
+        }
+        try await fixture.finish()
+        #expect(origin.requests.map(\.range) == [nil, nil])
+        #expect(try fixture.finished == ["a": .completed])
+    }
+
+    // MARK: Commands
+
+    @Test func cancellingEndsItAtOnce() async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let fixture = try fixture()
+        try fixture.accept("a", manifest(["never0", "never1", "s"], of: origin))
+        try await waitForRetries(fixture, count: 2)
+        fixture.obey("a", .cancel)
+        #expect(fixture.scheduler.summary.retrying == 0)
+        try await fixture.wait(for: .batchFinished)
+        #expect(try fixture.status("a")?.counts.cancelled == 2)
+        // Their times come all the same.
+        fixture.time.advance(by: 100)
+        #expect(origin.requests.count == 2)
+        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
+    }
+
+    /// It begins anew when it is released, with all its tries; and a time that was asked for before means nothing.
+    @Test func holdingTakesItBack() async throws {
+        let origin = try origin(tries: 4)
+        defer { origin.stop() }
+        let fixture = try fixture(retries: 2)
+        try fixture.accept("a", manifest(["late", "s1"], of: origin))
+        try await waitForRetries(fixture, count: 1)
+        fixture.obey("a", .hold)
+        try await fixture.wait(for: "the hold") { fixture.scheduler.summary.batchesHeld == 1 }
+        #expect(fixture.scheduler.summary.retrying == 0)
+        fixture.time.advance(by: 100)
+        #expect(origin.requests.count == 1)
+        fixture.obey("a", .release)
+        try await waitForRetries(fixture, count: 1)
+        #expect(origin.requests.count == 2)
+        try await fixture.finish()
+        // Its four failures would have been one too many for one beginning.
+        #expect(try fixture.finished["a"] == .completedWithErrors)
+        #expect(try fixture.image("i0", of: "a").download?.attempts == 3)
+    }
+
+    /// While an image of the batch is at work the batch is not put away, and its statuses are kept.
+    @Test func showsWhatItCameToWhileItIsHeld() async throws {
+        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, _ in
+            path == "/late" ? .status(503) : .held
+        }
+        defer { origin.stop() }
+        let fixture = try fixture()
+        try fixture.accept("a", manifest(["late", "late-held"], of: origin))
+        try await fixture.wait(for: "the next try") { fixture.scheduler.summary.retrying == 1 }
+        try await fixture.wait(for: "the other") { fixture.scheduler.runningCount == 1 }
+        fixture.obey("a", .hold)
+        let image = try #require(fixture.shown("a")?.images[0])
+        #expect(image.state == .new)
+        #expect(image.download?.attempts == 1 && image.download?.retryAt == nil)
+        // One that has begun has begun.
+        #expect(image.attempts == 1)
+    }
+
+    /// A transfer that fails while its batch is held, or is cancelled, does not wait for another try.
+    @Test(arguments: [ControlCommand.hold, .cancel])
+    func isTakenBackWhenItFails(command: ControlCommand) async throws {
+        let origin = try ScriptedOrigin { _ in
+            ScriptedOrigin.Reply(["HTTP/1.1 503 Later", "Content-Length: 0"])
+        }
+        defer { origin.stop() }
+        let fixture = try fixture()
+        // The answer is there, and nobody has looked at it.
+        fixture.scheduler.fetched.suspend()
+        let source = ByteString("\(origin.baseURL)/late")
+        try fixture.accept(
+            "a", Manifest(images: [Manifest.Image(name: "i", origin: .source(source))]))
+        try await fixture.wait(for: "the request") { origin.requests.count == 1 }
+        fixture.obey("a", command)
+        fixture.scheduler.fetched.resume()
+        try await fixture.finish()
+        #expect(fixture.journal.all(.downloadRetried).isEmpty)
+        #expect(try fixture.status("a")?.state == (command == .hold ? .held : .completedWithErrors))
+    }
+
+    /// What breaks off is no try, and begins with nothing.
+    @Test func whatIsBrokenOffIsNoTry() throws {
+        let fixture = try fixture(retries: 1)
+        fixture.holdOperations()
+        try fixture.accept("a", images: 1)
+        for _ in 0..<5 {
+            let again = fixture.board { board in
+                board.downloadBegan(1, 0) == nil ? -1 : board.downloadDeferred(1, 0).count
+            }
+            #expect(again == 1)
+        }
+        let isTriedAgain = fixture.board { board in
+            _ = board.downloadBegan(1, 0)
+            return board.downloadEnded(1, 0, result: .failed(.late)).contains {
+                if case .enqueueLater = $0 { true } else { false }
+            }
+        }
+        #expect(isTriedAgain)
+        // An operation of before is heard of late.
+        #expect(fixture.board { $0.downloadDeferred(1, 0).isEmpty })
+        #expect(fixture.scheduler.summary.retrying == 1)
+    }
+
+    /// With failures, suspensions, holds and cancellations in between: all ends, once.
+    @Test(.tags(.concurrency), arguments: 0..<8) func nothingIsLost(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, number in
+            number % 3 == 0 ? nil : path.hashValue % 2 == 0 ? .status(503) : .reset
+        }
+        defer { origin.stop() }
+        let fixture = try fixture(window: 1 + Int.random(in: 0..<9, using: &random))
+        let ids = (0..<8).map { "b\($0)" }
+        for id in ids {
+            let paths = (0..<30).map { _ in
+                let number = Int.random(in: 0..<20, using: &random)
+                return number < 12 ? "late\(number)" : "s\(number)"
+            }
+            try fixture.accept(id, manifest(paths, of: origin))
+            try await fixture.goOn(Int.random(in: 0..<30, using: &random))
+            if Int.random(in: 0..<3, using: &random) == 0 { fixture.obey(id, .hold) }
+            if Int.random(in: 0..<5, using: &random) == 0 { fixture.obey(id, .cancel) }
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                fixture.scheduler.suspend()
+                fixture.scheduler.resume()
+            }
+        }
+        try await fixture.finish()
+        for id in ids { fixture.obey(id, .release) }
+        try await fixture.finish()
+        #expect(try fixture.finished.count == ids.count)
+        for id in ids { #expect(try fixture.status(id)?.counts.finished == 30) }
+        #expect(fixture.scheduler.summary.retrying == 0)
+        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.places.allSatisfy { $0 == 0 } && $0.admission.isEmpty })
+    }
+}

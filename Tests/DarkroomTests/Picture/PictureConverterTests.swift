@@ -1,0 +1,271 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomPicture
+
+/// Files as other packages convert and write them.
+@Suite struct PictureConverterTests {
+    private static let maker = PNGMaker.noise(width: 31, height: 23, colourType: .rgb, depth: 8)
+
+    /// A folder with a picture.
+    struct Folder {
+        private let scratch: ScratchDirectory
+        var path: String { scratch.path }
+        var source: String { path + "/source.png" }
+        var result: String { path + "/result" }
+
+        init(_ bytes: [UInt8] = PictureConverterTests.maker.encoded) throws {
+            scratch = try ScratchDirectory()
+            try Data(bytes).write(to: URL(filePath: source))
+        }
+
+        func bytes(of path: String) throws -> [UInt8] {
+            Array(try Data(contentsOf: URL(filePath: path)))
+        }
+
+        /// What lies in it, in alphabetical order.
+        func list() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+        }
+    }
+
+    @Test(arguments: PictureOutput.PNGCompression.allCases)
+    func writesWhatThePipelineWrites(compression: PictureOutput.PNGCompression) throws {
+        let folder = try Folder()
+        let converter = PictureConverter(
+            filters: [.sepia(intensity: 0.8)], output: .png(compression: compression))
+        let report = try converter.convert(folder.source, to: folder.result)
+        let (expected, expectedReport) = try PicturePipelineTests.run(
+            Self.maker.encoded, filters: [.sepia(intensity: 0.8)],
+            options: OutputOptions(compression: compression), stage: FilterStage.make)
+        #expect(try folder.bytes(of: folder.result) == expected)
+        #expect(report == expectedReport)
+        #expect(report.format == .png)
+        #expect(try folder.list() == ["result", "source.png"])
+    }
+
+    @Test func writesJPEG() throws {
+        let folder = try Folder()
+        for (quality, progressive) in [(1, false), (85, true), (100, false)] {
+            let report = try PictureConverter(
+                output: .jpeg(quality: quality, progressive: progressive)
+            ).convert(folder.source, to: folder.result)
+            let (expected, _) = try PicturePipelineTests.run(
+                Self.maker.encoded,
+                options: OutputOptions(format: .jpeg, quality: quality, progressive: progressive))
+            #expect(try folder.bytes(of: folder.result) == expected)
+            #expect(report.format == .jpeg)
+            #expect(report.sha256 == SHA256Digest.hex(of: expected))
+        }
+        #expect(PictureOutput.jpeg() == .jpeg(quality: OutputOptions().quality))
+        #expect(PictureOutput.png() == .png(compression: OutputOptions().compression))
+    }
+
+    @Test(arguments: [0, 101, .min, .max]) func refusesAQualityOutOfRange(quality: Int) throws {
+        let folder = try Folder()
+        let message = "jpeg: quality must be 1 to 100, not \(quality)"
+        #expect(throws: PictureError(.invalidArguments, message)) {
+            try PictureConverter(output: .jpeg(quality: quality))
+                .convert(folder.source, to: folder.result)
+        }
+        #expect(try folder.list() == ["source.png"])
+    }
+
+    @Test func keepsExifIfItIsAsked() throws {
+        var maker = JPEGMaker.gradient(width: 16, height: 8, channels: 3)
+        maker.early = [.exif(orientation: 1)]
+        let folder = try Folder(maker.encoded)
+        for (output, fate) in [
+            (PictureOutput.jpeg(), "dropped"), (.jpeg(keepsExif: true), "kept"),
+            (.png(), "dropped"), (.png(keepsExif: true), "kept"),
+        ] {
+            let report = try PictureConverter(output: output)
+                .convert(folder.source, to: folder.result)
+            #expect(report.metadata["Exif"] == fate)
+        }
+    }
+
+    @Test func turnsUprightUnlessItIsTold() throws {
+        var maker = JPEGMaker.gradient(width: 16, height: 8, channels: 3)
+        maker.early = [.exif(orientation: 6)]
+        let folder = try Folder(maker.encoded)
+        for (autoOrient, width) in [(true, 8), (false, 16)] {
+            let report = try PictureConverter(autoOrient: autoOrient)
+                .convert(folder.source, to: folder.result)
+            #expect(report.width == width)
+        }
+    }
+
+    @Test func laysOtherFilesOver() throws {
+        let folder = try Folder(
+            PNGMaker(
+                width: 4, height: 4, colourType: .gray, depth: 8,
+                samples: [UInt16](repeating: 10, count: 16)
+            ).encoded)
+        let other = folder.path + "/other.png"
+        try Data(
+            PNGMaker(width: 2, height: 1, colourType: .gray, depth: 8, samples: [200, 201]).encoded
+        ).write(to: URL(filePath: other))
+        try PictureConverter(filters: [.watermark(contentsOf: other)])
+            .convert(folder.source, to: folder.result)
+        let samples = try PNGDecoder.decode(folder.bytes(of: folder.result)).samples
+        #expect(samples == [UInt16](repeating: 10, count: 14) + [200, 201])
+
+        let missing = folder.path + "/missing.png"
+        let message =
+            "\(folder.source): overlay: \(missing): opening the file: No such file or directory"
+        #expect(throws: PictureError(.readFailed, message)) {
+            try PictureConverter(filters: [.overlay(contentsOf: missing)])
+                .convert(folder.source, to: folder.result)
+        }
+    }
+
+    // MARK: Files
+
+    /// A result takes the place of what has its name, also of its source; a failure leaves that and nothing else.
+    @Test func replacesTheResultWhenItIsWhole() throws {
+        let folder = try Folder()
+        try Data("before".utf8).write(to: URL(filePath: folder.result))
+        let damaged = folder.path + "/damaged.png"
+        try Data(Self.maker.encoded.dropLast(20)).write(to: URL(filePath: damaged))
+        let error = #expect(throws: PictureError.self) {
+            try PictureConverter().convert(damaged, to: folder.result)
+        }
+        #expect(error?.kind == .pngTruncated)
+        #expect(try folder.bytes(of: folder.result) == Array("before".utf8))
+        #expect(try folder.list() == ["damaged.png", "result", "source.png"])
+
+        try PictureConverter().convert(folder.source, to: folder.result)
+        #expect(
+            try PNGDecoder.decode(folder.bytes(of: folder.result)) == Self.maker.reference)
+        try PictureConverter(filters: [.flip, .flip]).convert(folder.source, to: folder.source)
+        #expect(
+            try PNGDecoder.decode(folder.bytes(of: folder.source)) == Self.maker.reference)
+        #expect(try folder.list() == ["damaged.png", "result", "source.png"])
+    }
+
+    @Test func saysWhatIsWrongWithTheResult() throws {
+        let folder = try Folder()
+        let (inNothing, aFolder) = (folder.path + "/nothing/x.png", folder.path + "/folder")
+        try FileManager.default.createDirectory(atPath: aFolder, withIntermediateDirectories: false)
+        for (result, message) in [
+            (inNothing, "\(inNothing): opening the file: No such file or directory"),
+            (aFolder, "\(aFolder): renaming the file: Is a directory"),
+            ("\(aFolder)\0", "\(aFolder)\0: opening the file: Invalid argument"),
+        ] {
+            #expect(throws: PictureError(.writeFailed, message)) {
+                try PictureConverter().convert(folder.source, to: result)
+            }
+        }
+        #expect(try folder.list() == ["folder", "source.png"])
+    }
+
+    /// A full disk passes.
+    @Test func saysWhetherItMaySucceedLater() {
+        let full = PictureError(.writeFailed, "x: writing the file", .noSpace)
+        #expect(full.isTransient)
+        #expect(full.message == "x: writing the file: No space left on device")
+        #expect(!PictureError(.writeFailed, "x: writing the file", .readOnlyFileSystem).isTransient)
+        #expect(PictureError(.readFailed, "x: opening the file", .tooManyOpenFiles).isTransient)
+        #expect(!PictureError(.readFailed, "x: opening the file", .permissionDenied).isTransient)
+    }
+
+    @Test func isCancelled() throws {
+        let folder = try Folder()
+        let error = #expect(throws: PictureError.self) {
+            try PictureConverter().convert(
+                folder.source, to: folder.result, isCancelled: { true })
+        }
+        #expect(error?.kind == .cancelled)
+        #expect(try folder.list() == ["source.png"])
+    }
+
+    // MARK: Pixels of the caller
+
+    @Test(arguments: PixelKind.all.filter { $0.depth >= 8 && $0.colourType != .palette })
+    func writesPixels(kind: PixelKind) throws {
+        let folder = try Folder()
+        // Several bands.
+        let reference = kind.noise(width: 301, height: 211).reference
+        let layout = reference.layout
+        var seen: [Range<Int>] = []
+        let report = try PictureConverter().write(layout, to: folder.result) { samples, rows in
+            seen.append(rows)
+            let first = rows.lowerBound * layout.bytesPerRow
+            for index in samples.indices { samples[index] = reference.bytes(at: first + index) }
+        }
+        #expect(seen.first?.lowerBound == 0 && seen.last?.upperBound == 211)
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
+        #expect(try PNGDecoder.decode(folder.bytes(of: folder.result)) == reference)
+        #expect(report.metadata == [:])
+        #expect(report.channels == layout.channels && report.depth == layout.depth)
+    }
+
+    @Test func writesNumbersOf16Bits() throws {
+        let folder = try Folder()
+        let layout = PixelLayout(width: 3, height: 2, channels: 1, depth: 16)
+        try PictureConverter(filters: [.flip]).write(layout, to: folder.result) { samples, rows in
+            var bytes = samples.mutableBytes
+            for row in rows {
+                for x in 0..<3 {
+                    bytes.storeBytes(
+                        of: UInt16(row * 1000 + x), toByteOffset: 2 * (row * 3 + x),
+                        as: UInt16.self)
+                }
+            }
+        }
+        let samples = try PNGDecoder.decode(folder.bytes(of: folder.result)).samples
+        #expect(samples == [1000, 1001, 1002, 0, 1, 2])
+    }
+
+    /// What is not written is black and transparent, in every band.
+    @Test func samplesAreZeroAtFirst() throws {
+        let folder = try Folder()
+        let layout = PixelLayout(width: 100, height: 1000, channels: 4, depth: 8)
+        try PictureConverter(filters: [.invert()]).write(layout, to: folder.result) { _, _ in }
+        let picture = try PNGDecoder.decode(folder.bytes(of: folder.result))
+        #expect(
+            Set(picture.samples.indices.filter { picture.samples[$0] == 0 }.map { $0 % 4 }) == [3])
+    }
+
+    /// An error of the source is the caller's, as it is.
+    @Test func passesErrorsOn() throws {
+        let folder = try Folder(Array(Self.maker.encoded.dropLast(20)))
+        var rows = try PictureRows(contentsOf: folder.source)
+        let layout = rows.layout
+        let error = #expect(throws: PictureError.self) {
+            try PictureConverter().write(layout, to: folder.result) {
+                samples, _ throws(PictureError) in
+                while try rows.next({ lent, _ in
+                    for index in samples.indices { samples[index] = lent[index] }
+                }) {}
+            }
+        }
+        #expect(error?.kind == .pngTruncated)
+        #expect(error?.message.hasPrefix("\(folder.source): reading ") == true)
+        #expect(try folder.list() == ["source.png"])
+    }
+
+    @Test func layoutsBeyondTheLimitsAreRefused() throws {
+        let folder = try Folder()
+        for (width, height) in [(1_000_001, 1), (1, .max), (.max, .max), (20_000, 20_000)] {
+            let layout = PixelLayout(width: width, height: height, channels: 4, depth: 16)
+            let error = #expect(throws: PictureError.self) {
+                try PictureConverter().write(layout, to: folder.result) { _, _ in }
+            }
+            #expect(error?.kind == .tooManyPixels)
+            #expect(error?.message.hasPrefix("\(folder.result): ") == true)
+        }
+        #expect(try folder.list() == ["source.png"])
+    }
+}
+
+extension ReferencePicture {
+    /// A byte of the rows as they lie in memory.
+    fileprivate func bytes(at index: Int) -> UInt8 {
+        if layout.depth == 8 { return UInt8(samples[index]) }
+        return withUnsafeBytes(of: samples[index / 2]) { $0[index % 2] }
+    }
+}
