@@ -99,9 +99,10 @@ public struct PictureRows: ~Copyable {
                 end = .lastRow
                 return false
             }
-            let samples = UnsafeRawBufferPointer(
-                start: band.start, count: band.rows.count * layout.bytesPerRow)
-            body(Span(_unsafeBytes: samples), band.rows)
+            let samples = UnsafeBufferPointer(
+                start: band.start.assumingMemoryBound(to: UInt8.self),
+                count: band.rows.count * layout.bytesPerRow)
+            body(samples.span, band.rows)
             return true
         } catch {
             let error = error.naming(name, or: [])

@@ -34,16 +34,21 @@ final class GivenRows: PictureReader {
         if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while reading") }
         let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)
         nextRow = rows.upperBound
-        let count = rows.count * layout.bytesPerRow
-        memset(buffer.start, 0, count)
-        var samples = MutableSpan(_unsafeStart: buffer.start, count: count)
         do throws(PictureError) {
-            try fill(&samples, rows)
+            try write(rows)
         } catch {
             failure = error
             throw error
         }
         return Band(start: buffer.start, rows: rows)
+    }
+
+    private func write(_ rows: Range<Int>) throws(PictureError) {
+        let count = rows.count * layout.bytesPerRow
+        memset(buffer.start, 0, count)
+        let memory = UnsafeMutableBufferPointer(start: buffer.start, count: count)
+        var samples = memory.mutableSpan
+        try fill(&samples, rows)
     }
 
     let colour = PNGColour()

@@ -52,7 +52,7 @@ import Testing
             let retried = fixture.journal.all(.downloadRetried)
             #expect(retried.count == index + 1)
             #expect(retried.last?[.image] == "i1" && retried.last?[.attempt] == "\(index + 1)")
-            #expect(retried.last?.message.contains("try \(index + 1) of 5") == true)
+            #expect(retried.last?.message.contains("attempt \(index + 1) of 5") == true)
             fixture.time.advance(by: delay - 0.001)
             #expect(origin.requests.count == index + 1)
             fixture.time.advance(by: 0.001)

@@ -381,7 +381,7 @@ import Testing
         ),
         (
             "downloads.denyHosts", "a.*.org",
-            "must be a list of hosts such as [example.org, \"*.example.org\"] (\"a.*.org\": * stands "
+            "must be a list of hosts such as [example.org, \"*.example.org\"] (\"a.*.org\": * is allowed "
                 + "only at the beginning, before a dot: *.example.org)"
         ),
         ("downloads.allowHosts", "[{a: b}]", "must be a list of texts"),
