@@ -61,8 +61,8 @@ package enum ImageName {
             ? derived : ByteString(("_" + name).prefix(utf8: maximumBytes))
     }
 
-    /// The last part of a URL's or a file's path that is not empty; may be empty all the same, as it is where a
-    /// credential may be in it. What is not shown of a source is not in a name either: see ``RedactedURL``.
+    /// The last component of a URL's or a file's path that is not empty. It is empty if the component may contain a
+    /// credential: a part of a source that must not be shown is not used in a name either; see ``RedactedURL``.
     private static func lastComponent(of source: String) -> String {
         // Most sources have nothing to hide.
         let mayHide = source.utf8.contains { "@?#%".utf8.contains($0) }

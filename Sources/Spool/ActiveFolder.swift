@@ -2,15 +2,15 @@ import DarkroomCore
 import DarkroomManifest
 import Glibc
 
-/// What lies in `active`: the batches' folders, and what is none of them.
+/// The content of `active`: the folders of batches, and everything else.
 package struct ActiveFolder {
-    /// IDs of the batches, sorted.
+    /// The IDs of the batches, sorted.
     private(set) var ids: [String] = []
-    /// Those among them that a claim has made and not come to fill.
+    /// The IDs whose folders a claim has created but not filled.
     package private(set) var empty: [String] = []
-    /// Folders of ours that were being built when a daemon ended.
+    /// Folders of Darkroom that were incomplete when a daemon ended.
     package private(set) var unfinished: [FileName] = []
-    /// What Darkroom has not put there, with what it is.
+    /// Entries that Darkroom has not created, and what they are.
     package private(set) var foreign: [(name: FileName, what: String)] = []
 
     package init(of spool: Spool) throws(FileError) {
@@ -22,7 +22,7 @@ package struct ActiveFolder {
             } else if name.bytes.starts(with: Reopening.prefix.utf8) {
                 unfinished.append(name)
             } else if Expired.isOne(name) || name == Spool.controlFolder {
-                // The housekeeper removes what has expired, which may be large; the intake looks after control files.
+                // The housekeeper removes expired folders, which may be large; the intake handles control files.
             } else if name.bytes.first == UInt8(ascii: ".") {
                 foreign.append(
                     (name, "IDs do not begin with a dot, so it does not belong to Darkroom"))
@@ -40,10 +40,10 @@ package struct ActiveFolder {
         do {
             files = try Directory(FileName(id), in: spool.active).names()
         } catch  where error.fault == nil {
-            // One folder is no reason not to start.
+            // A problem of one folder must not prevent the start.
             return foreign.append((FileName(id), "it cannot be used: \(error.message)"))
         }
-        // One with a manifest is a batch whatever else is in it, and so is one that waits for its last answer.
+        // A folder with a manifest is a batch, whatever else it contains. So is a batch that waits for its last status.
         if files.contains(where: Self.isManifest) { return ids.append(id) }
         if files.contains(SubmittedFile.folderName), try Self.holdsSubmitted(id, spool) {
             return ids.append(id)
@@ -59,7 +59,7 @@ package struct ActiveFolder {
         if !isAnswered { empty.append(id) }
     }
 
-    /// Whether a claim has got so far as to move the file.
+    /// Whether the claim has already moved the file.
     private static func holdsSubmitted(_ id: String, _ spool: Spool) throws(FileError) -> Bool {
         do {
             return try SubmittedFile(in: BatchFolders(spool: spool, id: id).active()) != nil
@@ -77,12 +77,12 @@ package struct ActiveFolder {
         }
     }
 
-    /// The manifest, or the receipt that a rejected one is put into.
+    /// The manifest, or the receipt that contains a rejected one.
     private static func isManifest(_ name: FileName) -> Bool {
         name == BatchFile.receipt || ManifestFormat.allCases.map(BatchFile.manifest).contains(name)
     }
 
-    /// Other names that Darkroom gives in `active/ID`.
+    /// Other names that Darkroom uses in `active/ID`.
     private static func isScrap(_ name: FileName) -> Bool {
         BatchFile.isScratch(name)
             || [

@@ -5,9 +5,9 @@ import SystemPackage
 /// The names of the files in a batch's two folders, `active/ID` and `outbox/ID`.
 package enum BatchFile {
     package static let status: FileName = "status.json"
-    /// The status file on its way into the outbox.
+    /// The status file before it is renamed into the outbox.
     package static let newStatus: FileName = "status.new"
-    /// The receipt's folder on its way to becoming `outbox/ID`.
+    /// The folder of the receipt before it becomes `outbox/ID`.
     package static let receipt: FileName = "receipt"
 
     /// The manifest, in both folders.
@@ -15,35 +15,35 @@ package enum BatchFile {
         FileName("manifest.\(format.rawValue)")
     }
 
-    /// A scratch file for fetched bytes.
+    /// A scratch file for downloaded bytes.
     package static func source(_ slot: Int) -> FileName { "source-\(slot)" }
 
-    /// The output of the image with this index until it is published.
+    /// The output of the image with this index before it is published.
     package static func output(_ index: Int) -> FileName { "output-\(index)" }
 
-    /// The same of an image that is filtered again for its pixels alone.
+    /// The same for an image that is filtered again only for its pixels.
     package static func outputAgain(_ index: Int) -> FileName { "again-\(index)" }
 
-    /// The pixels of the image with this index for others that are made of it, see `HandOvers`.
+    /// The pixels of the image with this index, for other images that are made from it; see `HandOvers`.
     package static func pixels(_ index: Int) -> FileName { "pixels-\(index)" }
 
-    /// The same while they are written.
+    /// The same file while it is being written.
     package static func newPixels(_ index: Int) -> FileName { "pixels-\(index).new" }
 
-    /// The index of the image whose pixels these are; nil for any other name.
+    /// The index of the image with these pixels; nil for any other name.
     static func index(ofPixels name: FileName) -> Int? {
         guard name.text.hasPrefix("pixels-"), let index = Int(name.text.dropFirst("pixels-".count))
         else { return nil }
         return pixels(index) == name ? index : nil
     }
 
-    /// Whether files of this name hold fetched bytes, or pictures that are not published.
+    /// Whether files with this name contain downloaded bytes or unpublished pictures.
     static func isScratch(_ name: FileName) -> Bool {
         ["source-", "output-", "again-", "pixels-"].contains { name.text.hasPrefix($0) }
     }
 }
 
-/// A batch's folders in the spool, opened for each use so that the number of open files does not grow
+/// The folders of a batch in the spool. They are opened for each use, so that the number of open files does not grow
 /// with the number of batches.
 package struct BatchFolders: Sendable {
     package let spool: Spool
@@ -62,10 +62,10 @@ package struct BatchFolders: Sendable {
         try Directory(FileName(id), in: spool.outbox)
     }
 
-    /// Replaces `outbox/ID/status.json` whole. A folder that someone has removed is made again: a batch
-    /// gets its answer whatever became of the first one.
+    /// Replaces `outbox/ID/status.json` as a whole. A folder that someone has removed is created again: a batch gets
+    /// its answer even if the first one was removed.
     ///
-    /// - Parameter mayGoOn: asked between the pieces of a long status; when it says no this fails with ECANCELED.
+    /// - Parameter mayGoOn: checked between the pieces of a long status; if it returns false, this throws ECANCELED.
     package func writeStatus(
         _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }
     ) throws(FileError) {
@@ -80,7 +80,7 @@ package struct BatchFolders: Sendable {
         }
     }
 
-    /// The same with a content that comes in pieces: `content` is given what writes one.
+    /// The same for a content that comes in pieces: `content` receives a function that writes one piece.
     func writeStatus(
         isFinal: Bool, durably: Bool,
         content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
@@ -97,7 +97,7 @@ package struct BatchFolders: Sendable {
         if isFinal { FaultPoint.finalStatusSynced.pass() }
     }
 
-    /// `outbox/ID`, made again if someone has removed it.
+    /// `outbox/ID`, which is created again if someone has removed it.
     package func restoredOutbox() throws(FileError) -> Directory {
         do {
             return try outbox()

@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A manifest that is the daemon's now: it lies in `active/ID` and nowhere else.
+/// A manifest that the daemon has taken: it is in `active/ID` and nowhere else.
 package struct ClaimedManifest: Sendable {
     package let folders: BatchFolders
     /// Its name in the inbox, for people.
@@ -12,11 +12,11 @@ package struct ClaimedManifest: Sendable {
     package let format: ManifestFormat
     package let received: String
     package let reading: ManifestReading
-    /// The user whose file it is; nil where that is not known any more.
+    /// The user ID of the file's owner; nil if it is not known any more.
     package var uid: UInt32?
-    /// Which file it is, for its submitter (`DroppedFile`); nil where that is not known any more.
+    /// The identity of the submitted file, for its submitter (`DroppedFile`); nil if it is not known any more.
     package var identity: String?
-    /// When it came into the inbox, in seconds since 1970; nil where that is not known any more.
+    /// When the file came into the inbox, in seconds since 1970; nil if it is not known any more.
     package var dropped: Double?
 
     package init(
@@ -37,9 +37,9 @@ package struct ClaimedManifest: Sendable {
     package var id: String { folders.id }
 }
 
-/// Takes manifests out of the inbox: the first two steps of the table in `Spool`.
+/// Takes manifests from the inbox: the first two steps of the table in `Spool`.
 ///
-/// Several are taken at once so that they share the waiting for the disk.
+/// Several manifests are taken together, so that they share the syncs.
 package struct Claim {
     let spool: Spool
     let inbox: Directory
@@ -53,22 +53,21 @@ package struct Claim {
         self.durably = durably
     }
 
-    /// What became of the candidates; those in neither list are not in the inbox any more, or were not
-    /// come to.
+    /// The result for the candidates. A candidate in no list is not in the inbox any more, or was not reached.
     package struct Outcome {
         package var claimed: [ClaimedManifest] = []
-        /// Those that cannot be taken for a reason of their own.
+        /// Candidates that cannot be taken because of a problem of their own.
         package var refused: [(name: FileName, error: FileError)] = []
-        /// Those that are in `active` though not on the disk as far as is known; they get no receipt yet.
+        /// Manifests that are in `active`, but may not be on the disk; they get no receipt yet.
         package var unsynced: [ClaimedManifest] = []
-        /// The IDs of those that could neither be read nor put back. `Recovery` deals with them.
+        /// The IDs of manifests that could neither be read nor be put back. `Recovery` handles them.
         package var stranded: [String] = []
-        /// What keeps every manifest from being taken, not these alone.
+        /// Why no manifest at all can be taken.
         package var failure: FileError?
     }
 
-    /// Moves each candidate to a new folder in `active` and makes the daemon's own copy there. One that cannot be
-    /// moved stays in the inbox and does not stand in the others' way.
+    /// Moves each candidate to a new folder in `active` and makes the daemon's own copy there. A candidate that cannot
+    /// be moved stays in the inbox and does not affect the others.
     package func take(_ candidates: [Candidate]) -> Outcome {
         var outcome = Outcome()
         for candidate in candidates where outcome.failure == nil {
@@ -77,7 +76,7 @@ package struct Claim {
                     outcome.claimed.append(manifest)
                 }
             } catch  where error.errno == .canceled {
-                // The daemon stops. It is back in the inbox.
+                // The daemon is stopping, and the file is back in the inbox.
             } catch  where !error.isOfTheMachine {
                 outcome.refused.append((candidate.name, error))
             } catch {
@@ -94,8 +93,8 @@ package struct Claim {
         return outcome
     }
 
-    /// Waits until the claims are on the disk. Before that no receipt is written: after a power cut it might be
-    /// there, and the manifest in the inbox again, to be answered twice.
+    /// Waits until the claims are on the disk. Receipts are written only after this: otherwise, after a power cut,
+    /// there could be a receipt, and the manifest could be in the inbox again and get a second answer.
     package func sync(_ claimed: [ClaimedManifest]) throws(FileError) {
         guard !claimed.isEmpty else { return }
         for manifest in claimed {
@@ -105,13 +104,13 @@ package struct Claim {
                     let name = BatchFile.manifest(manifest.format)
                     try folder.open(name).sync(path: folder.path(of: name))
                 } else if let submitted = try SubmittedFile(in: folder) {
-                    // There is no other one. The name alone is not worth a wait for the disk.
+                    // The submitted file is the only one. Its name alone does not justify a sync.
                     try submitted.folder.sync()
                 }
                 try folder.sync()
                 FaultPoint.claimFolderSynced.pass()
             } catch  where error.errno == .noSuchFileOrDirectory {
-                // Someone has removed it, and it will be found missing when it is to be answered.
+                // Someone has removed it; this is noticed when it gets its answer.
             }
         }
         try spool.active.sync()
@@ -130,10 +129,10 @@ package struct Claim {
         do {
             submitted = try move(candidate, to: active)
         } catch {
-            // Should an empty folder stay, the next start removes it.
+            // If an empty folder stays, the next start removes it.
             try? active.removeDirectory(SubmittedFile.folderName)
             try? spool.active.removeDirectory(FileName(folders.id))
-            // Its owner took it back in between.
+            // Its owner has removed it in between.
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw error
         }
@@ -157,8 +156,8 @@ package struct Claim {
         return submitted
     }
 
-    /// Nobody else reaches the file under a name any more, but who has it open or linked elsewhere may write on: what
-    /// counts is what was read and copied.
+    /// The file has no other name in the spool any more, but someone may have it open or linked and may still write to
+    /// it. So only the bytes that were read and copied count.
     private func claimed(
         _ candidate: Candidate, _ submitted: SubmittedFile, _ folders: BatchFolders,
         _ active: Directory
@@ -168,7 +167,7 @@ package struct Claim {
             throw FileError(
                 "take it (it is not a regular file)", inbox.path(of: candidate.name), .notSupported)
         }
-        // Should it have changed since it was read, it is read again.
+        // If it has changed since it was read, it is read again.
         let reading =
             FileIdentity(information) == candidate.identity
             ? candidate.reading
@@ -181,7 +180,7 @@ package struct Claim {
             dropped: candidate.dropped)
     }
 
-    /// Puts the file back where it was, to be looked at anew.
+    /// Puts the file back into the inbox, where it is examined again.
     private func undo(
         _ candidate: Candidate, _ submitted: SubmittedFile, _ folders: BatchFolders,
         _ active: Directory, _ stranded: inout [String]
@@ -191,24 +190,24 @@ package struct Claim {
         } catch {
             return stranded.append(folders.id)
         }
-        // What stays in spite of this the next start removes.
+        // If this fails, the next start removes it.
         try? spool.active.removeTree(FileName(folders.id))
     }
 
-    /// The name without its ending, cut to 200 bytes so that a number still fits into a file name.
+    /// The name without its extension, cut to 200 bytes so that a number still fits into a file name.
     package static func id(fromFileName name: String) -> String {
         String(name.partsAtLastDot?.stem ?? name[...]).prefix(utf8: 200)
     }
 }
 
 extension Spool {
-    /// Makes the folder `active/ID` under an ID that neither `active` nor the outbox has: the name without its
-    /// ending, then with -2, -3, ….
+    /// Creates the folder `active/ID` with an ID that neither `active` nor the outbox contains: the name without its
+    /// extension, then with -2, -3, ….
     func makeBatch(for fileName: String) throws(FileError) -> BatchFolders {
         let base = Claim.id(fromFileName: fileName)
         if try makeActive(base) { return BatchFolders(spool: self, id: base) }
-        // The numbers below the last one given are taken as far as we know. After a start nothing is known, and
-        // whoever drops manifests of many names may have it forgotten.
+        // As far as this process knows, all numbers below the last one are taken. After a start nothing is known, and a
+        // submitter of very many names can cause this list to be cleared.
         let key = FileName(base)
         var number = lastNumbers.withLock { $0[key] ?? 1 } + 1
         repeat {
@@ -217,7 +216,7 @@ extension Spool {
                 if try outbox.exists(name) { return true }
                 return try active.exists(name)
             }
-            // Someone may have put something of its own into the outbox since.
+            // Someone may have put another file into the outbox since then.
         } while try !makeActive("\(base)-\(number)")
         lastNumbers.withLock { numbers in
             if numbers.count > 10_000 { numbers = [:] }
@@ -226,7 +225,7 @@ extension Spool {
         return BatchFolders(spool: self, id: "\(base)-\(number)")
     }
 
-    /// Makes `active/ID`; false where the ID is taken.
+    /// Creates `active/ID`; returns false if the ID exists.
     private func makeActive(_ id: String) throws(FileError) -> Bool {
         if try outbox.exists(FileName(id)) { return false }
         do {
@@ -239,20 +238,20 @@ extension Spool {
 }
 
 extension FileError {
-    /// Whether it would meet any other file too. Of a refused permission that cannot be told from the
-    /// errno; it is the file's in the inbox, where a sticky bit may keep others' files from being moved.
-    /// One manifest that cannot be read is no broken disk.
+    /// Whether another file would have the same problem. For a missing permission, errno does not tell this. It is a
+    /// problem of the file in the inbox, where a sticky bit may prevent others from moving it. A single manifest that
+    /// cannot be read does not mean a disk error.
     fileprivate var isOfTheMachine: Bool {
         fault != nil || (errno == .ioError && step != "read")
     }
 }
 
 extension ClaimedManifest {
-    /// The same under another ID, for someone has put something of its own into the outbox under this one.
+    /// The same manifest under another ID, because someone has put a file with this ID into the outbox.
     func moved() throws(FileError) -> ClaimedManifest {
         let spool = folders.spool
         let new = try spool.makeBatch(for: name)
-        // Over the folder just made, which is empty.
+        // Replaces the folder that was just created, which is empty.
         try spool.active.rename(
             FileName(id), to: spool.active, as: FileName(new.id), replacing: true)
         return ClaimedManifest(
@@ -261,9 +260,9 @@ extension ClaimedManifest {
     }
 }
 
-/// Answers a claimed manifest: makes `outbox/ID` with the receipt in it, in one step.
+/// Answers a claimed manifest: creates `outbox/ID` with the receipt, in one step.
 package enum Receipt {
-    /// The status that a claimed manifest begins with: `pending`, or `rejected` and final.
+    /// The first status of a claimed manifest: `pending`, or `rejected`, which is final.
     package static func status(of claimed: ClaimedManifest) -> Status {
         let reference = Status.ManifestReference(
             name: claimed.name,
@@ -286,10 +285,10 @@ package enum Receipt {
         }
     }
 
-    /// Answers a claimed manifest with its first status, under another ID if the outbox has got something
-    /// under this one since the claim.
+    /// Answers a claimed manifest with its first status. It uses another ID if someone has put a file with this ID into
+    /// the outbox since the claim.
     ///
-    /// - Parameter stop: asked between the pieces of a long status; once it is set this fails with ECANCELED.
+    /// - Parameter stop: checked between the pieces of a long status; if it is set, this throws ECANCELED.
     package static func issue(
         for claimed: ClaimedManifest, durably: Bool, stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) -> (ClaimedManifest, Status) {
@@ -307,10 +306,10 @@ package enum Receipt {
         }
     }
 
-    /// Builds the folder under `active/ID` and renames it to `outbox/ID`, which therefore never exists
-    /// without its status and its manifest. Of an accepted manifest another copy goes with it, while the first one
-    /// stays for a restart; of a rejected one the first goes itself, for no restart needs it. Of one that is too large
-    /// there is none.
+    /// Builds the folder under `active/ID` and renames it to `outbox/ID`, so `outbox/ID` never exists without its
+    /// status and its manifest. For an accepted manifest it contains a second copy, because a restart needs the first
+    /// one. For a rejected manifest it contains the only copy, because a restart does not need it. For a manifest that
+    /// is too large there is no copy.
     package static func issue(
         _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool,
         stop: CancellationFlag = CancellationFlag()
@@ -343,8 +342,8 @@ package enum Receipt {
         FaultPoint.receiptMoved.pass()
     }
 
-    /// Removes a receipt that did not get into the outbox, after taking back a rejected manifest that is
-    /// in it: there is no other copy.
+    /// Removes a receipt that was not moved to the outbox. A rejected manifest is first moved out of it, because there
+    /// is no other copy.
     package static func withdraw(from active: Directory) throws(FileError) {
         guard try active.exists(BatchFile.receipt) else { return }
         let receipt = try Directory(BatchFile.receipt, in: active)
@@ -355,9 +354,9 @@ package enum Receipt {
         try active.removeTree(BatchFile.receipt)
     }
 
-    /// Removes `active/ID` once the batch's last status is in the outbox. A manifest that is not there is
-    /// moved first: someone may have removed the answer, but bad input is never deleted. Of one that was too large for
-    /// a copy the file itself goes back into `tmp`; gives its name there.
+    /// Removes `active/ID` when the last status of the batch is in the outbox. If the manifest is missing in the
+    /// outbox, because someone has removed the answer, it is moved there first: invalid manifests are never deleted. A
+    /// file that was too large for a copy is moved back to `tmp`; returns its name there.
     @discardableResult
     package static func finish(
         _ folders: BatchFolders, format: ManifestFormat, durably: Bool

@@ -2,15 +2,15 @@ import DarkroomCore
 import Foundation
 import SystemPackage
 
-/// `clock` in the spool: what is known of the machine's clock, for the next daemon.
+/// `clock` in the spool: the state of the machine's clock, for the next daemon.
 package struct ClockNote {
     static let fileName: FileName = "clock"
-    /// Far more than it has.
+    /// Much more than the content needs.
     private static let maximumBytes = 4096
 
     let folder: Directory
 
-    /// nil where there is none, or none of ours.
+    /// nil if there is no such file, or if Darkroom has not written it.
     package init(folder: Directory) {
         self.folder = folder
     }
@@ -24,7 +24,7 @@ package struct ClockNote {
         }
     }
 
-    /// Replaces it whole.
+    /// Replaces the file as a whole.
     package func write(_ trust: ClockTrust, durably: Bool) throws(FileError) {
         guard let data = try? JSONEncoder().encode(trust) else { return }
         let new: FileName = "clock.new"

@@ -1,29 +1,29 @@
-/// Whether the machine's clock may be believed where something is removed for its age: a clock that has jumped ahead
-/// makes everything old at once.
+/// Decides whether the machine's clock can be trusted when files are removed by age: if the clock jumps ahead,
+/// everything seems old.
 ///
-/// The evidence is a clock that nobody sets, CLOCK_BOOTTIME, which goes on while the machine is suspended, and the
-/// time of the program's file, before which it cannot be. Nothing runs while a machine is off, so that after a start
-/// of the machine there is the last look's time alone.
+/// It compares the clock with CLOCK_BOOTTIME, which nobody sets and which includes suspended time, and with the time of
+/// the program's file, before which the correct time cannot be. While a machine is off, no clock runs for this code, so
+/// after a start of the machine it has only the time of the last check.
 ///
-/// | what a look finds | removal |
+/// | result of a check | removal |
 /// |---|---|
-/// | a time before the program's | waits until it is later, and a day from then |
-/// | in step with the other clock since the last look, up to five minutes in all | goes on |
-/// | ahead of it by more | waits until a day has passed by the other clock, or the time is as it was |
-/// | behind it | goes on: everything is younger than it was |
-/// | the machine was started, at most a day later, or earlier, than the last look | goes on |
-/// | the same, more than a day later | waits for a quarter of an hour, in which a clock that is wrong is mostly corrected |
+/// | before the time of the program | waits until the clock is later, and one day more |
+/// | in step with the other clock since the last check, within five minutes in total | continues |
+/// | ahead of it by more | waits until a day has passed on the other clock, or until the clock is set back |
+/// | behind it | continues, because everything seems younger than it is |
+/// | the machine was started, and the last check is at most a day ago, or in the future | continues |
+/// | the machine was started, and the last check is more than a day ago | waits for a quarter of an hour, in which a wrong clock is usually corrected |
 ///
-/// A day is for whoever sees the warning. What goes wrong in the day is not counted again: where each morning begins
-/// with a jump, removal would never come.
+/// In the day, an administrator can react to the warning. Another jump within the day does not extend it: otherwise, if
+/// the clock jumps every morning, nothing would ever be removed.
 package struct ClockTrust: Sendable, Equatable, Codable {
-    /// Both clocks at one time, in seconds.
+    /// Both clocks at the same time, in seconds.
     package struct Moment: Sendable, Equatable, Codable {
-        /// Since 1970.
+        /// In seconds since 1970.
         package var wall: Double
-        /// Since the machine was started.
+        /// In seconds since the start of the machine.
         package var uptime: Double
-        /// Names the start of the machine; empty where it is not known, and then it counts as another one each time.
+        /// Identifies the boot of the machine. It is empty if it is unknown; then each check counts as a new boot.
         package var boot: String
 
         package init(wall: Double, uptime: Double, boot: String) {
@@ -38,14 +38,14 @@ package struct ClockTrust: Sendable, Equatable, Codable {
     }
 
     package enum Doubt: Sendable, Equatable, Codable {
-        /// The clock is before the program was built.
+        /// The clock is before the time at which the program was built.
         case beforeProgram
-        /// It has jumped ahead by so many seconds.
+        /// The clock has jumped ahead by this number of seconds.
         case ahead(Double)
-        /// The machine was started so many seconds after the last look.
+        /// The machine was started this number of seconds after the last check.
         case longAfter(Double)
 
-        /// How long removal waits, in seconds of the clock that nobody sets.
+        /// How long removal waits, in seconds of CLOCK_BOOTTIME.
         fileprivate var patience: Double {
             switch self {
             case .beforeProgram, .ahead: day
@@ -56,7 +56,7 @@ package struct ClockTrust: Sendable, Equatable, Codable {
 
     private struct Hold: Sendable, Equatable, Codable {
         var doubt: Doubt
-        /// How much of its patience has passed.
+        /// The part of this time that has passed.
         var passed = 0.0
     }
 
@@ -64,20 +64,20 @@ package struct ClockTrust: Sendable, Equatable, Codable {
     package static let tolerance = 300.0
     package static let day = 86400.0
 
-    /// What the clock is held against: the last look that was believed, its time less what small steps ahead have added.
+    /// The reference of the comparison: the last trusted check, whose time is reduced by the sum of small jumps ahead.
     private var reference: Moment?
     private var last: Moment?
     private var hold: Hold?
 
     package init() {}
 
-    /// Why removal waits; nil where it does not.
+    /// Why removal waits; nil if it does not.
     package var doubt: Doubt? { hold?.doubt }
 
-    /// For how many seconds it waits yet.
+    /// The remaining time of the wait, in seconds.
     package var remaining: Double { hold.map { max(0, $0.doubt.patience - $0.passed) } ?? 0 }
 
-    /// Looks at the clocks.
+    /// Checks the clocks.
     ///
     /// - Parameter program: the time of the program's file, in seconds since 1970.
     package mutating func look(_ now: Moment, program: Double) {
@@ -89,7 +89,7 @@ package struct ClockTrust: Sendable, Equatable, Codable {
         }
         switch hold?.doubt {
         case .beforeProgram?:
-            // Corrected. What was finished until now has a time that is too early.
+            // The clock was corrected. The times of batches that finished before are too early.
             hold = Hold(doubt: .ahead(last.map { Self.excess(of: now, over: $0) } ?? 0))
         case .ahead?, .longAfter?:
             if let last, last.isOfOneStart(with: now) {
@@ -107,14 +107,14 @@ package struct ClockTrust: Sendable, Equatable, Codable {
         }
     }
 
-    /// Takes the clock as it is.
+    /// Trusts the clock.
     private mutating func believe(_ now: Moment) {
         hold = nil
         reference = now
     }
 
-    /// The reference goes on with the clock that nobody sets, or many small steps would make a large one; and back with
-    /// the other.
+    /// Moves the reference ahead with CLOCK_BOOTTIME, so that many small jumps do not add up unnoticed; moves it back
+    /// with the clock.
     private mutating func confirm(_ now: Moment) {
         guard let reference, reference.isOfOneStart(with: now) else { return believe(now) }
         var next = now
@@ -128,7 +128,7 @@ package struct ClockTrust: Sendable, Equatable, Codable {
         return excess > day ? .longAfter(excess) : nil
     }
 
-    /// By how much more the clock has gone on than the other one, where that can be known.
+    /// How much more the clock has advanced than the other one, if this can be determined.
     private static func excess(of now: Moment, over earlier: Moment) -> Double {
         let gone = now.wall - earlier.wall
         return earlier.isOfOneStart(with: now) ? gone - (now.uptime - earlier.uptime) : gone

@@ -1,12 +1,12 @@
 import DarkroomCore
 
-/// What a control file asks for: the ending of its name, as in `ID.hold`.
+/// A command of a control file: the extension of the file's name, as in `ID.hold`.
 ///
-/// This is the one table of the commands; a test holds the manual pages, the schema and the catalog of the journal
-/// against it. A command that sets a `ControlState` is complete with its row here, and a new state with
-/// `Board+Control.swift`. One that acts on finished batches has a file of its own, as `retry` has `Reopening.swift`.
+/// This is the table of all commands. A test compares the manual pages, the schema and the journal's catalog with it. A
+/// command that sets an existing `ControlState` needs only a row here; a new state also needs `Board+Control.swift`. A
+/// command for finished batches has a file of its own, as `retry` has `Reopening.swift`.
 ///
-/// Who may give a command is the same for all of them: see `ControlRecord.isPermitted`.
+/// The same users may give each command: see `ControlRecord.isPermitted`.
 package enum ControlCommand: String, Codable, Sendable, CaseIterable {
     case cancel, hold, release, retry
 
@@ -38,14 +38,14 @@ package enum ControlCommand: String, Codable, Sendable, CaseIterable {
 }
 
 extension ControlCommand {
-    /// What a command does to the batch that it names.
+    /// The effect of a command on its batch.
     package enum Effect: Sendable, Equatable {
-        /// An unfinished batch has this state from then on, or one that is still a manifest in the inbox.
+        /// Sets the state of an unfinished batch, or of a manifest in the inbox.
         case sets(ControlState)
-        /// A finished batch is taken up again (`Reopening`).
+        /// Reopens a finished batch (`Reopening`).
         case reopens
 
-        /// Whether it concerns finished batches, and no others.
+        /// Whether the command applies only to finished batches.
         package var isForFinished: Bool {
             switch self {
             case .sets: false
@@ -53,8 +53,8 @@ extension ControlCommand {
             }
         }
 
-        /// Whether a batch, so far a manifest in the inbox or finished, would be one more of those that wait. One that
-        /// is cancelled ends at once.
+        /// Whether a manifest in the inbox, or a finished batch, would become another waiting batch. A cancelled one
+        /// ends at once.
         package var needsRoom: Bool {
             switch self {
             case .sets(.cancelled): false
@@ -63,20 +63,20 @@ extension ControlCommand {
         }
     }
 
-    /// All that is particular to a command.
+    /// The properties of a command.
     package struct Form: Sendable {
         package let effect: Effect
-        /// The kind of record in the journal that tells of it.
+        /// The kind of its journal record.
         package let event: Event
-        /// What the record says of the batch.
+        /// The text of the record, after the ID of the batch.
         package let words: String
-        /// Whether it may mean a manifest that is still to come although a batch of its name has ended: a hold is
-        /// put there before its manifest, while a cancellation may come too late for the former one and is not to
-        /// end the next.
+        /// Whether the command may apply to a manifest that is not in the inbox yet, although a batch with its name has
+        /// ended: a hold comes before its manifest. A cancellation may be too late for the ended batch, and must not
+        /// cancel the next one.
         package let mayMeanNext: Bool
-        /// One sentence on what it does. The manual begins with it.
+        /// One sentence about the effect, with which the manual begins.
         package let summary: String
-        /// What the manual says after that.
+        /// The rest of the text in the manual.
         package let remark: String?
 
         fileprivate init(

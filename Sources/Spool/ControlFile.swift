@@ -3,17 +3,17 @@ import DarkroomManifest
 import Glibc
 import SystemPackage
 
-/// The name of a control file, taken apart: the ID of a batch and a command, as in `ID.cancel`. What is in the file does
+/// The parsed name of a control file: the ID of a batch and a command, as in `ID.cancel`. The content of the file does
 /// not matter.
 package struct ControlFile: Sendable {
     package let name: FileName
     package let command: ControlCommand
-    /// The IDs it may mean, which is the first that there is: what stands before the ending, and that cut as a
-    /// long manifest's name is for its ID.
+    /// The possible IDs, of which the first existing one applies: the name without the extension, and the same text cut
+    /// like the ID of a manifest with a long name.
     package let ids: [String]
     private let stem: [UInt8]
 
-    /// nil for a name that is not a control file's.
+    /// nil for a name that is not that of a control file.
     package init?(_ name: FileName) {
         guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0,
             name.bytes[0] != UInt8(ascii: ".")
@@ -25,11 +25,11 @@ package struct ControlFile: Sendable {
         stem = Array(name.bytes[..<dot])
         let whole = FileName(bytes: stem).text
         let cut = Claim.id(fromFileName: name.text)
-        // Repaired bytes make a text longer, and what is longer than a file name is nobody's ID.
+        // A text with repaired bytes is longer, and no ID is longer than a file name.
         ids = whole.utf8.count == cut.utf8.count || whole.utf8.count > 255 ? [cut] : [whole, cut]
     }
 
-    /// The names of the manifests it may have come with.
+    /// The possible names of its manifest.
     package var manifestNames: [FileName] {
         let endings = ManifestFormat.allCases.flatMap(\.fileExtensions)
         return (endings + endings.map { $0.uppercased() }).map {
@@ -38,10 +38,10 @@ package struct ControlFile: Sendable {
     }
 }
 
-/// A control file that was found: its command, and who gives it.
+/// A control file that was found: its command and its owner.
 package struct ControlRequest: Sendable {
     package let file: ControlFile
-    /// So that another file put under the name since is not removed in its stead.
+    /// Prevents that another file with the same name is removed instead.
     package let identity: FileIdentity
     package let record: ControlRecord
 
@@ -55,18 +55,18 @@ package struct ControlRequest: Sendable {
 }
 
 extension Spool {
-    /// Where a control file lies while it is removed, so that nobody can put another in its place between the last
-    /// look at it and its end.
+    /// The folder for a control file while it is removed, so that nobody can replace it between the last check and the
+    /// removal.
     static let controlFolder: FileName = ".controls"
 
-    /// Removes a control file that was dealt with. One that has replaced it since goes back into the inbox.
+    /// Removes a control file that was handled. If another file has replaced it, that file goes back into the inbox.
     package func removeControlFile(
         _ name: FileName, _ identity: FileIdentity, from inbox: Directory
     ) throws(FileError) {
         do {
             try active.makeDirectory(Self.controlFolder, mode: 0o700)
         } catch  where error.errno == .fileExists {
-            // A removal that failed has left it.
+            // A previous removal has failed and left it.
         }
         let folder = try Directory(Self.controlFolder, in: active)
         do throws(FileError) {
@@ -84,8 +84,8 @@ extension Spool {
         try dropControlFolder()
     }
 
-    /// Puts back the control files that a daemon which was killed had in hand. They act again, which changes
-    /// nothing if they had acted.
+    /// Puts back the control files that a killed daemon was removing. They are handled again, which changes nothing if
+    /// they had an effect before.
     package func putBackControlFiles(to inbox: Directory) throws(FileError) {
         guard try active.exists(Self.controlFolder) else { return }
         let folder = try Directory(Self.controlFolder, in: active)
@@ -94,17 +94,17 @@ extension Spool {
         try dropControlFolder()
     }
 
-    /// Removes the folder, unless something is in it that cannot be put back: a later start retries that.
+    /// Removes the folder, unless it contains something that cannot be put back. Then a later start tries again.
     private func dropControlFolder() throws(FileError) {
         do {
             try active.removeDirectory(Self.controlFolder)
         } catch  where error.errno == .directoryNotEmpty {
-            // None of the names in it is that of a control file.
+            // It contains a name that is not that of a control file.
         }
     }
 
-    /// Whoever has taken the name since has replaced it. Not a folder that was put in the file's place, for what is
-    /// in it is not ours to remove: that goes back under another name.
+    /// Puts the file back; a newer file with this name has replaced it. But a folder that was put in its place is moved
+    /// back under another name, because Darkroom must not remove its content.
     private func putBack(
         _ name: FileName, from folder: Directory, to inbox: Directory
     ) throws(FileError) {
@@ -113,12 +113,12 @@ extension Spool {
         } catch  where error.errno == .fileExists {
             if try folder.information(of: name)?.isFolder != true { return try folder.remove(name) }
         } catch  where error.errno == .permissionDenied {
-            // A folder that its owner does not let be moved.
+            // Its owner does not allow this folder to be moved.
         }
         do {
             _ = try SubmittedFile(name: name, folder: folder).giveBack(to: inbox)
         } catch  where error.errno == .permissionDenied {
-            // Here it must not keep the name from others.
+            // It must not block the name here.
             try folder.rename(name, to: folder, as: name.another())
         }
     }

@@ -1,15 +1,15 @@
 import DarkroomCore
 import Glibc
 
-/// A command that was given to a batch: when it took effect, and by whom.
+/// A command that was given to a batch, with its time and its user.
 package struct ControlRecord: Codable, Sendable, Equatable {
     package var command: ControlCommand
-    /// In UTC, as RFC 3339 with milliseconds.
+    /// When it took effect, in UTC, in the format of RFC 3339 with milliseconds.
     package var time: String
     /// The owner of the control file.
     package var uid: UInt32
-    /// Which file it was, its inode and time of change, so that one that could not be removed does not act again
-    /// after a restart; absent where an older version took note.
+    /// Identifies the control file by its inode and its time of change, so that a file that could not be removed has no
+    /// effect after a restart. Absent if an older version wrote the record.
     package var file: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -26,35 +26,35 @@ package struct ControlRecord: Codable, Sendable, Equatable {
         self.file = file
     }
 
-    /// The user whom the kernel names where it cannot tell who it is: in a user namespace, or on a network file
-    /// system. Nobody is the same as nobody else.
+    /// The user that the kernel shows if it does not know the user: in a user namespace, or on a network file system.
+    /// It is never treated as equal to itself.
     package static let nobody: UInt32 = 65534
 
-    /// Whether the user who gives the command may give it to a batch of this owner.
+    /// Whether this user may give a command to a batch of this owner.
     ///
-    /// - Parameter isPrivileged: whether the user may give any command to any batch, see `Spool.isPrivileged`.
+    /// - Parameter isPrivileged: whether the user may give commands to any batch, see `Spool.isPrivileged`.
     package func isPermitted(forBatchOf owner: UInt32?, isPrivileged: Bool) -> Bool {
         isPrivileged || uid == owner && uid != Self.nobody
     }
 }
 
 extension [ControlRecord] {
-    /// Whether the very file has acted before.
+    /// Whether this control file has had an effect before.
     package func has(fileOf record: ControlRecord) -> Bool {
         record.file != nil && contains { $0.file == record.file }
     }
 
-    /// How many a status shows.
+    /// The number of commands that a status shows.
     package static var limit: Int { 16 }
 
-    /// Adds a command to those shown, of which the last are kept.
+    /// Adds a command; only the last ones are kept.
     package mutating func note(_ record: ControlRecord) {
         self = Array((self + [record]).suffix(Self.limit))
     }
 }
 
 extension Status {
-    /// Adds a command to those shown.
+    /// Adds a command to those of the status.
     package mutating func note(_ record: ControlRecord) {
         commands = commands ?? []
         commands?.note(record)
@@ -62,7 +62,7 @@ extension Status {
 }
 
 extension Spool {
-    /// Whether a user may give commands to every batch: root, the spool's owner, or whoever runs the daemon.
+    /// Whether a user may give commands to any batch: root, the spool's owner, or the user that runs the daemon.
     package func isPrivileged(_ uid: UInt32) -> Bool {
         uid == 0 || uid == owner || uid == geteuid()
     }

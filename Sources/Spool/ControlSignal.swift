@@ -1,17 +1,17 @@
 import Glibc
 
-/// A signal that controls a daemon as a whole; single batches have `ControlCommand`.
+/// A signal that controls the whole daemon; `ControlCommand` controls single batches.
 ///
-/// `all` is the one table of the signals; a test holds the manual page against it. Root and the user who runs the daemon
-/// may send each of them.
+/// `all` is the table of the signals; a test compares the manual page with it. Root and the user that runs the daemon
+/// may send all of them.
 package struct ControlSignal: Sendable {
-    /// What a signal asks for.
+    /// The effect of a signal.
     package enum Command: Sendable { case pause, resume, reload, stop }
 
     package let command: Command
     package let number: CInt
     package let name: String
-    /// One sentence on what it does. The manual begins with it.
+    /// One sentence about the effect, with which the manual begins.
     package let summary: String
 
     package static let all = [

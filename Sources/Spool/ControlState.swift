@@ -1,10 +1,10 @@
-/// What control files have made of an unfinished batch.
+/// The state of an unfinished batch that control files have set.
 package enum ControlState: Sendable, Equatable, CaseIterable {
-    /// Its images begin when their turn comes.
+    /// Its images begin when it is their turn.
     case free
     /// No image begins until the batch is released.
     case held
-    /// Its images end. No command changes that.
+    /// Its images end. No command changes this state.
     case cancelled
 
     /// As the end of a sentence about the batch.
@@ -16,7 +16,7 @@ package enum ControlState: Sendable, Equatable, CaseIterable {
         }
     }
 
-    /// Follows a command that the batch's journal lists.
+    /// Applies a command from the journal of the batch.
     mutating func follow(_ command: ControlCommand) {
         switch command.form.effect {
         case .sets(let next): if self != .cancelled { self = next }

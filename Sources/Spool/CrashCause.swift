@@ -1,26 +1,26 @@
 import DarkroomCore
 
-/// Why a process died while it filtered a picture.
+/// Why a process ended while it filtered a picture.
 package enum CrashCause: Sendable, Hashable {
-    /// The thread that worked on this picture crashed. `SIGSEGV` and the like.
+    /// The thread that worked on this picture crashed with a signal such as `SIGSEGV`.
     case signal(String)
-    /// The picture took no step any more, and the service manager's watchdog ended the process.
+    /// The picture made no progress, and the service manager's watchdog ended the process.
     case watchdog
-    /// The kernel killed the process, or one beside it, for want of memory, while this picture was the only one at
-    /// work, or for the first time.
+    /// The kernel killed the process, or another process, because of a lack of memory. At that time this picture was
+    /// the only one that was being filtered, or it was the first time.
     case outOfMemory
-    /// Anything else, someone's kill -9 or a crash elsewhere, which says nothing of the picture.
+    /// Any other cause, such as kill -9 or a crash in other code, which says nothing about the picture.
     case killed
 
-    /// The signals that a crash is known by, see `darkroom_crash.h`.
+    /// The signals of a crash, see `darkroom_crash.h`.
     static let signals = ["SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP", "SIGFPE", "SIGABRT", "SIGSYS"]
 
-    /// Whether it speaks against the picture.
+    /// Whether this is evidence against the picture.
     package var isEvidence: Bool { self != .killed }
 }
 
 extension CrashCause: RawRepresentable, Codable {
-    /// As it stands in a journal.
+    /// The text in a journal.
     package var rawValue: String {
         switch self {
         case .signal(let name): name
@@ -42,15 +42,15 @@ extension CrashCause: RawRepresentable, Codable {
     }
 }
 
-/// How often, and why, the process died while it filtered one picture.
+/// How often, and why, the process ended while it filtered one picture.
 ///
-/// Two times with evidence against the picture are enough: a signal and the watchdog mean this one picture, and
-/// a want of memory counts the second time only where no other one was at work. Without evidence it takes five: whoever kills the daemon again and again, as tests do, convicts nobody that
-/// way, but a picture that ends every process it meets in a manner that leaves no trace does not do so
-/// for ever.
+/// Two ends with evidence against the picture are enough for quarantine. A signal and the watchdog identify this
+/// picture; a lack of memory counts the second time only if no other picture was being filtered. Without evidence it
+/// takes five ends. So someone who kills the daemon again and again, as tests do, does not quarantine a picture soon,
+/// but a picture that ends each process without a trace is quarantined at last.
 package struct Crashes: Sendable, Equatable {
-    /// Each crash has a number, so that one that is recorded twice, as a crash between recording and
-    /// forgetting leaves it, counts once.
+    /// Each crash has a number, so that a crash that is recorded twice counts once. This happens if the process ends
+    /// between recording it in the journal and clearing the record.
     private var causes: [Int: CrashCause] = [:]
 
     static let enoughEvidence = 2
@@ -60,19 +60,19 @@ package struct Crashes: Sendable, Equatable {
 
     package mutating func add(_ cause: CrashCause, number: Int) { causes[number] = cause }
 
-    /// The number of the last one; 0 where there was none.
+    /// The number of the last one; 0 if there is none.
     package var last: Int { causes.keys.max() ?? 0 }
 
-    /// In the order in which they happened.
+    /// The causes, in the order of the crashes.
     package var all: [CrashCause] { causes.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// Whether the picture is not to be retried.
+    /// Whether the picture must not be tried again.
     package var shouldQuarantine: Bool {
         let evidence = causes.values.count(where: \.isEvidence)
         return evidence >= Self.enoughEvidence || causes.count - evidence >= Self.enoughKills
     }
 
-    /// What becomes of a convicted picture.
+    /// The failure of a quarantined picture.
     package func failure(of name: String) -> Failure {
         let causes = all.map(\.rawValue).joined(separator: ", ")
         return Failure(

@@ -1,15 +1,14 @@
 import CDarkroomShims
 
-/// One record of `spool/attempts`: a picture that is being filtered, or was when the process died.
+/// One record of `spool/attempts`: a picture that is being filtered, or was being filtered when the process ended.
 ///
-/// 512 bytes of text: a mark of 16 bytes, which a crash writes over, then the fields with a space after each,
-/// the batch's ID last and ended by a newline, then spaces and a newline, so that the file can be read
-/// with `cat`.
+/// It has 512 bytes of text: a mark of 16 bytes, which a crash overwrites, then the fields, each followed by a space,
+/// with the batch's ID as the last field and a newline, then spaces and a newline, so that `cat` can show the file.
 ///
 ///     SIGSEGV         0b1e… 17 0 1795248000 holiday
 struct CrashRecord: Equatable, Sendable {
     enum Mark: Equatable, Sendable {
-        /// No crash has written anything: it goes on, or something else ended the process.
+        /// No crash has written to it: the picture is still being filtered, or something else ended the process.
         case running
         case crashed(CrashCause)
 
@@ -30,26 +29,26 @@ struct CrashRecord: Equatable, Sendable {
             }
         }
 
-        /// As it stands in the file.
+        /// The bytes in the file.
         var bytes: [UInt8] { CrashRecord.padded(text, to: markLength) }
     }
 
     static let length = Int(DARKROOM_CRASH_RECORD)
     static let markLength = Int(DARKROOM_CRASH_MARK)
-    /// What a mark says where the record is nobody's.
+    /// The mark of an unused record.
     static let free = padded("free", to: markLength)
 
     var mark = Mark.running
-    /// The start of the machine in which it was written.
+    /// The boot of the machine during which it was written.
     let boot: String
     let batch: String
     let image: Int
-    /// How many crashes the batch's journal had of this image.
+    /// The number of crashes of this image in the batch's journal.
     let before: Int
-    /// When, in seconds since 1970.
+    /// The time, in seconds since 1970.
     let begun: Int
 
-    /// As it stands in the file. An ID that does not fit is cut, and then names no batch.
+    /// The bytes in the file. An ID that does not fit is cut, and then refers to no batch.
     var bytes: [UInt8] {
         var bytes = mark.bytes
         bytes += "\(Self.word(boot)) \(image) \(before) \(begun) \(batch)".utf8.prefix(
@@ -67,7 +66,7 @@ struct CrashRecord: Equatable, Sendable {
         self.begun = begun
     }
 
-    /// Reads a record; nil for one that is nobody's, torn or none of ours.
+    /// Reads a record; nil if it is unused, damaged, or not written by Darkroom.
     init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.length,
             let mark = Mark(text: Self.trimmed(bytes.prefix(Self.markLength))),
@@ -99,10 +98,10 @@ struct CrashRecord: Equatable, Sendable {
     }
 }
 
-/// The first record of `spool/attempts`: the process that writes it.
+/// The first record of `spool/attempts`: the process that writes the file.
 struct ProcessRecord: Equatable, Sendable {
     let boot: String
-    /// How often the kernel had killed for want of memory when the process began, by control group.
+    /// The number of processes that the kernel had killed for lack of memory when the process began, by control group.
     let outOfMemoryKills: [String: Int]
 
     private static let mark = "process"
@@ -139,7 +138,7 @@ struct ProcessRecord: Equatable, Sendable {
         self.init(boot: boot == "-" ? "" : String(boot), outOfMemoryKills: kills)
     }
 
-    /// Whether the kernel has killed for want of memory since.
+    /// Whether the kernel has killed a process for lack of memory since then.
     func hasSeenOutOfMemoryKill(now: [String: Int]) -> Bool {
         outOfMemoryKills.contains { path, count in now[path, default: 0] > count }
     }

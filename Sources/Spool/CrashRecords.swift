@@ -4,23 +4,22 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// `spool/attempts`: which pictures are being filtered now, so that the next process knows what the last one
-/// was doing when it died, and does not do it for ever.
+/// `spool/attempts`: the pictures that are being filtered now. The next process uses it to find out what the last
+/// process was doing when it ended, and to avoid an endless series of crashes.
 ///
-/// | when                          | what is written                                               |
-/// |-------------------------------|---------------------------------------------------------------|
-/// | before a picture's first byte | its record, `running`                                         |
-/// | its thread crashes            | the signal's name over `running`, see `darkroom_crash.h`      |
-/// | its filtering has ended       | `free` over the mark                                          |
-/// | the next start                | a cause over `running`; a `crashed` line in the batch's journal; then `free` |
+/// | when                           | what is written                                               |
+/// |--------------------------------|---------------------------------------------------------------|
+/// | before a picture's first byte  | its record, `running`                                         |
+/// | its thread crashes             | the signal's name over `running`, see `darkroom_crash.h`      |
+/// | its filtering has ended        | `free` over the mark                                          |
+/// | the next start                 | a cause over `running`; a `crashed` line in the batch's journal; then `free` |
 ///
-/// One open file that is never synced: the page cache survives the process. It does not survive the
-/// machine, so a record of another boot does not count, which is as well: a power cut is nobody's
-/// fault.
+/// The file stays open and is never synced: the page cache survives the end of the process. It does not survive the end
+/// of the machine, so a record of another boot is ignored. That is right, because no picture causes a power cut.
 package final class CrashRecords: Sendable {
     static let fileName: FileName = "attempts"
 
-    /// A crash that the last process left and that is not yet in its batch's journal.
+    /// A crash of the last process that is not yet in the journal of its batch.
     package struct Left: Sendable, Equatable {
         package let image: Int
         package let number: Int
@@ -28,9 +27,9 @@ package final class CrashRecords: Sendable {
     }
 
     private struct State {
-        /// Records that are nobody's, below `count`.
+        /// Unused records below `count`.
         var free: [Int] = []
-        /// One more than the last record given out. Record 0 is the process's own.
+        /// One more than the number of the last used record. Record 0 is that of the process.
         var count = 1
         var left: [Int: CrashRecord] = [:]
     }
@@ -40,12 +39,12 @@ package final class CrashRecords: Sendable {
     private let boot: String
     private let state: Mutex<State>
 
-    /// Room for so many records is taken at the start, so that a disk that is full later on does not stand
-    /// in the way of filtering what has been fetched.
+    /// The space for this number of records is reserved at the start, so that a full disk later does not prevent
+    /// filtering of downloaded pictures.
     private static let reserved = 64
 
-    /// Opens the file and finds the cause for each record that a former process has left. Whoever has
-    /// the spool's lock is the only one to do so.
+    /// Opens the file and determines the cause of each record of a previous process. Only the holder of the spool's
+    /// lock may do this.
     init(
         in root: Directory, boot: String = Machine.bootID,
         outOfMemoryKills: [String: Int] = ControlGroup.current.outOfMemoryKills
@@ -68,8 +67,8 @@ package final class CrashRecords: Sendable {
         for slot in records.indices.dropFirst().prefix(Int(DARKROOM_CRASH_SLOTS) - 1) {
             guard var record = CrashRecord(records[slot]), record.boot == boot else { continue }
             if record.mark == .running {
-                // Decided now, for the next start knows nothing of this one. Which of several needed too much
-                // nobody knows: all are suspected, but none is convicted of it.
+                // Decided now, because the next start does not know about this one. It is unknown which of several
+                // pictures needed too much memory: all are suspected, but none is quarantined for it.
                 let isMeant = running == 1 || record.before == 0
                 record.mark = .crashed(wasMemory && isMeant ? .outOfMemory : .killed)
                 try Self.note(record.mark.bytes, slot, file, path)
@@ -83,23 +82,23 @@ package final class CrashRecords: Sendable {
         let process = ProcessRecord(boot: boot, outOfMemoryKills: outOfMemoryKills)
         try Self.note(process.bytes, 0, file, path)
         let room = max(state.count, 1 + Self.reserved) * CrashRecord.length
-        // Some file systems cannot, and then do without.
+        // Some file systems do not support this; then no space is reserved.
         _ = posix_fallocate(file.number, 0, off_t(room))
         self.state = Mutex(state)
     }
 
-    /// Lets crashes of this process be written down from now on.
+    /// From now on, crashes of this process are recorded.
     package func watchCrashes() { darkroom_crash_watch(file.number) }
 
     // MARK: Pictures of this process
 
-    /// Runs `body`, which filters a picture, with a record of it. Everything this thread does meanwhile, and
-    /// whoever works for it, is this picture's.
+    /// Runs `body`, which filters a picture, with a record of it. Everything that this thread and its helpers do in the
+    /// meantime counts as work on this picture.
     ///
     /// - Parameters:
-    ///   - before: The number of the last crash the batch's journal has of this image.
-    ///   - body: Is given the record's number, for `step`.
-    /// - Throws: where the record could not be written; then `body` has not run.
+    ///   - before: the number of the last crash of this image in the batch's journal.
+    ///   - body: receives the number of the record, for `step`.
+    /// - Throws: if the record could not be written; then `body` has not run.
     package func record<Outcome>(
         batch: String, image: Int, before: Int, while body: (_ slot: Int) -> Outcome
     ) throws(FileError) -> Outcome {
@@ -126,18 +125,19 @@ package final class CrashRecords: Sendable {
         return body(slot)
     }
 
-    /// The daemon itself turns. A picture is the watchdog's suspect only if it was still while that was so: where the
-    /// whole process stood still, stopped by someone say, no picture is to blame.
+    /// Call this while the daemon itself makes progress. The watchdog suspects a picture only if it stood still while
+    /// the daemon did not: if the whole process stood still, for example because someone stopped it, no picture is the
+    /// cause.
     ///
-    /// - Parameter seconds: how long it takes until this is called again.
+    /// - Parameter seconds: the time until the next call.
     package static func daemonTurns(every seconds: Double) {
         darkroom_crash_turn(UInt64(clamping: seconds * 1e9))
     }
 
-    /// The picture moves.
+    /// Call this when the picture makes progress.
     package static func step(_ slot: Int) { darkroom_crash_step(Int32(slot)) }
 
-    /// Forgets what still runs when the process ends in good order: it was not the picture's fault.
+    /// Clears the records of running pictures when the process ends normally, because the pictures did not cause this.
     package func close() {
         let slots = state.withLock { state in (1..<state.count).filter { state.left[$0] == nil } }
         for slot in slots { clear(slot) }
@@ -148,15 +148,15 @@ package final class CrashRecords: Sendable {
         state.withLock { $0.free.append(slot) }
     }
 
-    /// A record that could not be cleared would count as one `killed` should the process die, which convicts
-    /// nobody, or be journaled again under the same number, which changes nothing.
+    /// If this fails and the process is killed, the record counts as one `killed`, which is not enough for quarantine.
+    /// Or it is journaled again with the same number, which has no effect.
     private func clear(_ slot: Int) {
         try? Self.write(CrashRecord.free, slot, file, path)
     }
 
-    // MARK: What a former process left
+    // MARK: Records of the previous process
 
-    /// The crashes of a batch that its journal does not have yet.
+    /// The crashes of a batch that are not yet in its journal.
     func left(of batch: String) -> [Left] {
         let id = FileName(batch)
         return state.withLock { state in
@@ -168,13 +168,13 @@ package final class CrashRecords: Sendable {
         }
     }
 
-    /// Forgets the crashes of a batch: its journal has them, or it has ended.
+    /// Clears the crashes of a batch: its journal has them, or the batch has ended.
     func settle(_ batch: String) {
         let id = FileName(batch)
         settle { FileName($0.batch) == id }
     }
 
-    /// Forgets those of all batches but these: there is nothing of them in `active`.
+    /// Clears the crashes of all batches except these: they are not in `active` any more.
     package func settle(allBut batches: [String]) {
         let ids = Set(batches.map { FileName($0) })
         settle { !ids.contains(FileName($0.batch)) }
@@ -191,15 +191,15 @@ package final class CrashRecords: Sendable {
 
     // MARK: The file
 
-    /// Writes what only makes a later judgement more exact. A full disk is no reason not to start: the daemon
-    /// is what says that it is full, and no picture is begun before its own record is written.
+    /// Writes data that only improves later decisions. A full disk must not prevent the start: the daemon reports the
+    /// full disk, and no picture begins before its own record is written.
     private static func note(
         _ bytes: [UInt8], _ slot: Int, _ file: borrowing Descriptor, _ path: String
     ) throws(FileError) {
         do {
             try write(bytes, slot, file, path)
         } catch  where error.errno.storageFault == .full {
-            // What was marked stays as it was.
+            // The existing mark stays.
         }
     }
 

@@ -3,21 +3,21 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// The file that a manifest came in, as whoever submits it can name it beforehand.
+/// The submitted file of a manifest, with an identity that its submitter can know beforehand.
 enum DroppedFile {
-    /// What tells a file from all others of its file system, those included that have been there and those to come:
-    /// its inode, whose number is given again after its end, and the moment when it was made, which nobody can set. A
-    /// rename changes neither.
+    /// Identifies a file among all files of its file system, including removed and future ones: by its inode number,
+    /// which may be used again after its removal, and by its time of birth, which nobody can set. A rename changes
+    /// neither.
     ///
-    /// The text is what `LC_ALL=C stat -c '%i-%.9W' FILE` prints. A file system that knows no such moment has zero.
+    /// The text is the output of `LC_ALL=C stat -c '%i-%.9W' FILE`. A file system without times of birth has zero.
     ///
-    /// - Parameter birth: when the file was made, in seconds and nanoseconds since 1970.
+    /// - Parameter birth: the time of birth, in seconds and nanoseconds since 1970.
     static func identity(inode: UInt64, birth: timespec?) -> String {
         var seconds = birth?.tv_sec ?? 0
         var nanoseconds = birth?.tv_nsec ?? 0
         let isNegative = seconds < 0
         if isNegative {
-            // Half a second before 1970 is half a second more than −1.
+            // Half a second before 1970 is −1 plus half a second.
             if nanoseconds > 0 {
                 seconds += 1
                 nanoseconds = 1_000_000_000 - nanoseconds
@@ -31,14 +31,14 @@ enum DroppedFile {
 }
 
 extension Directory {
-    /// The identity of the file that a manifest came in, which is in this folder now; nil where there is none.
+    /// The identity of the submitted file, which is in this folder now; nil if it is not there.
     func droppedIdentity(of name: FileName) throws(FileError) -> String? {
         guard let information = try information(of: name) else { return nil }
         return DroppedFile.identity(
             inode: UInt64(information.st_ino), birth: try birth(of: name))
     }
 
-    /// When a file was made; nil where the file system does not know, or the kernel does not say.
+    /// The time of birth of a file; nil if the file system or the kernel does not know it.
     private func birth(of name: FileName) throws(FileError) -> timespec? {
         var seconds: Int64 = 0
         var nanoseconds: Int64 = 0
@@ -48,7 +48,7 @@ extension Directory {
             }
             return isKnown == 1 ? timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) : nil
         } catch  where [.noFunction, .notPermitted, .invalidArgument].contains(error) {
-            // A kernel or a sandbox without statx(2).
+            // The kernel or the sandbox has no statx(2).
             return nil
         } catch {
             throw FileError("examine", path(of: name), error)

@@ -1,7 +1,7 @@
 import DarkroomCore
 import Foundation
 
-/// What is said about keeping the spool tidy and visible.
+/// The journal records of housekeeping.
 extension EventLog {
     // MARK: Retention
 
@@ -11,7 +11,7 @@ extension EventLog {
             [.batch: id, .bytes: "\(bytes)"])
     }
 
-    /// The sum of many of which not each was told.
+    /// The sum of removals that were not logged individually.
     func expired(entries: Int, bytes: Int) {
         say(
             .entriesExpired,
@@ -19,12 +19,12 @@ extension EventLog {
             [.bytes: "\(bytes)", .count: "\(entries)"])
     }
 
-    /// An entry that is old enough stays nevertheless.
+    /// A batch that is old enough is not removed.
     package func kept(_ name: String, because reason: String) {
         say(.entryKept, "outbox/\(name) is not removed: \(reason)", [.batch: name])
     }
 
-    /// The clock is not believed, so that nothing is removed for its age.
+    /// The clock is not trusted, so nothing is removed by age.
     ///
     /// - Parameter program: the time of the program's file, in seconds since 1970.
     package func clockDoubted(_ doubt: ClockTrust.Doubt, program: Double) {

@@ -1,14 +1,14 @@
 import DarkroomCore
 
-/// What is said about trouble with the spool's disk.
+/// The journal records about problems of the spool's disk.
 extension EventLog {
-    /// Something of the spool could not be read or written, and nothing else suffers from it.
+    /// A file of the spool could not be read or written, without further consequences.
     package func storageFailed(_ error: some CodedError, batch: String? = nil) {
         metrics.storageFailures.add(1)
         say(.storageFailed, error.message, fields(Failure(error), batch))
     }
 
-    /// The daemon cannot go on with this spool, and ends.
+    /// The daemon cannot continue with this spool and ends.
     package func spoolLost(_ error: some CodedError) {
         metrics.storageFailures.add(1)
         say(
@@ -16,7 +16,7 @@ extension EventLog {
             [.error: error.code])
     }
 
-    /// The first word about trouble with the spool's disk; others follow while it lasts, but seldom.
+    /// The first record about a problem of the spool's disk. While it lasts, there are few further ones.
     package func storageWaits(_ failure: Failure, batch: String?) {
         metrics.storageFailures.add(1)
         say(

@@ -4,7 +4,7 @@ import DarkroomPicture
 import Glibc
 import SystemPackage
 
-/// A manifest found in the inbox and read there, not yet taken.
+/// A manifest that was found and read in the inbox, but is not taken yet.
 package struct Candidate: Sendable {
     package let name: FileName
     let format: ManifestFormat
@@ -14,18 +14,18 @@ package struct Candidate: Sendable {
     var dropped: Double?
 }
 
-/// The content of a manifest's file and what the reader made of it.
+/// The content of a manifest's file and the result of the reader.
 package struct ManifestReading: Sendable {
-    /// nil for a file above the size limit, of which nothing is read.
+    /// nil for a file above the size limit, which is not read.
     package let bytes: [UInt8]?
-    /// As the file system has it.
+    /// The size of the file according to the file system.
     package let byteCount: Int
-    /// Hexadecimal; nil where nothing was read.
+    /// In hexadecimal; nil if the file was not read.
     package let sha256: String?
     package let outcome: Result<Manifest, ManifestRejection>
 }
 
-/// Tells whether a file is still the one that was looked at, unchanged.
+/// Shows whether a file is still the same and unchanged.
 package struct FileIdentity: Sendable, Equatable {
     let device: UInt64
     let inode: UInt64
@@ -41,10 +41,10 @@ package struct FileIdentity: Sendable, Equatable {
         modifiedNanoseconds = information.st_mtim.tv_nsec
     }
 
-    /// To be written down and compared.
+    /// For storage and comparison.
     var text: String { "\(inode)-\(modifiedSeconds).\(modifiedNanoseconds)" }
 
-    /// Seconds since the last change by the wall clock; negative if that lies in the future.
+    /// The seconds since the last change, according to the wall clock; negative if the change is in the future.
     package var age: Double { age(at: Clock.wall) }
 
     /// The same at another time, in seconds since 1970.
@@ -62,30 +62,30 @@ extension stat {
 
 /// What to do with a file in the inbox.
 package enum Verdict: Sendable {
-    /// It is not there any more.
+    /// It does not exist any more.
     case gone
-    /// It will never be taken as it is.
+    /// It is never taken in its current form.
     case ignored(SkipReason)
-    /// It may not be complete yet; look again when it has been left alone for the settle time.
+    /// It may be incomplete; examine it again when it has not changed for the settle time.
     case settling(FileIdentity)
     /// It cannot be read now.
     case unreadable(FileError)
     /// A control file.
     case control(ControlRequest)
-    /// The daemon stops, and it was not read to its end.
+    /// The daemon is stopping, and the file was not read completely.
     case interrupted
-    /// It is larger than was to be read, and has not been.
+    /// It is larger than `largest` and was not read.
     case large
     case ready(Candidate)
 }
 
-/// Looks at files in the inbox and says what to do with them.
+/// Examines files in the inbox and decides what to do with them.
 package struct Examination: Sendable {
     let limits: ManifestLimits
     let defaultFilters: [Filter]
-    /// Seconds that a file written in place must have been left alone.
+    /// How long a file that is written in place must be unchanged, in seconds.
     package let settle: Double
-    /// Asked while a manifest is read and checked; once it is set, reading fails with ECANCELED.
+    /// Checked while a manifest is read; when it is set, reading throws ECANCELED.
     package var stop = CancellationFlag()
 
     package init(
@@ -98,29 +98,29 @@ package struct Examination: Sendable {
         self.stop = stop
     }
 
-    /// The same, asking another flag.
+    /// The same with another flag.
     package func asking(_ stop: CancellationFlag) -> Examination {
         var examination = self
         examination.stop = stop
         return examination
     }
 
-    /// - Parameter isWhole: whether the file is known to be complete: it was renamed into the inbox, or
-    ///   has been left alone for the settle time.
-    /// - Parameter largest: bytes of a manifest that is read.
+    /// - Parameter isWhole: whether the file is known to be complete: it was renamed into the inbox, or it has not
+    ///   changed for the settle time.
+    /// - Parameter largest: the maximum size of a manifest that is read now, in bytes.
     package func examine(
         _ name: FileName, in inbox: Directory, isWhole: Bool, largest: Int = .max
     ) -> Verdict {
         var seen: stat?
         do {
-            // First of all, for an event may give a file without a name (O_TMPFILE) a name that nothing has.
+            // This comes first, because an event of an unnamed file (O_TMPFILE) may contain a name that no file has.
             guard let information = try inbox.information(of: name) else { return .gone }
             seen = information
             if let reason = Self.reasonToIgnore(name) { return .ignored(reason) }
             guard information.isRegularFile else { return .ignored(.notAFile) }
             if let file = ControlFile(name) {
-                // Name, kind and owner are of one look, so that nobody can change one between. A further
-                // link may be anybody's, and says nothing of the owner's wishes.
+                // Name, type and owner come from one call, so that nobody can change one in between. Another user may
+                // have created a further hard link, so such a file does not show what its owner wants.
                 guard information.st_nlink == 1 else {
                     return .unreadable(
                         FileError(
@@ -131,10 +131,10 @@ package struct Examination: Sendable {
             }
             guard let format = ManifestFormat(fileName: name.text) else { return .gone }
             let identity = FileIdentity(information)
-            // By a clock that does not jump, or what is being written just then would be taken for whole.
+            // This clock does not jump; otherwise a file that is being written could count as complete.
             let whole = isWhole || identity.age(at: Clock.steady) >= settle
             if format.mayEndAnywhere, !whole { return .settling(identity) }
-            // What is larger than any may be takes no time.
+            // A file above the limit takes no time, because it is not read.
             if identity.size > largest, identity.size <= limits.bytes { return .large }
             let reading = try read(name, format, in: inbox)
             if case .failure = reading.outcome, !whole { return .settling(identity) }
@@ -151,7 +151,8 @@ package struct Examination: Sendable {
         }
     }
 
-    /// A file that was moved here from another folder has kept its group, and then no permission of its group helps.
+    /// Explains the error of a file that was moved here from another folder: it has kept its group, so the permissions
+    /// of its group do not help.
     static func explained(
         _ error: FileError, _ file: stat?, in inbox: Directory
     ) -> FileError {
@@ -163,8 +164,8 @@ package struct Examination: Sendable {
         return error
     }
 
-    /// Reads and checks the manifest `name` in `folder`. Of one above the size limit nothing is read: what is not
-    /// there (a sparse file has any length) would take as long as what is.
+    /// Reads and checks the manifest `name` in `folder`. A file above the size limit is not read: holes of a sparse
+    /// file of any length would take as long as data.
     func read(
         _ name: FileName, _ format: ManifestFormat, in folder: Directory
     ) throws(FileError) -> ManifestReading {
@@ -173,19 +174,19 @@ package struct Examination: Sendable {
         let length = try file.regularLength(path: path)
         guard length <= limits.bytes else { return tooLarge(length) }
         let bytes = try file.readAll(upTo: limits.bytes, path: path, stop: stop)
-        // It may have grown since.
+        // It may have grown in the meantime.
         guard bytes.count <= limits.bytes else {
             return tooLarge(max(try file.length(path: path), bytes.count))
         }
         let sha256 = try digest(of: bytes, path)
         let outcome = check(bytes, format)
-        // Whoever stops has made a reader break off with whatever error.
+        // If `stop` is set, the reader has ended with any error.
         try stop.check("read", path)
         return ManifestReading(
             bytes: bytes, byteCount: bytes.count, sha256: sha256, outcome: outcome)
     }
 
-    /// The same of a manifest that was accepted with so many bytes, and stays so under a limit that is lower now.
+    /// The same for a manifest that was accepted with this size. It stays accepted if the limit is lower now.
     func read(
         accepted name: FileName, _ format: ManifestFormat, bytes: Int, in folder: Directory
     ) throws(FileError) -> ManifestReading {
@@ -229,7 +230,7 @@ package struct Examination: Sendable {
             outcome: .failure(ManifestRejection(problems: [problem])))
     }
 
-    /// Names that mark a file as not meant for us, or not yet.
+    /// Why a name means that the file is not a manifest for Darkroom, or not yet.
     package static func reasonToIgnore(_ name: FileName) -> SkipReason? {
         if name.bytes.first == UInt8(ascii: ".") { return .notYet(.dot) }
         for mark in SkipReason.Mark.endings where name.hasSuffix(mark.rawValue) {
@@ -241,16 +242,16 @@ package struct Examination: Sendable {
             ? .picture : .otherEnding
     }
 
-    /// Whether a file that has just been made is being written, so that its closing will be told. A further
-    /// link to a file that was complete before is not, nor is a folder, a symbolic link or a fifo.
+    /// Whether a new file is being written, so that an event will report when it is closed. A hard link to a complete
+    /// file is not being written, and neither is a folder, a symbolic link or a FIFO.
     package static func willBeClosed(_ information: stat) -> Bool {
         information.isRegularFile && information.st_nlink == 1
     }
 }
 
 extension ManifestReading {
-    /// Writes the daemon's own copy of what was read into `active/ID`, over half of one that may be there. It is on the
-    /// disk only when it is synced; with `durably` its way there begins.
+    /// Writes the daemon's own copy of the read bytes to `active/ID`, over an incomplete one. It is on the disk only
+    /// after a sync; with `durably`, the kernel begins to write it.
     func copy(
         to active: Directory, _ format: ManifestFormat, durably: Bool
     ) throws(FileError) {
@@ -266,7 +267,7 @@ extension ManifestReading {
 }
 
 extension Descriptor {
-    /// The length of what must be a regular file: a fifo or a socket would keep whoever reads it waiting.
+    /// The length of a file, which must be a regular file: reading a FIFO or a socket could block.
     fileprivate func regularLength(path: String) throws(FileError) -> Int {
         var information = stat()
         guard fstat(number, &information) == 0 else {
@@ -280,7 +281,7 @@ extension Descriptor {
 }
 
 extension FileIdentity {
-    /// Whether this file was changed before the other, or at the same moment and has the lesser name.
+    /// Whether this file was changed before the other one, or at the same time and has the smaller name.
     package func isOlder(
         than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]
     ) -> Bool {

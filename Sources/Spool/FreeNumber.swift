@@ -1,19 +1,19 @@
 import DarkroomCore
 
-/// Finds a number that is not taken where the numbers from some point on are, up to a point that nobody knows.
+/// Finds a free number if all numbers from a start to an unknown end are taken.
 enum FreeNumber {
-    /// A free number from `first` on: `first` itself, or one whose predecessor is taken.
+    /// A free number from `first` on: `first` itself, or a number whose predecessor is taken.
     ///
-    /// Looks in ever wider steps, and then halves the last one: of n numbers that are taken, some 2·log n are looked
-    /// at. So it costs little also where what was known of them has been forgotten, and a folder that has 40,000 of
-    /// one name is not looked through again for the next one.
+    /// It searches with increasing steps and then bisects the last step. With n taken numbers, it checks about 2·log n
+    /// of them. So it is fast even if nothing is remembered, and a folder with 40,000 files of one name is not scanned
+    /// for the next one.
     static func search<Failure: Error>(
         from first: Int, isTaken: (Int) throws(Failure) -> Bool
     ) throws(Failure) -> Int {
         guard try isTaken(first) else { return first }
         var taken = first
         var step = 1
-        // Longer numbers than these would not fit behind a name.
+        // Longer numbers would not fit after a name.
         while step < 1 << 40, try isTaken(taken + step) {
             taken += step
             step *= 2

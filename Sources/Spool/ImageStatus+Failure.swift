@@ -1,12 +1,12 @@
 import DarkroomCore
 
 extension ImageStatus {
-    /// Makes a filtered image one whose output could not be published.
+    /// Turns a filtered image into a failed one, because its output could not be published.
     package mutating func fail(_ error: FileError) {
         guard state == .filtered else { return }
         state = .failed
         output = nil
-        // What it says of the machine has been told to those who wait for that.
+        // A fault of the machine has already been reported to the code that waits for it.
         self.error = Failure(
             code: error.code, message: error.message, isTransient: error.isTransient)
     }

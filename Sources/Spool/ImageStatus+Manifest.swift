@@ -2,7 +2,7 @@ import DarkroomCore
 import DarkroomManifest
 
 extension ImageStatus {
-    /// The images of a status that begins.
+    /// The images of a new status.
     package static func initial(of manifest: Manifest) -> [ImageStatus] {
         manifest.images.map { initial($0, of: manifest) }
     }

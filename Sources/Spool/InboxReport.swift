@@ -2,33 +2,33 @@ import DarkroomCore
 import DarkroomManifest
 import Foundation
 
-/// Why a file lies in the inbox and is not taken. In the order in which files are listed: what waits for
-/// somebody comes before what passes by itself.
+/// Why a file in the inbox is not taken. The cases are in the order of the list: those that need an action come before
+/// those that pass.
 package enum InboxReason: String, Codable, Sendable, CaseIterable {
-    /// It cannot be read, or not be moved out of the inbox.
+    /// The file cannot be read, or cannot be moved out of the inbox.
     case unreadable
-    /// A folder, a link, a fifo.
+    /// A folder, a symbolic link, a FIFO, or another special file.
     case notAFile = "not-a-file"
-    /// Its name is that of a picture, where manifests are expected.
+    /// The file has the name of a picture.
     case picture
-    /// A control file whose manifest is in the inbox and not taken either.
+    /// A control file whose manifest is not taken yet.
     case waitsForItsManifest = "waits-for-its-manifest"
-    /// A control file that has acted and that darkroomd may not remove.
+    /// A control file that has taken effect but that darkroomd cannot remove.
     case hasActed = "has-acted"
-    /// Nothing is claimed, for the spool did not take what had to be written.
+    /// No manifest is taken because the spool cannot be written to.
     case disk
-    /// As many batches wait as may.
+    /// The limit of waiting or held batches is reached.
     case overLimit = "over-limit"
-    /// It may not be complete.
+    /// The file may be incomplete.
     case settling
-    /// Its writer has not closed it.
+    /// The writer of the file has not closed it.
     case beingWritten = "being-written"
-    /// Its name says that it is not meant for Darkroom, or not yet.
+    /// The name means that the file is not for Darkroom, or not yet.
     case ignoredName = "ignored-name"
-    /// It has not been looked at yet.
+    /// The file has not been examined yet.
     case queued
 
-    /// What somebody who wants the file to be taken can do.
+    /// What a user can do to have the file taken.
     package var help: String {
         switch self {
         case .unreadable:
@@ -59,33 +59,33 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
     }
 }
 
-/// The content of `spool/inbox.json`: what is in the inbox and why it is not taken.
+/// The content of `spool/inbox.json`: the files in the inbox that are not taken, and why.
 ///
-/// `etc/inbox.schema.json` describes the same for other programs; a test holds the two together.
+/// `etc/inbox.schema.json` describes it for other programs; a test compares the two.
 package struct InboxReport: Codable, Sendable, Equatable {
-    /// The most files listed.
+    /// The maximum number of listed files.
     package static let capacity = 1000
 
-    /// The version of this format. A reader refuses a number it does not know.
+    /// The version of this format. A reader refuses a version that it does not know.
     package var schemaVersion = 1
-    /// When this was written, and when the whole inbox was looked through last. In UTC, as RFC 3339.
+    /// When this was written, and when the whole inbox was last scanned. In UTC, in the format of RFC 3339.
     package var written: String
     package var scanned: String?
-    /// Whether manifests are taken; if not, `why` says what keeps them.
+    /// Whether manifests are taken; if not, `why` has the reason.
     package var claiming = true
     package var why: Obstacle?
-    /// Whether the queues are suspended. Manifests are taken nevertheless.
+    /// Whether the queues are suspended. Manifests are still taken.
     package var paused = false
     package var watch = Watch.inotify
-    /// All the files there are, by their reasons; each reason has a number.
+    /// The number of files for each reason.
     package var counts: [String: Int] = [:]
     /// At most `capacity` of them.
     package var files: [File] = []
 
-    /// How changes become known.
+    /// How changes of the inbox are detected.
     package enum Watch: String, Codable, Sendable, CaseIterable { case inotify, polling }
 
-    /// What keeps every manifest from being taken.
+    /// Why no manifest is taken.
     package struct Obstacle: Codable, Sendable, Equatable {
         /// `disk`, `over-limit`, `stopping` or `stopped`.
         package var code: String
@@ -100,11 +100,11 @@ package struct InboxReport: Codable, Sendable, Equatable {
     package struct File: Codable, Sendable, Equatable {
         /// Bytes that are not UTF-8 and control characters are shown as U+FFFD.
         package var name: String
-        /// The bytes of the name in hexadecimal, where `name` does not show them all.
+        /// The bytes of the name in hexadecimal, if `name` does not show all of them.
         package var nameBytes: String?
         package var reason: InboxReason
         package var message: String
-        /// Since when it has been seen to be there for this reason.
+        /// When the file was first seen in the inbox for this reason.
         package var since: String
         /// What can be done about it.
         package var help: String
@@ -126,28 +126,28 @@ package struct InboxReport: Codable, Sendable, Equatable {
         self.written = written
     }
 
-    /// Files that are not taken.
+    /// The number of files that are not taken.
     package var total: Int { counts.values.reduce(0, +) }
 
-    /// Whether a reader of the other report would learn something from this one. Where inotify does not work,
-    /// a look through the inbox is no news by itself, for there is one every few seconds.
+    /// Whether this report has anything new compared with the other one. Without inotify, another scan alone is not
+    /// new, because there is one every few seconds.
     package func isNews(after other: InboxReport) -> Bool {
         var same = self
         same.written = other.written
         if watch == .polling, scanned != nil, other.scanned != nil { same.scanned = other.scanned }
-        // Two spellings of é are two names.
+        // Two encodings of é are two names.
         return same != other
             || same.files.map { ByteString($0.name) } != other.files.map { ByteString($0.name) }
     }
 
-    /// JSON indented for people, keys in alphabetical order, one newline at the end.
+    /// Indented JSON with keys in alphabetical order and a final newline.
     package func encoded() -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
             return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
         } catch {
-            // Strings, integers and enumerations always encode.
+            // Strings, integers and enumerations can always be encoded.
             preconditionFailure("an inbox report cannot be encoded: \(error)")
         }
     }

@@ -4,35 +4,35 @@ import SystemPackage
 
 /// One line of a batch's journal.
 package enum JournalRecord: Sendable, Equatable {
-    /// The image with this index has ended as the status says. The last record of an image counts.
+    /// The image with this index has ended with this status. The last record of an image counts.
     ///
-    /// For a filtered image the record is a decision written ahead: its output lies complete under
-    /// `active/ID/output-INDEX`, or already under its own name in the outbox. Whoever reads the journal
-    /// finishes the rename.
+    /// The record of a filtered image is written before its output is renamed: the output is complete in
+    /// `active/ID/output-INDEX`, or already in the outbox under its own name. Code that reads the journal completes the
+    /// rename.
     ///
-    /// The status of an image in a batch that was taken up again may also say `new`: it is to be done again,
-    /// and has had so many attempts.
+    /// In a reopened batch, the status may also be `new`: the image must be repeated, and it has had this number of
+    /// attempts.
     case ended(index: Int, ImageStatus)
-    /// Someone cancelled the batch; so an older version wrote it.
+    /// Someone cancelled the batch; an older version wrote this record.
     case cancelled
-    /// A control file gave the batch a command.
+    /// A control file gave a command to the batch.
     case commanded(ControlRecord)
-    /// The batch had finished and is done again in part; the first record of such a journal.
+    /// The batch had finished and a part of it is repeated; the first record of such a journal.
     case reopened(Reopened)
-    /// The process died while it filtered the image with this index, the how-manieth time and why. A
-    /// record with the number of another one is the same crash.
+    /// The process ended while it filtered the image with this index; the number of the crash and its cause. Two
+    /// records with the same number mean the same crash.
     case crashed(index: Int, number: Int, CrashCause)
 }
 
-/// `active/ID/journal`: which of a batch's images have ended, and how. A restart does again only what is
-/// not in it (Exim's journal of finished recipients is the model).
+/// `active/ID/journal`: the ended images of a batch, and their results. A restart repeats only images that are not in
+/// it (the model is Exim's journal of finished recipients).
 ///
-/// One JSON object a line, appended and synced in groups. A torn line is one that was never acknowledged; it
-/// is passed over.
+/// It has one JSON object per line. Lines are appended and synced in groups. An incomplete line was never confirmed and
+/// is ignored.
 package enum ItemJournal {
     package static let fileName: FileName = "journal"
 
-    /// Appends records to the journal in the batch's folder and, with `durably`, waits for the disk.
+    /// Appends records to the journal in the batch's folder and, with `durably`, waits until they are on the disk.
     package static func append(
         _ records: [JournalRecord], in folder: Directory, durably: Bool
     ) throws(FileError) {
@@ -42,32 +42,31 @@ package enum ItemJournal {
         let file = try folder.append(to: fileName)
         let path = folder.path(of: fileName)
         let length = try file.length(path: path)
-        // Half a line may be left of an append that failed, if it could not be taken back then either.
+        // A failed append may have left half a line, if it could not be removed.
         let last = length > 0 ? try file.byte(at: length - 1, path: path) : nil
         if let last, last != UInt8(ascii: "\n") { bytes.insert(UInt8(ascii: "\n"), at: 0) }
         FaultPoint.publishJournalTorn.pass {
-            // All but the newline and a little before it.
+            // Everything except the newline and a few bytes before it.
             try? file.write(bytes.dropLast(4), path: path)
         }
         do {
             try file.write(bytes, path: path)
         } catch {
-            // A full disk may have taken half a line. Should this fail, the next append begins a line of its own.
+            // A full disk may have stored half a line. If this call fails, the next append begins a new line.
             try? file.truncate(to: length, path: path)
             throw error
         }
         FaultPoint.publishJournalWritten.pass()
         if durably {
             try file.sync(path: path)
-            // The first lines are no use in a file whose name is lost.
+            // The first lines are lost if the file's name is not on the disk.
             if length == 0 { try folder.sync() }
         }
         FaultPoint.publishJournalSynced.pass()
         try file.close(path: path)
     }
 
-    /// Writes a journal where there is none, piece by piece, for the records of 100,000 images take a good deal of
-    /// memory together.
+    /// Writes a new journal piece by piece, because the records of 100,000 images together take much memory.
     static func begin(
         in folder: Directory, with records: some Sequence<JournalRecord>, durably: Bool
     ) throws(FileError) {
@@ -84,7 +83,7 @@ package enum ItemJournal {
         }
     }
 
-    /// How much of a journal is written at once, in bytes; longer by less than a line.
+    /// The bytes that are written at once; a piece may be longer by less than a line.
     private static let piece = 64 << 10
 
     private static var encoder: JSONEncoder {
@@ -96,21 +95,20 @@ package enum ItemJournal {
     private static func encode(
         _ record: JournalRecord, _ encoder: JSONEncoder, onto bytes: inout [UInt8]
     ) {
-        // Plain values of strings and integers: there is nothing that could fail to encode.
+        // Strings and integers can always be encoded.
         guard let line = try? encoder.encode(record) else { return }
         bytes.append(contentsOf: line)
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// The records in the order they were written; none where there is no journal.
+    /// The records in their order; empty if there is no journal.
     package static func read(in folder: Directory) throws(FileError) -> [JournalRecord] {
         var records: [JournalRecord] = []
         try read(in: folder) { records.append($0) }
         return records
     }
 
-    /// Hands on the records in the order they were written, one by one: those of 100,000 images take a good
-    /// deal of memory together.
+    /// Passes on the records one by one, in their order, because those of 100,000 images together take much memory.
     static func read(
         in folder: Directory, _ take: (JournalRecord) throws(FileError) -> Void
     ) throws(FileError) {
@@ -128,7 +126,7 @@ package enum ItemJournal {
         }
     }
 
-    /// The first record, without reading the rest; nil where there is none that is whole.
+    /// The first record, without reading the others; nil if there is no complete one.
     package static func first(in folder: Directory) throws(FileError) -> JournalRecord? {
         let bytes: [UInt8]
         do {
@@ -140,7 +138,7 @@ package enum ItemJournal {
         return try? JSONDecoder().decode(JournalRecord.self, from: Data(bytes[..<end]))
     }
 
-    /// Cuts off a torn last line, so that what is appended next begins a line of its own.
+    /// Removes an incomplete last line, so that the next append begins a new line.
     package static func mend(in folder: Directory) throws(FileError) {
         let file: Descriptor
         do {
@@ -159,7 +157,7 @@ package enum ItemJournal {
         FaultPoint.recoveryJournalWritten.pass()
         try folder.rename(name, to: folder, as: fileName, replacing: true)
         FaultPoint.recoveryJournalMended.pass()
-        // Else a power cut might bring the old file back, without what is appended to this one.
+        // Otherwise, after a power cut, the old file could be back without later records.
         try folder.sync()
     }
 }

@@ -1,14 +1,14 @@
 import DarkroomCore
 
 extension Metrics {
-    /// A manifest has been answered for good.
+    /// Counts a manifest that has ended.
     package func ended(_ status: Status) {
         manifests.add(status.state.rawValue)
-        // Those that ended while they waited are told of nowhere else, so all are counted here.
+        // Images that were cancelled while they waited are not reported elsewhere, so all are counted here.
         images.add(ImageState.cancelled.rawValue, status.counts.cancelled)
     }
 
-    /// An image has ended otherwise than by being cancelled before it began.
+    /// Counts an image that has ended, unless it was cancelled before it began.
     package func ended(_ image: ImageStatus) {
         if image.attempts > 0 {
             let milliseconds = UInt64(clamping: image.milliseconds.waited)

@@ -1,17 +1,17 @@
 import DarkroomManifest
 
-/// A manifest ready to be worked on: what it asks for and what has been done of it already.
+/// A manifest that is ready for work: its images, and the results so far.
 package struct PreparedBatch: Sendable {
     package let folders: BatchFolders
     package let manifest: Manifest
-    /// With the images that have ended as the journal has them, the others new.
+    /// Images that have ended have their status from the journal; the others are new.
     package var status: Status
     package var control: ControlState
-    /// Of the images that a process died with.
+    /// The crashes of images that were being filtered when a process ended.
     package let crashes: [Int: Crashes]
-    /// Those of them that the last process died with, as far as that is news.
+    /// The images among them that the last process was filtering, if this has not been reported.
     package let suspects: Set<Int>
-    /// The images whose pixels lie in `active/ID` for others, see `HandOvers`.
+    /// The images whose pixels for others are in `active/ID`, see `HandOvers`.
     package let handOvers: Set<Int>
 
     package init(

@@ -3,7 +3,7 @@ import DarkroomManifest
 import SwiftGlibc
 import SystemPackage
 
-/// What a start finds in `active`, and what it does about it: the last column of the table in `Spool`.
+/// Handles the folders in `active` at a start: the last column of the table in `Spool`.
 package struct Recovery: Sendable {
     let spool: Spool
     let examination: Examination
@@ -15,18 +15,18 @@ package struct Recovery: Sendable {
         self.durably = durably
     }
 
-    /// What became of one folder.
+    /// The result for one folder.
     package enum Finding: Sendable {
-        /// There was no manifest in it: the claim had not got that far. The folder is gone.
+        /// It had no manifest, because the claim had not moved it yet. The folder is removed.
         case empty
-        /// What had been claimed under this name is no regular file, and is in the inbox again.
+        /// The claimed file with this name is not a regular file and is back in the inbox.
         case putBack(FileName)
-        /// Its answer was complete; the folder is gone. A file that was too large for it is in `tmp`, under this name.
+        /// Its answer was complete; the folder is removed. A file that was too large is in `tmp` under this name.
         case finished(givenBack: FileName?)
-        /// Its manifest is not acceptable any more, or never was; it has been answered so.
-        /// A file that was too large for the answer is in `tmp`, under this name.
+        /// Its manifest is not valid, or not any more; it has been answered accordingly. A file that was too large is
+        /// in `tmp` under this name.
         case rejected(Status, givenBack: FileName?)
-        /// Someone has removed its manifest, or all of its folder; what was not done has failed.
+        /// Someone has removed its manifest or its whole folder; its unfinished images have failed.
         case removed(Status)
         case unfinished(PreparedBatch)
     }
@@ -34,7 +34,7 @@ package struct Recovery: Sendable {
     /// The IDs of the batches in `active`, sorted.
     package func ids() throws(FileError) -> [String] { try ActiveFolder(of: spool).ids }
 
-    /// Puts one folder in order.
+    /// Handles one folder.
     package func recover(_ id: String) throws(FileError) -> Finding {
         let folders = BatchFolders(spool: spool, id: id)
         let active: Directory
@@ -76,8 +76,8 @@ package struct Recovery: Sendable {
         return .finished(givenBack: givenBack)
     }
 
-    /// Answers what has no receipt yet: goes on with a claim as `Claim` does, from the file that was dropped, for a
-    /// copy of it may be half written.
+    /// Answers a manifest without a receipt. It continues the claim as `Claim` does, from the submitted file, because
+    /// the copy of it may be incomplete.
     private func answer(
         _ submitted: SubmittedFile, _ folders: BatchFolders, _ active: Directory
     ) throws(FileError) -> Finding {
@@ -108,13 +108,13 @@ package struct Recovery: Sendable {
         try recover(folders.id)
     }
 
-    /// Whether the folder is that of a batch taken up again after it ended with this status.
+    /// Whether the batch was reopened after it ended with this status.
     private func wasReopened(_ status: Status, _ active: Directory) throws(FileError) -> Bool {
         guard case .reopened(let record) = try ItemJournal.first(in: active) else { return false }
         return record.isOf(status)
     }
 
-    /// Takes back the copy of a manifest that was removed from `active`, or ends the batch without it.
+    /// Restores the manifest that was removed from `active` from its copy in the outbox, or ends the batch without it.
     private func restoreManifest(
         _ folders: BatchFolders, _ status: Status, _ active: Directory
     ) throws(FileError) -> Finding {
@@ -127,7 +127,7 @@ package struct Recovery: Sendable {
         return try resume(folders, format, status, active)
     }
 
-    /// Ends a batch of which nothing is left but its answer and perhaps its journal.
+    /// Ends a batch of which only its answer, and perhaps its journal, is left.
     private func end(
         _ folders: BatchFolders, _ status: Status, _ format: ManifestFormat, _ active: Directory?
     ) throws(FileError) -> Finding {
@@ -144,17 +144,17 @@ package struct Recovery: Sendable {
         _ folders: BatchFolders, _ format: ManifestFormat, _ status: Status?, _ active: Directory
     ) throws(FileError) -> Finding {
         guard let reading = try reading(folders, format, status, active) else {
-            // What is there is not what was accepted, and nothing else is to be done in its name.
+            // The existing file is not the accepted manifest, so nothing else is done for this batch.
             guard let status else { return .empty }
             return try end(folders, status, format, active)
         }
-        // Without its answer, and without the file that was dropped, nothing else tells what it was called.
+        // Without its answer and the submitted file, its name is unknown.
         let claimed = ClaimedManifest(
             folders: folders, name: status?.manifest.name ?? "\(folders.id).\(format.rawValue)",
             format: format, received: status?.times.received ?? Clock.timestamp, reading: reading,
             uid: try status == nil
                 ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid,
-            // Without a status nothing tells: what lies in `active` is a copy.
+            // Without a status it is unknown, because the file in `active` is a copy.
             identity: status?.manifest.identity)
         return try resume(claimed, status, active)
     }
@@ -173,7 +173,7 @@ package struct Recovery: Sendable {
         if status == nil {
             try answer(fresh, folders, manifest: claimed.reading.bytes)
         }
-        // It has its answer, and the daemon its own copy.
+        // The manifest has its answer, and the daemon has its own copy.
         try SubmittedFile(in: active)?.remove(from: active)
         fresh.times.started = status?.times.started
         let suspects = try journalCrashes(of: folders, active)
@@ -188,15 +188,15 @@ package struct Recovery: Sendable {
                 crashes: crashes, suspects: suspects, handOvers: handOvers))
     }
 
-    /// Has the status in the outbox say what is so from now on. It is written whole soon after where the batch had
-    /// begun (`Board.accept`), and otherwise when it begins, which may be long after.
+    /// Corrects the status in the outbox. If the batch had begun, the whole status is written soon (`Board.accept`);
+    /// otherwise it is written only when the batch begins, which may be much later.
     private func correct(
         _ status: Status, to fresh: Status, _ folders: BatchFolders
     ) throws(FileError) {
         if status.state.isFinal || (status.state == .held) != (fresh.state == .held) {
             return try folders.writeStatus(fresh, durably: durably)
         }
-        // The former daemon's work, and what it waited for.
+        // The state and the wait are those of the previous daemon.
         guard status.state != fresh.state || status.waiting != nil else { return }
         do {
             try folders.amendStatus { status in
@@ -205,12 +205,12 @@ package struct Recovery: Sendable {
                 return true
             }
         } catch  where error.errno == .noSuchFileOrDirectory {
-            // Someone has removed the answer in between; the next writing puts it back.
+            // Someone has removed the answer in between; the next write restores it.
         }
     }
 
-    /// Puts a status into the outbox: with its folder, or into the one that is there, whose status was there
-    /// before or has been removed by someone.
+    /// Puts a status into the outbox: with its folder, or into the existing folder, whose status is older or was
+    /// removed.
     private func answer(
         _ status: Status, _ folders: BatchFolders, manifest bytes: [UInt8]?
     ) throws(FileError) {
@@ -222,8 +222,8 @@ package struct Recovery: Sendable {
         if durably { try spool.outbox.sync() }
     }
 
-    /// The manifest as it was taken. Should the file have changed since, as it may where an older version left its
-    /// submitter's own there, the copy in the outbox counts; nil where that is another one, too.
+    /// The accepted manifest. If the file has changed since then, which is possible if an older version left the
+    /// submitted file there, the copy in the outbox is used; nil if that differs too.
     private func reading(
         _ folders: BatchFolders, _ format: ManifestFormat, _ status: Status?, _ active: Directory
     ) throws(FileError) -> ManifestReading? {
@@ -235,8 +235,8 @@ package struct Recovery: Sendable {
         return try copy(of: name, format, folders, status)
     }
 
-    /// The manifest beside its status, if it is there and the one that was taken. What keeps it from being read
-    /// now is no reason to go on with another.
+    /// The copy of the manifest in the outbox, if it is the accepted one. If it cannot be read now, this throws, and no
+    /// other manifest is used.
     private func copy(
         of name: FileName, _ format: ManifestFormat, _ folders: BatchFolders, _ status: Status
     ) throws(FileError) -> ManifestReading? {
@@ -249,8 +249,7 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// The status in the outbox, without its images, for what became of them the journal tells; nil where there is
-    /// none that can be read.
+    /// The status in the outbox without its images, whose results are in the journal; nil if it cannot be read.
     private func answer(of folders: BatchFolders) throws(FileError) -> Status? {
         do {
             return try Status(frameIn: folders.outbox())
@@ -259,7 +258,7 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// The same with its images, of which nothing else tells where there is no manifest.
+    /// The same with its images, because without a manifest nothing else lists them.
     private func wholeAnswer(of folders: BatchFolders) throws(FileError) -> Status? {
         do {
             return try Status(in: folders.outbox())
@@ -275,7 +274,8 @@ package struct Recovery: Sendable {
         return nil
     }
 
-    /// Writes down in the batch's journal which of its pictures the former process died of, or with, and gives them.
+    /// Records in the batch's journal which of its pictures the previous process was filtering when it ended, and
+    /// returns them.
     private func journalCrashes(
         of folders: BatchFolders, _ active: Directory
     ) throws(FileError) -> Set<Int> {
@@ -291,8 +291,7 @@ package struct Recovery: Sendable {
         return Set(left.map(\.image))
     }
 
-    /// Takes over what the journal says, and finishes the renames it decided. Gives what control files have made
-    /// of the batch.
+    /// Applies the journal and completes its renames. Returns the state that control files have set.
     private func applyJournal(
         to status: inout Status, _ crashes: inout [Int: Crashes], _ folders: BatchFolders,
         _ active: Directory
@@ -325,8 +324,8 @@ package struct Recovery: Sendable {
         return control
     }
 
-    /// Clears away what was begun and not finished: fetched bytes, and pictures that no journal record vouches for.
-    /// Gives the images whose pixels are handed over.
+    /// Removes incomplete files: downloaded bytes, and pictures that no journal record confirms. Returns the images
+    /// whose pixels are kept for others.
     private func clearScrap(
         of status: Status, _ active: Directory
     ) throws(FileError) -> Set<Int> {
@@ -344,16 +343,16 @@ package struct Recovery: Sendable {
         return handOvers
     }
 
-    /// Removes the fetched bytes of a batch that was put away; what cannot be removed now is removed when the
-    /// batch is read again, or with its folder.
+    /// Removes the downloaded bytes of a batch that is not in work any more. What cannot be removed now is removed when
+    /// the batch is read again, or together with its folder.
     package static func dropScratch(of folders: BatchFolders) {
         guard let active = try? folders.active(), let names = try? active.names() else { return }
         for name in names where name.text.hasPrefix("source-") { try? active.remove(name) }
     }
 
-    /// An output that is still in `active` goes to the outbox. One that is not has been there already,
-    /// whatever its users did with it since. A file of its name that someone else has put there stays, and
-    /// the image fails, as it would have without the restart.
+    /// Moves an output that is still in `active` to the outbox. If it is not in `active`, it was in the outbox already,
+    /// whatever users have done with it. If someone has put another file with its name there, that file stays and the
+    /// image fails, as it would without the restart.
     private func finishRename(
         _ index: Int, _ image: inout ImageStatus, _ folders: BatchFolders, _ active: Directory
     ) throws(FileError) {

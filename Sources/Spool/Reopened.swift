@@ -1,10 +1,10 @@
-/// The journal's word that a finished batch was taken up again.
+/// The journal record of a reopened batch.
 package struct Reopened: Codable, Sendable, Equatable {
-    /// When it had finished, as its last status says.
+    /// When the batch had finished, according to its last status.
     package var of: String
-    /// How often it has been taken up with this.
+    /// How often the batch was reopened, including this time.
     package var retries: Int
-    /// The commands that were given to it, this one included.
+    /// The commands that were given to it, including this one.
     package var commands: [ControlRecord]
 
     private enum CodingKeys: String, CodingKey {
@@ -12,8 +12,8 @@ package struct Reopened: Codable, Sendable, Equatable {
         case commands = "steering"
     }
 
-    /// Whether this status is the one that was reopened, and the answer to what followed is still to come.
-    /// Not by the time alone, for clocks are set back.
+    /// Whether this is the status of the batch before it was reopened, so that the new answer is not complete yet. It
+    /// does not compare the time alone, because clocks may be set back.
     package func isOf(_ status: Status) -> Bool {
         status.times.finished == of && (status.retries ?? 0) == retries &- 1
     }

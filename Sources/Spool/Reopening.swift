@@ -2,15 +2,15 @@ import DarkroomCore
 import DarkroomManifest
 import Synchronization
 
-/// Takes a finished batch up again, to do what failed or was cancelled once more.
+/// Reopens a finished batch to repeat images that failed or were cancelled.
 ///
-/// | step                                             | a crash after it                                  |
-/// |--------------------------------------------------|---------------------------------------------------|
-/// | `active/.retry-ID` made, with manifest, journal  | the start removes it: nothing has happened        |
-/// | renamed to `active/ID`                           | the journal says `reopened` of the end that       |
-/// |                                                  | the status tells of: `Recovery` goes on           |
-/// | status written anew                              | as with any batch in work                         |
-/// | last status written                              | its end is another: `Recovery` clears up          |
+/// | step                                             | after a crash at this point                        |
+/// |--------------------------------------------------|----------------------------------------------------|
+/// | `active/.retry-ID` created, with manifest, journal | the start removes it, as if nothing had happened |
+/// | renamed to `active/ID`                           | the journal has a `reopened` record for the end in |
+/// |                                                  | the status: `Recovery` continues                   |
+/// | status replaced                                  | as with any batch in work                          |
+/// | last status written                              | its end is a later one: `Recovery` cleans up       |
 package struct Reopening {
     let spool: Spool
     let examination: Examination
@@ -26,18 +26,18 @@ package struct Reopening {
 
     package enum Outcome: Sendable {
         case reopened(PreparedBatch)
-        /// Every image is filtered and its output there.
+        /// Every image is filtered and its output exists.
         case nothingToDo
         case isInWork
         case isRejected
         case refused(owner: UInt32?)
-        /// It cannot be done again; the words say why.
+        /// It cannot be repeated, for this reason.
         case unusable(String)
     }
 
-    /// - Parameter request: the `retry` that asks for it.
+    /// - Parameter request: the record of the `retry` command.
     package func reopen(_ id: String, _ request: ControlRecord) throws(FileError) -> Outcome {
-        // Whoever removes finished batches asks for the same lock.
+        // Code that removes finished batches uses the same lock.
         try spool.finishedBatches.withLock { _ throws(FileError) in
             try reopenAlone(id, request)
         }
@@ -84,8 +84,8 @@ package struct Reopening {
         return try resume(id)
     }
 
-    /// A batch that is in `active` is in work, but for one that the disk has let be renamed there and no
-    /// further: while its status is still the final one of before, nobody has taken it up.
+    /// A batch in `active` is in work. The exception is one that was renamed there before the disk failed: while its
+    /// status is still the previous final one, no code works on it.
     private func goOn(_ id: String, _ request: ControlRecord) throws(FileError) -> Outcome {
         let folders = BatchFolders(spool: spool, id: id)
         guard let status = try Status(frameIn: folders.outbox()), status.state.isFinal,
@@ -101,7 +101,7 @@ package struct Reopening {
             forBatchOf: status.manifest.uid, isPrivileged: spool.isPrivileged(request.uid))
     }
 
-    /// Whether an image's output is where it was put.
+    /// Whether the output of an image exists.
     private func isThere(_ image: ImageStatus, in outbox: Directory) throws(FileError) -> Bool {
         guard image.state == .filtered, let output = image.output else { return false }
         return try outbox.exists(FileName(output.file))
@@ -127,7 +127,7 @@ package struct Reopening {
         if durably { try spool.active.sync() }
     }
 
-    /// What a start would do with it.
+    /// Does the same as a start with this folder.
     private func resume(_ id: String) throws(FileError) -> Outcome {
         let recovery = Recovery(spool: spool, examination: examination, durably: durably)
         switch try recovery.recover(id) {
@@ -140,7 +140,7 @@ package struct Reopening {
 }
 
 extension ImageStatus {
-    /// The image to be done again; its attempts count on.
+    /// The image for a repetition; its number of attempts is kept.
     fileprivate var anew: ImageStatus {
         ImageStatus(name: name, source: source, from: from, attempts: attempts)
     }

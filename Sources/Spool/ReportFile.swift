@@ -3,17 +3,17 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// `spool/inbox.json`, replaced whole.
+/// `spool/inbox.json`, replaced as a whole.
 ///
-/// Why nothing is taken is asked for most when the disk is full, and then no new file could be written. So the
-/// next one is there already, with room of its own, enough for a report of a few files; and when it has taken
-/// the place of the last one, the room of that becomes the next one's.
+/// The reason why nothing is taken is most important when the disk is full, but then no new file can be written. So the
+/// file of the next report exists already, with reserved space for a report of a few files. When it has replaced the
+/// last report, the space of that one is used for the next.
 package struct ReportFile {
     static let name: FileName = "inbox.json"
     static let next: FileName = "inbox.json.new"
-    /// Bytes kept for the next report.
+    /// The number of bytes that are reserved for the next report.
     private static let reserve = 16 << 10
-    /// Files that a report of that size can list, whatever they are called.
+    /// The number of files for which this is enough, with any names.
     private static let shortList = 8
 
     let root: Directory
@@ -22,7 +22,7 @@ package struct ReportFile {
         self.root = root
     }
 
-    /// Writes the report; on a full disk a short one, which lists the first few files.
+    /// Writes the report; on a full disk a short one with the first few files.
     package func write(_ report: InboxReport) throws(FileError) {
         do {
             try replace(with: report.encoded())
@@ -37,16 +37,16 @@ package struct ReportFile {
         if try !root.exists(Self.next) { try makeNext() }
         let file = try root.openScratch(Self.next)
         let path = root.path(of: Self.next)
-        // Before the first byte, lest half a report take the room of a short one.
+        // Before the first byte, so that half of a long report does not use the space of a short one.
         if bytes.count > Self.reserve { try keepRoom(for: bytes.count, in: file) }
         try file.write(bytes, path: path)
-        // Blocks behind the end go with a truncation, so there is none without need.
+        // Truncation releases reserved blocks after the end, so it is done only if necessary.
         if let former = try root.information(of: Self.next)?.length, former > bytes.count {
             try file.truncate(to: bytes.count, path: path)
         }
-        // It says what can be seen in the folder too, so it is not waited for.
+        // The same can be seen in the folder, so there is no sync.
         try root.rename(Self.next, to: root, as: Self.name, replacing: true)
-        // Should there be no room now, the next report fails, and that is told.
+        // If there is no space now, the next report fails, and that is logged.
         try? makeNext()
     }
 
@@ -60,7 +60,7 @@ package struct ReportFile {
             let number = file.number
             _ = try retryingInterrupts { darkroom_keep_room(number, Int64(bytes)) }
         } catch  where error == .notSupported {
-            // A file system on which no room can be kept.
+            // The file system cannot reserve space.
         } catch {
             throw FileError("reserve space for it", root.path(of: Self.next), error)
         }

@@ -4,25 +4,24 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Removes finished entries of the outbox: those older than an age, and the oldest where all of them together
-/// are larger than a size. Never an unfinished one, nor anything that is not Darkroom's own.
+/// Removes finished batches from the outbox: those above an age, and the oldest ones if all together are above a size.
+/// It never removes an unfinished batch or files that Darkroom has not created.
 ///
-/// | step                                      | a crash after it                              |
-/// |-------------------------------------------|-----------------------------------------------|
+/// | step                                        | after a crash at this point                 |
+/// |---------------------------------------------|---------------------------------------------|
 /// | `outbox/ID` renamed to `active/.expired-ID` | the next start removes it                   |
-/// | both folders synced                       | the same                                      |
-/// | its files removed, one by one             | the same                                      |
-/// | the folder removed                        | nothing to do                                 |
+/// | both folders synced                         | the same                                    |
+/// | its files removed, one by one               | the same                                    |
+/// | the folder removed                          | nothing to do                               |
 ///
-/// An entry that is being opened again has a folder `active/ID`. Whoever makes one for an entry that is in the
-/// outbox already does so with
-/// `Spool.finishedBatches` held, as the check and the rename here are done.
+/// A batch that is being reopened has a folder `active/ID`. Code that creates this folder for a batch in the outbox
+/// holds `Spool.finishedBatches`, as this code does for its check and its rename.
 package struct Retention {
-    /// What may stay; 0 for everything.
+    /// The limits; 0 means no limit.
     package struct Limits: Sendable, Equatable {
-        /// Seconds since an entry was finished.
+        /// The seconds since the end of a batch.
         package var age = 0.0
-        /// Of the files of all finished entries, as they are on the disk.
+        /// The disk space of the files of all finished batches.
         package var bytes = 0
 
         package init(age: Double = 0.0, bytes: Int = 0) {
@@ -33,14 +32,14 @@ package struct Retention {
         var isOff: Bool { age == 0 && bytes == 0 }
     }
 
-    /// What a sweep did, and when the next entry comes of age.
+    /// The result of a sweep, and when the next batch reaches the age.
     package struct Outcome: Equatable {
         var entries = 0
         var bytes = 0
         package var nextDue: Date?
     }
 
-    /// A finished entry of ours.
+    /// A finished batch of Darkroom.
     private struct Entry {
         let name: FileName
         /// As the status has it.
@@ -49,16 +48,16 @@ package struct Retention {
         let bytes: Int
     }
 
-    /// Removals told one by one in a sweep; the others are told as a sum.
+    /// The number of removals that are logged individually in a sweep; the others are logged as a sum.
     private static let toldSingly = 100
 
     let spool: Spool
     let limits: Limits
     let durably: Bool
     let log: EventLog
-    /// Asked between steps; true ends the sweep.
+    /// Checked between steps; true ends the sweep.
     let isStopped: @Sendable () -> Bool
-    /// Says why an entry stays that is old enough. The caller sees to it that this is not said again and again.
+    /// Reports why an old batch is not removed. The caller avoids repeated reports.
     let tell: (FileName, String) -> Void
 
     package init(
@@ -85,7 +84,7 @@ package struct Retention {
             if limits.age > 0, removeIfOld(name, now, &outcome) { continue }
             if limits.bytes > 0, let bytes = size(of: name) { left.append((name, bytes)) }
         }
-        // Most of the time all is small enough, and no status need be read to know that.
+        // Usually the total is below the limit, and no status must be read to know this.
         if limits.bytes > 0, left.map(\.bytes).saturatingSum() > limits.bytes {
             removeTheOldest(of: left.map(\.name), &outcome)
         }
@@ -95,10 +94,10 @@ package struct Retention {
         return outcome
     }
 
-    /// Removes an entry that has come of age; false if it stays.
+    /// Removes a batch that is old enough; returns false if it stays.
     private func removeIfOld(_ name: FileName, _ now: Date, _ outcome: inout Outcome) -> Bool {
-        // A status is written for the last time when its batch is finished, so that one written lately needs
-        // no reading.
+        // The last write of a status is at the end of its batch, so a status that was written recently need not be
+        // read.
         guard let written = lastWritten(name) else { return false }
         guard now.timeIntervalSince(written) >= limits.age else {
             note(written, &outcome)
@@ -112,7 +111,7 @@ package struct Retention {
         return remove(entry, &outcome)
     }
 
-    /// Removes finished entries until the rest of them is small enough.
+    /// Removes finished batches until the others are below the limit.
     private func removeTheOldest(of names: [FileName], _ outcome: inout Outcome) {
         var pace = Pace()
         var entries: [Entry] = []
@@ -120,7 +119,7 @@ package struct Retention {
             pace.step()
             if let entry = finishedEntry(name) { entries.append(entry) }
         }
-        // Wide enough for the sum of any sizes, which is to be exact where some are taken off again.
+        // Wide enough for the sum of any sizes; the sum must be exact, because sizes are subtracted again.
         var total = entries.reduce(Int128(0)) { $0 + Int128($1.bytes) }
         entries.sort { $0.finished < $1.finished }
         for entry in entries where total > limits.bytes && !isStopped() {
@@ -134,7 +133,7 @@ package struct Retention {
         outcome.nextDue = outcome.nextDue.map { min($0, due) } ?? due
     }
 
-    // MARK: Looking at an entry
+    // MARK: Reading a batch
 
     private func lastWritten(_ name: FileName) -> Date? {
         guard let folder = try? openEntry(name),
@@ -143,13 +142,13 @@ package struct Retention {
         return Date(timeIntervalSince1970: Double(information.st_mtim.tv_sec))
     }
 
-    /// The bytes of all that is in the entry; nil for what is none.
+    /// The size of all files of the batch; nil if it is not a batch.
     private func size(of name: FileName) -> Int? {
         guard let folder = try? openEntry(name), let files = try? folder.names() else { return nil }
         return files.map { (try? folder.information(of: $0))?.bytesOnDisk ?? 0 }.saturatingSum()
     }
 
-    /// A finished entry that is ours; nil for any other.
+    /// A finished batch of Darkroom; nil for anything else.
     private func finishedEntry(_ name: FileName) -> Entry? {
         do throws(FileError) {
             guard let folder = try openEntry(name), try folder.exists(BatchFile.status),
@@ -178,13 +177,13 @@ package struct Retention {
 
     private static let notOurs = "its status.json was not written by Darkroom"
 
-    /// Says why an entry is none that may go.
+    /// Reports why a folder is not removed.
     private func keep<Nothing>(_ name: FileName, _ reason: String) -> Nothing? {
         tell(name, reason)
         return nil
     }
 
-    /// nil for what is no folder, or has just gone.
+    /// nil if it is not a folder, or if it has just disappeared.
     private func openEntry(_ name: FileName) throws(FileError) -> Directory? {
         do {
             return try Directory(name, in: spool.outbox)
@@ -200,7 +199,7 @@ package struct Retention {
 
     // MARK: Removing
 
-    /// What cannot be removed stays, and does not stand in the others' way; false if it is still there.
+    /// Removes a batch. If that fails, it stays and does not affect the others; returns false if it still exists.
     private func remove(_ entry: Entry, _ outcome: inout Outcome) -> Bool {
         var isTaken = false
         do throws(FileError) {
@@ -228,7 +227,7 @@ package struct Retention {
         }
     }
 
-    /// Renames the entry out of the outbox, unless it has become another one or is in work again.
+    /// Renames the batch out of the outbox, unless it was replaced or is in work again.
     private func takeOut(_ entry: Entry) throws(FileError) -> Bool {
         let expired = Expired.name(of: entry.name)
         if try spool.active.exists(expired) {
@@ -247,7 +246,7 @@ package struct Retention {
     }
 }
 
-/// Entries of the outbox on their way out, `active/.expired-ID`. An ID never begins with a dot.
+/// Batches that are being removed, `active/.expired-ID`. An ID never begins with a dot.
 package struct Expired {
     private static let prefix = Array(".expired-".utf8)
 
@@ -263,8 +262,8 @@ package struct Expired {
 
     static func isOne(_ name: FileName) -> Bool { name.bytes.starts(with: prefix) }
 
-    /// Removes those that a former daemon left, and gives their number.
-    /// One that cannot be removed does not stand in the others' way; the last failure is thrown at the end.
+    /// Removes those that a previous daemon has left and returns their number. One that cannot be removed does not
+    /// affect the others; the last error is thrown at the end.
     package func clear() throws(FileError) -> Int {
         var count = 0
         var failure: FileError?
@@ -280,8 +279,8 @@ package struct Expired {
         return count
     }
 
-    /// Removes the files in the folder, then the folder. Links are removed, not followed; a folder within is
-    /// not Darkroom's and fails with EISDIR.
+    /// Removes the files in the folder, then the folder. Symbolic links are removed and not followed. Another folder in
+    /// it does not come from Darkroom, and this throws EISDIR.
     func clear(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: spool.active)
         var pace = Pace()
@@ -296,13 +295,13 @@ package struct Expired {
 }
 
 extension stat {
-    /// What the file takes on the disk: a file with holes takes less than its length, a small one a whole block.
+    /// The disk space of the file: a file with holes takes less than its length, a small one a whole block.
     var bytesOnDisk: Int {
         max(0, Int(st_blocks)).saturatingMultiply(512)
     }
 }
 
-/// Leaves the disk to others for as long as it was used.
+/// Pauses for as long as the disk was used, so that others can use it.
 struct Pace {
     private var begin = Clock.nanoseconds
 

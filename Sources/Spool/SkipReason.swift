@@ -1,24 +1,24 @@
 import DarkroomCore
 import DarkroomManifest
 
-/// Why the intake leaves a file in the inbox: what `inbox.json` calls it, and the words for people.
+/// Why the intake does not take a file from the inbox: the reason in `inbox.json`, and the text for people.
 package enum SkipReason: Equatable, Sendable {
-    /// Its name says "not yet", which is the rule for submitters and nothing to talk about.
+    /// Its name means "not yet". Submitters use such names by the rules, so it is not logged.
     case notYet(Mark)
-    /// Its name ends like neither a manifest's nor a control file's.
+    /// Its name has neither the extension of a manifest nor of a control file.
     case otherEnding
-    /// Its name ends like a picture's.
+    /// Its name has the extension of a picture.
     case picture
-    /// A folder, a link, a fifo.
+    /// A folder, a symbolic link, a FIFO, or another special file.
     case notAFile
-    /// It cannot be read, or not be moved out of the inbox.
+    /// It cannot be read, or cannot be moved out of the inbox.
     case unreadable(FileError)
-    /// A control file that cannot act yet.
+    /// A control file that cannot take effect yet.
     case waits(Wait)
-    /// A control file that has acted and that cannot be removed.
+    /// A control file that has taken effect and cannot be removed.
     case hasActed(FileError)
 
-    /// What in a name says "not yet".
+    /// The part of a name that means "not yet".
     package enum Mark: String, Sendable, CaseIterable {
         case dot = "."
         case temporary = ".tmp"
@@ -30,24 +30,24 @@ package enum SkipReason: Equatable, Sendable {
 
     /// What a control file waits for.
     package enum Wait: Equatable, Sendable {
-        /// A batch of this ID that takes no commands yet.
+        /// A batch with this ID that takes no commands yet.
         case batch(String)
-        /// A batch that is just ending.
+        /// A batch that is ending.
         case end
-        /// A manifest of this name that is just being taken.
+        /// A manifest with this name that is being taken.
         case taking(FileName)
-        /// The writer of a manifest of this name, who has it open.
+        /// The writer of a manifest with this name, which is still open.
         case writer(FileName)
-        /// A manifest of this name that may not be complete.
+        /// A manifest with this name that may be incomplete.
         case settling(FileName)
         case unreadable(FileError)
-        /// The spool, which takes no manifest now.
+        /// The spool, which cannot be written to now.
         case spool
-        /// Room among the batches that wait.
+        /// Room for another waiting batch.
         case room
-        /// Other batches, which the same user has done again.
+        /// Other batches that the same user reopens.
         case others
-        /// A look at what there is failed.
+        /// A check of the files has failed.
         case look(FileError)
     }
 
@@ -62,7 +62,7 @@ package enum SkipReason: Equatable, Sendable {
         }
     }
 
-    /// Whether the journal says it.
+    /// Whether it is logged.
     package var isTold: Bool {
         if case .notYet = self { return false }
         return true

@@ -3,53 +3,53 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The spool's folders under one root on one file system, and the lock that makes them one daemon's.
+/// The folders of the spool under one root on one file system, and the lock that excludes a second daemon.
 ///
-/// A manifest's way through them, each step a rename (after qmail's INTERNALS):
+/// The path of a manifest through them; each step is a rename (after qmail's INTERNALS):
 ///
 /// | state      | inbox/ | active/ID/         | outbox/ID/status.json | what a restart does          |
 /// |------------|--------|--------------------|-----------------------|------------------------------|
 /// | waiting    | yes    | –                  | –                     | the first scan finds it      |
-/// | claimed    | –      | submitted/NAME,    | –                     | copies it anew, writes the   |
-/// |            |        | perhaps manifest   |                       | receipt, goes on             |
-/// | pending    | –      | manifest           | `pending`             | goes on                      |
-/// | processing | –      | manifest, journal  | `processing`          | does what the journal lacks  |
+/// | claimed    | –      | submitted/NAME,    | –                     | copies it again, writes the  |
+/// |            |        | perhaps manifest   |                       | receipt, continues           |
+/// | pending    | –      | manifest           | `pending`             | continues                    |
+/// | processing | –      | manifest, journal  | `processing`          | repeats images that are not  |
+/// |            |        |                    |                       | in the journal               |
 /// | held       | –      | manifest, journal  | `held`                | keeps it held                |
 /// | finished   | –      | perhaps leftovers  | a final state         | removes the leftovers        |
-/// | reopening  | –      | `.retry-ID` besides| a final state         | removes `.retry-ID`          |
-/// | reopened   | –      | manifest, journal  | the state of before   | goes on: the journal says    |
-/// |            |        |                    |                       | `reopened` of that very end  |
-/// | expired    | –      | –, but .expired-ID | –                     | removes `active/.expired-ID` |
+/// | reopening  | –      | also `.retry-ID`   | a final state         | removes `.retry-ID`          |
+/// | reopened   | –      | manifest, journal  | the previous state    | continues, if the `reopened` |
+/// |            |        |                    |                       | record refers to this end    |
+/// | expired    | –      | `.expired-ID`      | –                     | removes `active/.expired-ID` |
 ///
-/// An ID never begins with a dot, for a file whose name does is no manifest.
+/// An ID never begins with a dot, because a file with such a name is not a manifest.
 ///
-/// `Claim` moves a manifest from waiting to pending, `Recovery` does what the last column says,
-/// `Publisher` and `StatusKeeper` do the rest. `Retention` makes finished entries expired, where they are to
-/// be removed at all.
+/// `Claim` moves a manifest from waiting to pending, `Recovery` does the work of the last column, and `Publisher` and
+/// `StatusKeeper` do the rest. `Retention` makes finished batches expired, if they are removed at all.
 package final class Spool: Sendable {
-    /// The folders that are open as long as the daemon runs.
+    /// The folders that stay open while the daemon runs.
     package static let stations: [FileName] = ["active", "outbox"]
 
     package let root: Directory
-    /// Where submitters may write before they rename into the inbox. Darkroom leaves it alone, but puts back there
-    /// what is too large for an answer.
+    /// Submitters write here before they rename into the inbox. Darkroom does not touch their files, but moves
+    /// manifests that are too large back here.
     package let tmp: Directory
-    /// Claimed manifests, each in a folder of its own that only the daemon enters.
+    /// Taken manifests, each in its own folder that only the daemon can enter.
     package let active: Directory
-    /// Answers, each in a folder of its own.
+    /// Answers, each in its own folder.
     package let outbox: Directory
-    /// What is being filtered, for the next process to know.
+    /// The pictures that are being filtered, for the next process.
     package let attempts: CrashRecords
     private let lock: Descriptor
-    /// The owner of the root, who may give commands to every batch.
+    /// The owner of the root folder, who may give commands to every batch.
     let owner: UInt32
-    /// Held by whoever takes a finished batch out of the outbox, or up again.
+    /// Held by code that removes a finished batch from the outbox or reopens it.
     package let finishedBatches = Mutex(())
-    /// The number last given to a manifest of a name whose plain ID was taken, by the bytes of that ID: two that are
-    /// equal to Unicode are numbered apart.
+    /// The last number of each name whose ID was taken, by the bytes of the ID: two names that are canonically
+    /// equivalent are numbered separately.
     let lastNumbers = Mutex<[FileName: Int]>([:])
 
-    /// Opens the spool at `path`, creating what is missing, and locks it.
+    /// Opens the spool at `path`, creates missing folders, and locks it.
     package init(path: String) throws(SpoolError) {
         try spoolError { () throws(FileError) in try Self.createRoot(path) }
         let root = try spoolError { () throws(FileError) in try Directory(path: path) }
@@ -63,15 +63,15 @@ package final class Spool: Sendable {
         attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
     }
 
-    /// Opens the inbox, putting it back if it is missing.
+    /// Opens the inbox, and creates it if it is missing.
     package func openInbox() throws(FileError) -> Directory {
         try Self.folder("inbox", in: root)
     }
 
-    /// Opens the submitters' folder as it is now, putting it back if it is missing.
+    /// Opens the current `tmp`, and creates it if it is missing.
     func openTmp() throws(FileError) -> Directory { try Self.folder("tmp", in: root) }
 
-    /// Makes the root and the folders above it that are missing. An error names the root, which is what was asked for.
+    /// Creates the root and missing folders above it. An error names the root, which the user knows.
     private static func createRoot(_ path: String) throws(FileError) {
         var prefix = FilePath(path).lexicallyNormalized()
         var missing: [FilePath] = []
@@ -89,7 +89,7 @@ package final class Spool: Sendable {
         }
     }
 
-    /// Opens a folder, making it where it is missing. Someone may remove it between the two.
+    /// Opens a folder, and creates it if it is missing. Someone may remove it between the two steps.
     private static func folder(
         _ name: FileName, in root: Directory, mode: mode_t = 0o777
     ) throws(FileError) -> Directory {
@@ -97,7 +97,7 @@ package final class Spool: Sendable {
             do {
                 try root.makeDirectory(name, mode: mode)
             } catch  where error.errno == .fileExists {
-                // It is there, as it should be.
+                // It exists, as it should.
             }
             do {
                 return try Directory(name, in: root)
@@ -116,12 +116,12 @@ package final class Spool: Sendable {
 
     // MARK: The lock
 
-    /// Takes `lock` with flock(2), which the kernel lets go of with the process however that ends. The
-    /// file's text says who holds it, for whoever comes second.
+    /// Locks `lock` with flock(2). The kernel releases the lock when the process ends, in whatever way. The content of
+    /// the file names the process, for a second daemon.
     private static func lock(_ root: Directory) throws(SpoolError) -> Descriptor {
         let path = root.path(of: "lock")
-        // The folder itself is locked too: `lock` may be removed by someone who takes it for stale. Where folders
-        // cannot be locked, on some network file systems, the file alone has to do.
+        // The folder itself is locked too, because someone may remove `lock` as a leftover. If the file system cannot
+        // lock folders, as some network file systems, only the file is locked.
         if flock(root.number, LOCK_EX | LOCK_NB) != 0, Errno(rawValue: errno) == .wouldBlock {
             throw .locked(spool: root.path, holder: holder(root))
         }
@@ -138,14 +138,15 @@ package final class Spool: Sendable {
             try lock.truncate(to: 0, path: path)
             try lock.write(Array(text.utf8), path: path)
         } catch  where error.fault == .full {
-            // The lock holds without its text, and a full disk is no reason not to start: it is waited for.
+            // The lock is valid without its content. A full disk must not prevent the start: the daemon waits for
+            // space.
         } catch {
             throw .file(error)
         }
         return lock
     }
 
-    /// What the lock's holder wrote into it, or a general word if that cannot be read.
+    /// The content of the lock file, or a general text if it cannot be read.
     private static func holder(_ root: Directory) -> String {
         let text = (try? root.read("lock", upTo: 256)).map { String(decoding: $0, as: UTF8.self) }
         let line = text?.split(separator: "\n").first.map(String.init)
@@ -154,10 +155,10 @@ package final class Spool: Sendable {
 
     // MARK: The pause mark
 
-    /// Whether the queues were suspended when the daemon stopped.
+    /// Whether the daemon was paused when it stopped.
     package func isPaused() throws(FileError) -> Bool { try root.exists("paused") }
 
-    /// Keeps the suspension across a restart, or ends that.
+    /// Makes the pause survive a restart, or ends that.
     package func markPaused(_ paused: Bool, durably: Bool) throws(FileError) {
         if paused {
             try root.write([], to: "paused", replacing: true, durably: false)
@@ -177,10 +178,10 @@ package final class Spool: Sendable {
 
 /// Why a spool cannot be used.
 package enum SpoolError: CodedError, Equatable {
-    /// Another daemon works on it.
+    /// Another daemon works on the spool.
     case locked(spool: String, holder: String)
     case file(FileError)
-    /// The daemon cannot get at the folder; `remedy` says what an administrator has to do.
+    /// The daemon has no access to the folder; `remedy` tells what an administrator has to do.
     case barred(FileError, remedy: String)
 
     package var code: String {
@@ -205,7 +206,7 @@ package enum SpoolError: CodedError, Equatable {
         }
     }
 
-    /// The same, with what helps where the service cannot get at the spool, or the user that runs it may not.
+    /// The same error, with a remedy if the service or its user has no access to the spool.
     package func explained(_ spool: String, by view: ServiceView?) -> SpoolError {
         guard case .file(let error) = self else { return self }
         if let remedy = view?.remedy(for: spool, wanting: .writing) {
@@ -218,7 +219,7 @@ package enum SpoolError: CodedError, Equatable {
     }
 }
 
-/// Runs `body`, its error made one of the spool's.
+/// Runs `body` and converts its error to an error of the spool.
 private func spoolError<Value>(
     _ body: () throws(FileError) -> Value
 ) throws(SpoolError) -> Value {

@@ -4,16 +4,16 @@ import Glibc
 
 /// Files in `tmp/` that someone began to submit and left there.
 package struct StaleUploads: Sendable, Equatable {
-    /// Seconds after which a file counts as left: maildir's 36 hours.
+    /// The age in seconds after which a file counts as abandoned: 36 hours, as in maildir.
     package static let age = 36.0 * 3600
 
     package var count = 0
     package var bytes = 0
-    /// The name of the one that has been left alone for longest.
+    /// The name of the file that has been unchanged for the longest time.
     var oldest: String?
 
-    /// Looks for files that nobody has touched for `age` seconds. `remove` deletes them too; what cannot be
-    /// deleted is passed over, for the folder's permissions are the administrator's.
+    /// Finds files that have not changed for `age` seconds. `remove` also deletes them; files that cannot be deleted
+    /// are skipped, because the administrator decides about the permissions of the folder.
     package static func find(
         in folder: Directory, olderThan age: Double, now: Date, remove: Bool = false,
         isStopped: @Sendable () -> Bool = { false }
@@ -26,7 +26,7 @@ package struct StaleUploads: Sendable, Equatable {
             guard let information = try folder.information(of: name),
                 information.st_mode & S_IFMT == S_IFREG
             else { continue }
-            // A copy may keep the time of its original; that of its last change cannot be set.
+            // A copy may have the modification time of its original; the change time cannot be set.
             let touched = max(information.st_mtim.seconds, information.st_ctim.seconds)
             guard now.timeIntervalSince1970 - touched >= age else { continue }
             if remove, (try? folder.remove(name)) == nil { continue }

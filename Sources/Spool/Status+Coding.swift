@@ -2,7 +2,7 @@ import DarkroomCore
 import Foundation
 
 extension Status {
-    /// The same, as it is written now.
+    /// The same status with the current time.
     var writtenNow: Status {
         var status = self
         status.written = Clock.timestamp
@@ -16,11 +16,11 @@ extension Status {
         return bytes
     }
 
-    /// Hands on the content of the file piece by piece: JSON indented for people, keys in alphabetical order, one
-    /// newline at the end.
+    /// Passes on the content of the file piece by piece: indented JSON with keys in alphabetical order and a final
+    /// newline.
     ///
-    /// The images are encoded one by one, for the encoder builds a tree of all that it is given; and for
-    /// 100,000 images the text alone is tens of megabytes, which nobody needs at once.
+    /// The images are encoded one by one, because the encoder builds a tree of its input, and for 100,000 images the
+    /// text alone has tens of megabytes, which are never needed at once.
     package func encode<Failure: Error>(
         _ write: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
@@ -32,7 +32,7 @@ extension Status {
             bytes.append(contentsOf: index == 0 ? "    ".utf8 : ",\n    ".utf8)
             for byte in Self.encode(image, encoder) {
                 bytes.append(byte)
-                // Strings hold no newline as it is, so each one begins a line to be indented.
+                // Strings contain no literal newline, so each newline begins a line to be indented.
                 if byte == UInt8(ascii: "\n") { bytes.append(contentsOf: "    ".utf8) }
             }
             if bytes.count >= Self.piece {
@@ -44,12 +44,12 @@ extension Status {
         try write(bytes + tail)
     }
 
-    /// The lines of the file before those of the images, and those after them.
+    /// The lines of the file before and after the images.
     func encodedFrame() -> (head: [UInt8], tail: [UInt8]) {
         var frame = self
         frame.images = []
         let text = Self.encode(frame, Self.encoder)
-        // No string holds a newline as it is, so this is the status' own key.
+        // No string contains a literal newline, so this is the key of the status.
         let opening = Array("\n  \"images\" : [".utf8)
         guard let place = text.firstRange(of: opening),
             let end = text[place.upperBound...].firstIndex(of: UInt8(ascii: "]"))
@@ -67,19 +67,19 @@ extension Status {
         return encoder
     }
 
-    /// In bytes; a piece is longer by less than an image's text.
+    /// In bytes; a piece is longer by less than the text of an image.
     private static let piece = 64 << 10
 
     private static func encode(_ value: some Encodable, _ encoder: JSONEncoder) -> [UInt8] {
         do {
             return Array(try encoder.encode(value))
         } catch {
-            // Strings, integers and enumerations always encode.
+            // Strings, integers and enumerations can always be encoded.
             preconditionFailure("a status cannot be encoded: \(error)")
         }
     }
 
-    /// Reads the content of a file; nil for one that is not a status of this version.
+    /// Reads the content of a file; nil if it is not a status of this version.
     package init?(decoding bytes: [UInt8]) {
         guard let status = try? JSONDecoder().decode(Status.self, from: Data(bytes)),
             status.schemaVersion == 1

@@ -2,8 +2,8 @@ import DarkroomCore
 import SystemPackage
 
 extension ImageStatus {
-    /// The same image of a batch whose folder in `active` someone has removed while it was in work. A failure
-    /// that has another cause stays.
+    /// The status of this image if someone has removed its batch's folder in `active` while it was in work. A failure
+    /// with another cause stays.
     package func removed(with folders: BatchFolders) -> ImageStatus {
         let isOfTheFolder =
             error.map { ["file-missing", "write-failed"].contains($0.code) } ?? true
@@ -19,7 +19,7 @@ extension ImageStatus {
 extension Failure {
     package static let batchRemoved = Code.batchRemoved.rawValue
 
-    /// Why images of a batch fail whose folder is gone.
+    /// The failure of images whose batch's folder was removed.
     package static func removed(_ folders: BatchFolders) -> Failure {
         Failure(
             .batchRemoved,
@@ -29,17 +29,17 @@ extension Failure {
 }
 
 extension Status {
-    /// Whether images of it have failed for its folder in `active` was removed.
+    /// Whether images have failed because the folder in `active` was removed.
     package var isRemoved: Bool { images.contains { $0.error?.code == Failure.batchRemoved } }
 
-    /// The status that a batch ends with whose folder in `active` is gone, or whose manifest is.
+    /// The last status of a batch whose folder in `active`, or whose manifest, was removed.
     func removed(from folders: BatchFolders) -> Status {
         var status = self
         for index in images.indices where !images[index].state.isFinal {
             status.images[index].state = .failed
             status.images[index].error = .removed(folders)
         }
-        // Counted anew: what is there was read from a file.
+        // Counted again, because the existing counts come from a file.
         status.counts = Counts(of: status.images)
         status.state = .completedWithErrors
         status.times.finished = Clock.timestamp
@@ -48,7 +48,7 @@ extension Status {
 }
 
 extension BatchFolders {
-    /// Writes the last status also where someone has removed `active/ID`, through a new one.
+    /// Writes the last status even if someone has removed `active/ID`, through a new folder.
     package func writeLastStatus(
         _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }
     ) throws(FileError) {
@@ -58,7 +58,7 @@ extension BatchFolders {
             do {
                 try spool.active.makeDirectory(FileName(id), mode: 0o700)
             } catch  where error.errno == .fileExists {
-                // It was another file that was missing.
+                // Another file was missing.
             }
             try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
         }

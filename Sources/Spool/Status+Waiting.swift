@@ -1,21 +1,21 @@
 extension Status {
-    /// What keeps a batch from moving.
+    /// Why a batch makes no progress.
     package struct Waiting: Codable, Sendable, Equatable {
-        /// Codes of its own; the others are a `FileError`'s.
+        /// Codes that are not those of `FileError`.
         package enum Code: String, Sendable, CaseIterable {
-            /// A host has asked to be left alone.
+            /// A host has asked for a pause.
             case hostPaused = "host-paused"
             /// The queues are suspended (SIGUSR1).
             case paused
-            /// The daemon has been stopped.
+            /// The daemon was stopped.
             case stopped
         }
 
         /// A stable identifier: `disk-full`, `too-many-files`, `io-error`, `host-paused`, `paused`, …
         package var code: String
-        /// File, step and cause.
+        /// The file, the step and the cause.
         package var message: String
-        /// When it began, RFC 3339.
+        /// When it began, in the format of RFC 3339.
         package var since: String
 
         package init(code: String, message: String, since: String) {

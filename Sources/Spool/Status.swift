@@ -2,13 +2,13 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
 
-/// The content of `outbox/ID/status.json`: what became of a manifest and of each of its images.
+/// The content of `outbox/ID/status.json`: the results of a manifest and of each of its images.
 ///
-/// `etc/status.schema.json` describes the same for other programs; a test holds the two together.
+/// `etc/status.schema.json` describes it for other programs; a test compares the two.
 package struct Status: Codable, Sendable, Equatable {
-    /// The version of this format. A reader refuses a number it does not know.
+    /// The version of this format. A reader refuses a version that it does not know.
     package var schemaVersion = 1
-    /// The batch's name: the manifest's without its ending, made unique within the outbox.
+    /// The ID of the batch: the manifest's name without its extension, made unique within the outbox.
     package var id: String
     package var manifest: ManifestReference
     package var state: BatchState
@@ -16,17 +16,17 @@ package struct Status: Codable, Sendable, Equatable {
     package var qualityOfService: QualityOfServiceName
     package var times: Times
     package var counts: Counts
-    /// Why nothing more of it begins, while the spool takes no writes or the daemon is paused or has been stopped; or
-    /// why some of it waits, while a host has asked to be left alone. Absent otherwise.
+    /// Why no further work begins: the spool cannot be written to, or the daemon is paused or was stopped. Or why a
+    /// part of the work waits: a host has asked for a pause. Absent otherwise.
     package var waiting: Waiting?
-    /// Why the manifest was rejected, every reason there is. Absent otherwise.
+    /// All problems of a rejected manifest. Absent otherwise.
     package var errors: [ManifestProblem]?
-    /// The commands that control files gave to the batch, the newest last; absent where there was none.
+    /// The commands that control files gave to the batch, the newest last; absent if there was none.
     package var commands: [ControlRecord]?
-    /// How often the finished batch was taken up again; absent where it never was.
+    /// How often the finished batch was reopened; absent if never.
     package var retries: Int?
     package var images: [ImageStatus]
-    /// When this was written, RFC 3339; absent where an older version wrote it.
+    /// When this was written, in the format of RFC 3339; absent if an older version wrote it.
     package var written: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -59,16 +59,16 @@ package struct Status: Codable, Sendable, Equatable {
     package struct ManifestReference: Codable, Sendable, Equatable {
         /// Its file name in the inbox.
         package var name: String
-        /// The file beside status.json that holds it; absent where it was too large to be read.
+        /// The copy beside status.json; absent if the manifest was too large to be read.
         package var file: String?
-        /// Hexadecimal; absent where it was too large to be read.
+        /// In hexadecimal; absent if the manifest was too large to be read.
         package var sha256: String?
-        /// As the file system had it.
+        /// The size according to the file system, in bytes.
         package var bytes: Int
-        /// The user whose file it was; absent where an older version took it.
+        /// The user ID of the file's owner; absent if an older version took the manifest.
         package var uid: UInt32?
-        /// Which file it was, as its submitter could know it before (`DroppedFile`); absent where an older version took
-        /// it.
+        /// Identifies the submitted file, so that its submitter can know it beforehand (`DroppedFile`); absent if an
+        /// older version took the manifest.
         package var identity: String?
 
         package init(
@@ -83,13 +83,13 @@ package struct Status: Codable, Sendable, Equatable {
             self.identity = identity
         }
 
-        /// nil where the file is not named, or not as a manifest's is.
+        /// nil if there is no file, or if its name is not that of a manifest.
         package var format: ManifestFormat? { file.flatMap { ManifestFormat(fileName: $0) } }
     }
 
-    /// Moments in UTC, as RFC 3339 with milliseconds.
+    /// Times in UTC, in the format of RFC 3339 with milliseconds.
     package struct Times: Codable, Sendable, Equatable {
-        /// When the manifest was claimed.
+        /// When the manifest was taken from the inbox.
         package var received: String
         /// When its first image began.
         package var started: String?
@@ -102,7 +102,7 @@ package struct Status: Codable, Sendable, Equatable {
         }
     }
 
-    /// How many images are in each state.
+    /// The number of images in each state.
     package struct Counts: Codable, Sendable, Equatable {
         package var total = 0
         package var new = 0
@@ -130,32 +130,32 @@ package struct Status: Codable, Sendable, Equatable {
     }
 }
 
-/// A batch's state as its users see it.
+/// The state of a batch, as users see it.
 package enum BatchState: String, Codable, Sendable, CaseIterable {
-    /// Claimed; no image has begun.
+    /// Taken from the inbox, but no image has begun.
     case pending
     case processing
-    /// Someone holds it: no image begins until it is released.
+    /// A user holds it: no image begins until it is released.
     case held
-    /// Every image is filtered.
+    /// All images are filtered.
     case completed
-    /// Some image, or every one, has failed.
+    /// At least one image has failed.
     case completedWithErrors
     case cancelled
-    /// The manifest was not acceptable; `errors` says why.
+    /// The manifest has errors; `errors` lists them.
     case rejected
 
     /// Whether the batch will not change any more.
     package var isFinal: Bool { self != .pending && self != .processing && self != .held }
 }
 
-/// An image's state as its users see it.
+/// The state of an image, as users see it.
 package enum ImageState: String, Codable, Sendable, CaseIterable {
-    /// Not begun: it waits for its turn, or for the images it comes after.
+    /// Not begun: it waits for its turn, or for images that it depends on.
     case new
     /// Its source is being fetched.
     case downloading
-    /// Its source is here and it waits for its turn to be filtered.
+    /// Its source is available, and it waits for its turn to be filtered.
     case downloaded
     case filtering
     /// Its output is in the outbox.
@@ -166,26 +166,25 @@ package enum ImageState: String, Codable, Sendable, CaseIterable {
     package var isFinal: Bool { self == .filtered || self == .failed || self == .cancelled }
 }
 
-/// What became of one image.
+/// The result of one image.
 package struct ImageStatus: Codable, Sendable, Equatable {
     package var name: String
-    /// Where the picture came from, credentials and query left out; absent for an image made `from`
-    /// another one.
+    /// The location of the picture, without credentials and query; absent for an image made `from` another one.
     package var source: String?
-    /// The image whose output was filtered, where the manifest says `from`.
+    /// The image whose pixels are the input, if the manifest has `from`.
     package var from: String?
     package var state: ImageState
-    /// The file beside status.json, once the image is filtered.
+    /// The file beside status.json, when the image is filtered.
     package var output: Output?
-    /// How often work on the image was begun.
+    /// How often work on the image began.
     package var attempts: Int
     package var milliseconds: Milliseconds
-    /// What its source's download has come to; absent where nothing is fetched, or has not been begun.
+    /// The download of its source; absent if nothing is downloaded, or before it begins.
     package var download: Download?
     package var error: Failure?
-    /// What was remarked and let pass.
+    /// Problems that did not make the image fail.
     package var warnings: [String]?
-    /// What became of the source's chunks that are not pixels: kept, converted or dropped.
+    /// What happened to the metadata of the source: kept, converted or dropped.
     package var metadata: [String: String]?
 
     package init(
@@ -207,7 +206,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         self.metadata = metadata
     }
 
-    /// Counts one more. The number comes out of a file, which may say anything.
+    /// Counts one more attempt. The number comes from a file and may have any value.
     package mutating func countAttempt() {
         attempts = min(max(attempts, 0), 1 << 30) + 1
     }
@@ -215,15 +214,15 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     package struct Output: Codable, Sendable, Equatable {
         package var file: String
         package var format: PictureFormat
-        /// Hexadecimal.
+        /// In hexadecimal.
         package var sha256: String
         package var bytes: Int
         /// In pixels.
         package var width: Int
         package var height: Int
-        /// Bits of a sample, 8 or 16.
+        /// Bits per sample, 8 or 16.
         package var depth: Int
-        /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
+        /// 1: gray, 2: gray and alpha, 3: RGB, 4: RGB and alpha.
         package var channels: Int
 
         package init(
@@ -241,17 +240,17 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         }
     }
 
-    /// The fetching of a source, which is the same for all images of that source.
+    /// The download of a source, the same for all images of that source.
     package struct Download: Codable, Sendable, Equatable {
-        /// Attempts, the one under way included.
+        /// The number of attempts, including the current one.
         package var attempts: Int
-        /// The length of what was fetched.
+        /// The length of the downloaded file, in bytes.
         package var bytes: Int?
-        /// What the cache had to do with it: `hit`, `revalidated` or `stored`; absent where nothing.
+        /// How the cache was used: `hit`, `revalidated` or `stored`; absent if it was not used.
         package var cache: String?
-        /// Why the last attempt that failed did so, also when a later one went well.
+        /// The error of the last failed attempt; it stays when a later attempt succeeds.
         package var lastError: Failure?
-        /// When it is retried, RFC 3339; absent but between two attempts.
+        /// When the next attempt begins, in the format of RFC 3339; only between two attempts.
         package var retryAt: String?
 
         package init(
@@ -266,9 +265,9 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         }
     }
 
-    /// Where the image's time went, rounded to whole milliseconds.
+    /// How the time of the image was spent, rounded to whole milliseconds.
     package struct Milliseconds: Codable, Sendable, Equatable {
-        /// Between its batch's start and its own, and between its steps.
+        /// From the start of its batch to its own start, and between its steps.
         package var waited = 0
         package var downloading = 0
         package var filtering = 0

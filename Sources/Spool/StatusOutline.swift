@@ -2,15 +2,16 @@ import DarkroomCore
 import Foundation
 import SystemPackage
 
-/// What of a status file tells whether its entry may go: read without its images, which may be 100,000.
+/// The part of a status file that decides whether its batch may be removed. It is read without the images, of which
+/// there may be 100,000.
 struct StatusOutline: Decodable, Equatable, Sendable {
     let schemaVersion: Int
     let id: String
     let state: BatchState
     let times: Status.Times
 
-    /// Reads the outline of `status.json` in a folder of the outbox; nil where there is none, or where it is
-    /// not as Darkroom writes it.
+    /// Reads the outline of `status.json` in a folder of the outbox; nil if it is missing, or if Darkroom has not
+    /// written it.
     init?(in folder: Directory) throws(FileError) {
         do {
             guard let bytes = try ImagesFilter.frame(in: folder),
@@ -25,15 +26,15 @@ struct StatusOutline: Decodable, Equatable, Sendable {
 }
 
 extension Status {
-    /// Reads `status.json` in a folder of the outbox without its images, as far as it is as Darkroom writes it.
-    /// nil where it is not a status of this version.
+    /// Reads `status.json` in a folder of the outbox without its images, if it has the form that Darkroom writes; nil
+    /// if it is not a status of this version.
     init?(frameIn folder: Directory) throws(FileError) {
         guard let bytes = try ImagesFilter.frame(in: folder) else { return nil }
         self.init(decoding: bytes)
     }
 
-    /// Reads `status.json` in a folder of the outbox, decoding the images one by one: a decoder that is given
-    /// 100,000 at once takes many times what they are. nil where it is not a status of this version.
+    /// Reads `status.json` in a folder of the outbox and decodes the images one by one, because a decoder of 100,000
+    /// images at once takes many times their memory; nil if it is not a status of this version.
     init?(in folder: Directory) throws(FileError) {
         let decoder = JSONDecoder()
         var images: [ImageStatus] = []
@@ -59,18 +60,18 @@ extension Status {
         }
         guard !isBroken, let frame else { return nil }
         self.init(decoding: frame)
-        // One that somebody has written anew has come with its images.
+        // If someone has written the file again, it contains its images.
         if self.images.isEmpty { self.images = images }
     }
 }
 
 extension BatchFolders {
-    /// Changes what `status.json` says besides its images, and copies those as they are. Does nothing where there is
-    /// no status of this version, or where `change` says that it is not to be changed.
+    /// Changes `status.json` except its images, which are copied unchanged. Does nothing if it is not a status of this
+    /// version, or if `change` returns false.
     package func amendStatus(_ change: (inout Status) -> Bool) throws(FileError) {
         let outbox = try outbox()
         guard var status = try Status(frameIn: outbox), change(&status) else { return }
-        // One that somebody has written anew has come with its images.
+        // If someone has written the file again, it contains its images.
         guard status.images.isEmpty else { return try writeStatus(status, durably: false) }
         let file = try outbox.open(BatchFile.status)
         let path = outbox.path(of: BatchFile.status)
@@ -88,28 +89,28 @@ extension BatchFolders {
     }
 }
 
-/// Parts a status file into the lines of its images and the rest.
+/// Splits a status file into the lines of its images and the rest.
 ///
-/// The file is indented, and no string holds a newline as it is; so the list's lines are those from the one
-/// that opens it to the next that begins with two spaces and a bracket.
+/// The file is indented, and no string contains a literal newline. So the lines of the list are those from its opening
+/// line to the next line that begins with two spaces and a bracket.
 private struct ImagesFilter {
     private static let opening = Array("  \"images\" : [".utf8)
     private static let closing = Array("  ]".utf8)
-    /// How the last line of an image begins; none within it is indented so little.
+    /// The beginning of the last line of an image; no other line of an image has so little indentation.
     static let imageClosing = Array("    }".utf8)
-    /// What is kept of a file besides its images; a rejected manifest may have many errors.
+    /// The maximum size of the part without images; a rejected manifest may have many errors.
     static let capacity = 8 << 20
 
     private var kept: [UInt8] = []
     private var isInImages = false
 
-    /// What `status.json` says besides its images; nil where that is too much to be one of ours.
+    /// The part of `status.json` without its images; nil if it is too long to be written by Darkroom.
     static func frame(in folder: Directory) throws(FileError) -> [UInt8]? {
         let file = try folder.open(BatchFile.status)
         return try read(file, folder.path(of: BatchFile.status)) { _ throws(FileError) in }
     }
 
-    /// The same, and hands on the lines of the images, each with its newline.
+    /// The same; also passes on the lines of the images, each with its newline.
     static func read(
         _ file: borrowing Descriptor, _ path: String,
         image: (ArraySlice<UInt8>) throws(FileError) -> Void

@@ -2,21 +2,21 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// The file that was dropped, once it is out of the inbox: `active/ID/submitted/NAME`, under the name that it had.
+/// The submitted file after it was moved out of the inbox: `active/ID/submitted/NAME`, under its original name.
 ///
-/// It stays its submitter's own, who may have it open for writing, or have linked it elsewhere. So it is read once, the
-/// daemon goes on with the bytes that it has read, in a file of its own, and this one goes when these have their receipt.
-/// Not a clone of the file or a copy of its range: only the bytes in memory are certainly those that were judged.
+/// It still belongs to its submitter, who may have it open for writing, or have another hard link to it. So it is read
+/// once. The daemon writes the read bytes to a file of its own, and removes this one when the receipt exists. It is not
+/// cloned and not copied by the kernel, because only the bytes in memory are certainly those that were checked.
 ///
-/// What cannot be copied is never removed. A file that is too large for an answer goes back to the submitters' folder,
-/// `tmp`, where its blocks were its owner's before; what is no regular file goes back into the inbox.
+/// A file that cannot be copied is never removed. If it is too large for an answer, it goes back to the submitters'
+/// folder `tmp`. If it is not a regular file, it goes back into the inbox.
 package struct SubmittedFile {
     static let folderName: FileName = "submitted"
 
     let name: FileName
     let folder: Directory
 
-    /// Looks for it in `active/ID`; nil where there is none.
+    /// Finds it in `active/ID`; nil if it does not exist.
     package init?(in active: Directory) throws(FileError) {
         do {
             let folder = try Directory(Self.folderName, in: active)
@@ -34,19 +34,19 @@ package struct SubmittedFile {
 
     func information() throws(FileError) -> stat? { try folder.information(of: name) }
 
-    /// Removes it with its folder. For one whose content the daemon has a copy of.
+    /// Removes it with its folder, when the daemon has a copy of its content.
     package func remove(from active: Directory) throws(FileError) {
         try folder.remove(name)
         FaultPoint.submittedRemoved.pass()
         try active.removeDirectory(Self.folderName)
     }
 
-    /// Puts it back into the inbox, which fails where its name is taken there.
+    /// Puts it back into the inbox; throws if its name exists there.
     func putBack(to inbox: Directory) throws(FileError) {
         try folder.rename(name, to: inbox, as: name)
     }
 
-    /// Puts it into a folder that is people's, the inbox or `tmp`, whatever is there; gives its name there.
+    /// Moves it to a folder of users, the inbox or `tmp`, without replacing a file; returns its name there.
     func giveBack(to people: Directory) throws(FileError) -> FileName {
         var newName = name
         while true {
@@ -61,7 +61,7 @@ package struct SubmittedFile {
 }
 
 extension FileName {
-    /// A name made of this one that nobody can foresee, and that the intake leaves alone: `a.json.1f3a9c02~`.
+    /// A similar name that nobody can predict and that the intake ignores: `a.json.1f3a9c02~`.
     func another() -> FileName {
         let digits = String(UInt32.random(in: .min ... .max), radix: 16)
         let ending = Array(".\(String(repeating: "0", count: 8 - digits.count))\(digits)~".utf8)
