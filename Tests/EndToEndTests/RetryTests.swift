@@ -61,7 +61,7 @@ import Testing
             }
         }
         try await daemon.says("x: attempt 1 of 5 failed: ")
-        try await daemon.says("x: try 2 of 5 failed: ")
+        try await daemon.says("x: attempt 2 of 5 failed: ")
     }
 
     @Test func findsAServerThatComesLate() async throws {
