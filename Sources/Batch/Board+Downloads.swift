@@ -7,14 +7,15 @@ import Foundation
 /// The beginning and the end of a download, and the time between two attempts. The scheduler's operations call these
 /// functions. Each first checks whether its work is still needed.
 ///
-/// | a source is  | it waits for                                         | left by                            |
-/// |--------------|------------------------------------------------------|------------------------------------|
-/// | idle         | a place for its first image                          | `admit` → queued                   |
-/// | queued       | its turn for a place of the downloads queue          | `downloadBegan` → running          |
-/// | running      | its transfer                                         | `downloadEnded` → ready, retrying, failed; `downloadDeferred` → queued |
-/// | retrying     | the time of its next attempt                         | `retryDue` → queued; hold, cancel → idle |
-/// | ready        | – (the filters read it)                              | `sourceGivenBack` → queued         |
-/// | failed       | – (each of its images fails)                         |                                    |
+/// | a source is | it waits for                                | left by                                   |
+/// |-------------|---------------------------------------------|-------------------------------------------|
+/// | idle        | a place for its first image                 | `admit` → queued                          |
+/// | queued      | its turn for a place of the downloads queue | `downloadBegan` → running                 |
+/// | running     | its transfer                                | `downloadEnded` → ready, retrying, failed |
+/// |             |                                             | `downloadDeferred` → queued               |
+/// | retrying    | the time of its next attempt                | `retryDue` → queued; hold, cancel → idle  |
+/// | ready       | – (the filters read it)                     | `sourceGivenBack` → queued                |
+/// | failed      | – (each of its images fails)                |                                           |
 ///
 /// While a source waits for its turn or its next attempt, its images do not use the places of the batch and the level.
 /// They are in the phase `waitingDownload`.
