@@ -3,44 +3,44 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomSpool
 
-/// Where each piece of work stands between the board's wish and its end.
+/// The place of each piece of work, from the board's request until its end.
 ///
-/// A piece that is wanted enters. From then on it has one place, until it leaves: an operation was made for it and has
-/// ended, or nobody wants it any more. Whatever keeps it moving is asked here, in one order: another download of the same
-/// URL (`RequestCoalescer`), the disk (`StorageBacklog`), its host and its turn (`DownloadFairQueue`, `FilterFairQueue`).
+/// A requested piece of work enters. Then it has one place until it leaves: its operation has ended, or nobody needs
+/// the work any more. The admission checks all reasons for a delay, in this order: another download of the same URL
+/// (`RequestCoalescer`), the disk (`StorageBacklog`), the host and the turn (`DownloadFairQueue`, `FilterFairQueue`).
 ///
-/// | place   | what it waits for                | an event moves it                                             |
-/// |---------|----------------------------------|---------------------------------------------------------------|
-/// | –       |                                  | `enter` → flight, storage, turn or queued                     |
-/// | flight  | another download of the same URL | that ends: `again`, so it enters anew, or it has failed as well |
-/// | storage | a disk that refuses writes       | `storageWorks`, `tryStorage`: `again`                         |
-/// | turn    | a place of its host and queue    | a place is free → queued, or storage                          |
-/// | queued  | its operation's thread           | `begin` → running; or it is to go back                        |
-/// | running | its operation's end              | `left` → –                                                    |
-/// | any     |                                  | `leave` → –                                                   |
+/// | place   | what it waits for                | an event moves it                                                 |
+/// |---------|----------------------------------|-------------------------------------------------------------------|
+/// | –       |                                  | `enter` → flight, storage, turn or queued                         |
+/// | flight  | another download of the same URL | the other ends: `again`, so it enters again; or it has failed too |
+/// | storage | a disk that refuses writes       | `storageWorks`, `tryStorage`: `again`                             |
+/// | turn    | a place of its host and queue    | a place is free → queued, or storage                              |
+/// | queued  | its operation's thread           | `begin` → running; or it must enter again                         |
+/// | running | its operation's end              | `left` → –                                                        |
+/// | any     |                                  | `leave` → –                                                       |
 ///
-/// Each entry has a number, which the operation made for it carries. One that was made for a former entry begins nothing
-/// and ends nothing.
+/// Each entry has a number, and its operation has the same number. The operation of an earlier entry begins nothing and
+/// ends nothing.
 ///
-/// A value without threads, queues or files: every call changes it and says what follows. The board holds it, under its
-/// lock.
+/// A value without threads, queues or files: each call changes it and returns the consequences. The board holds it,
+/// under its lock.
 struct Admission: Sendable {
     enum Place: Sendable, CaseIterable { case flight, storage, turn, queued, running }
 
-    /// A piece of work that is wanted, with what decides on its way.
+    /// A requested piece of work, with the facts that decide when it begins.
     struct Wish: Sendable, Equatable {
         let request: WorkRequest
-        /// Who submitted its manifest.
+        /// The user who submitted its manifest.
         let owner: FairOrder.Owner
-        /// Of a download, what the manifest says of its source.
+        /// For a download: its source as in the manifest.
         var text: ByteString?
-        /// nil for a file of this machine.
+        /// nil for a local file.
         var host: ByteString?
-        /// By which downloads are known to be of the same; nil where nothing is kept.
+        /// Identical for downloads of the same content; nil if nothing is cached.
         var cacheKey: CacheKey?
-        /// Of a filter, whether it has been granted memory that others wait for.
+        /// For a filter: whether it has been granted memory for which others wait.
         var isGranted = false
-        /// What an attempt to write with it is about.
+        /// The piece of work that an attempt to write belongs to.
         let piece: StorageBacklog.Piece
 
         var work: Work { request.work }
@@ -52,38 +52,38 @@ struct Admission: Sendable {
         let number: Int
     }
 
-    /// An operation to be made, and put into its queue.
+    /// An operation that must be created and put into its queue.
     struct Start: Equatable, Sendable {
         let request: WorkRequest
         let ticket: Ticket
-        /// Of a download.
+        /// For a download.
         let text: ByteString?
-        /// Of a download, whether it is of a file of this machine.
+        /// For a download: whether its source is a local file.
         let isLocal: Bool
-        /// Of a filter, the queue.
+        /// For a filter: the number of its queue.
         let lane: Int?
     }
 
-    /// What follows from an event.
+    /// The consequences of an event.
     struct Outcome: Equatable, Sendable {
         var starts: [Start] = []
         /// Downloads that wait outside the queue from now on.
         var waiting: [Work] = []
-        /// These are to enter anew.
+        /// Work that must enter again.
         var again: [WorkRequest] = []
-        /// These have failed like the download they waited for.
+        /// Downloads that have failed because the download they waited for has failed.
         var failed: [Work] = []
-        /// Whether the piece that was to try the disk will not come to it soon.
+        /// Whether the piece of work that was to try the disk is delayed.
         var isUndecided = false
     }
 
-    /// What an operation does whose thread has come.
+    /// What an operation does when its thread begins.
     enum Beginning: Equatable, Sendable {
-        /// Nothing: it is not wanted any more.
+        /// Nothing: nobody needs it any more.
         case unwanted
-        /// Nothing: it has to leave, and may enter anew.
+        /// Nothing: it must leave, and may enter again.
         case back
-        /// Its work; of a download, taking part in what the cache does.
+        /// Its work. For a download, with its role for the cache.
         case goes(RequestCoalescer.Turn)
     }
 
@@ -98,10 +98,10 @@ struct Admission: Sendable {
     private var coalescer = RequestCoalescer()
     private var storage = StorageBacklog()
     private(set) var downloads: DownloadFairQueue
-    /// The same of files of this machine, which are looked at in a queue of their own: no server may keep them waiting.
+    /// The same for local files, which have a separate queue, so that servers cannot delay them.
     private(set) var local: DownloadFairQueue
     private(set) var filters: FilterFairQueue
-    /// Whether the disk takes writes, as far as is known here.
+    /// Whether the disk accepts writes, as far as is known here.
     var isStorageWorking = true
 
     init(downloads: DownloadFairQueue.Limits, filters: FilterPlaces) {
@@ -110,7 +110,7 @@ struct Admission: Sendable {
         self.filters = FilterFairQueue(places: filters)
     }
 
-    /// Where a piece of work is; nil where it has not entered, or has left.
+    /// The place of a piece of work; nil if it has not entered, or has left.
     func place(of work: Work) -> Place? { entries[work]?.place }
 
     /// How many pieces of work have entered and not left.
@@ -118,7 +118,7 @@ struct Admission: Sendable {
 
     var isEmpty: Bool { entries.isEmpty && coalescer.isEmpty && storage.isEmpty }
 
-    /// For tests: whether each part knows exactly the work whose place it is.
+    /// For tests: whether each part has exactly the work that has its place.
     var isConsistent: Bool {
         let counts = Dictionary(entries.values.map { ($0.place, 1) }, uniquingKeysWith: +)
         let inTurn = downloads.waitingCount + local.waitingCount + filters.count
@@ -134,12 +134,12 @@ struct Admission: Sendable {
             && counts[.turn, default: 0] + filtersAtWork == inTurn
     }
 
-    /// Downloads, files of this machine included, that wait for a place of their queue, and for nothing else.
+    /// Downloads and local files that wait only for a place of their queue.
     var waitingForPlaceCount: Int { downloads.waitingForPlaceCount + local.waitingForPlaceCount }
 
-    // MARK: In
+    // MARK: Entering
 
-    /// A piece of work is wanted. What has entered already stays where it is.
+    /// Work is requested. Work that has already entered stays in its place.
     mutating func enter(_ wish: Wish) -> Outcome {
         var outcome = Outcome()
         guard entries[wish.work] == nil else { return outcome }
@@ -157,7 +157,7 @@ struct Admission: Sendable {
         return outcome
     }
 
-    /// Whether a download goes on; if not, it waits for another one of the same URL.
+    /// Whether a download continues. If not, it waits for another one of the same URL.
     private mutating func join(_ key: CacheKey, _ wish: Wish, _ outcome: inout Outcome) -> Bool {
         change(&outcome) { $0.enter(wish.request, key, &$1) }
     }
@@ -179,16 +179,16 @@ struct Admission: Sendable {
         }
     }
 
-    /// A download waits outside the queue. If the disk was to be tried with it, that may take longer than anything else.
+    /// A download waits outside the queue. If it was to try the disk, this attempt may be delayed without limit.
     private mutating func wait(_ wish: Wish, _ place: Place, _ outcome: inout Outcome) {
         put(wish.work, place)
         outcome.waiting.append(wish.work)
         if endAttempt(of: wish.piece) { outcome.isUndecided = true }
     }
 
-    // MARK: On
+    // MARK: Moving
 
-    /// Those that have got places go into the queue, unless the disk refuses writes.
+    /// Puts downloads that have places into the queue, unless the disk refuses writes.
     private mutating func queue(_ served: [WorkRequest], _ outcome: inout Outcome) {
         var rest = served
         var next = 0
@@ -225,16 +225,16 @@ struct Admission: Sendable {
                 text: entry.wish.text, isLocal: entry.wish.host == nil, lane: lane))
     }
 
-    /// Filters begin where there are places for them: to be called when all that an event has changed is known.
+    /// Begins filters that have free places. Call this after all consequences of an event.
     mutating func takeTurns() -> Outcome {
         var outcome = Outcome()
         queue(filters.take(), &outcome)
         return outcome
     }
 
-    /// An operation's thread has come.
+    /// An operation's thread has begun.
     ///
-    /// - Parameter key: of a download, what it is kept by as things are now; nil where nothing is.
+    /// - Parameter key: for a download: its present key in the cache; nil if nothing is cached.
     mutating func begin(_ ticket: Ticket, key: CacheKey? = nil) -> (Beginning, Outcome) {
         var outcome = Outcome()
         guard let entry = entry(of: ticket), entry.place == .queued else {
@@ -249,19 +249,19 @@ struct Admission: Sendable {
         return (.goes(turn), outcome)
     }
 
-    /// A download that runs and was to copy what another has fetched did not find it.
+    /// A running download should copy what another one has fetched, but did not find it.
     mutating func rejoin(_ ticket: Ticket, _ key: CacheKey) -> (RequestCoalescer.Turn, Outcome) {
         var outcome = Outcome()
         let turn = change(&outcome) { $0.begin(ticket.work, key, &$1) }
         return (turn, outcome)
     }
 
-    /// Whether others wait for a download.
+    /// Whether other downloads wait for this one.
     func hasWaiters(_ work: Work) -> Bool { coalescer.hasWaiters(work) }
 
-    // MARK: Out
+    // MARK: Leaving
 
-    /// An operation has ended, or goes back. Its work may enter anew at once.
+    /// An operation has ended, or must enter again. Its work may enter again at once.
     mutating func left(_ ticket: Ticket) -> Outcome {
         var outcome = Outcome()
         guard entry(of: ticket) != nil else { return outcome }
@@ -271,15 +271,16 @@ struct Admission: Sendable {
         return outcome
     }
 
-    /// How a download has ended, for those that wait for it. It may have left before.
+    /// Passes the result of a download to those that wait for it. It may have left before.
     mutating func ended(_ work: Work, _ ending: RequestCoalescer.Ending) -> Outcome {
         var outcome = Outcome()
         change(&outcome) { $0.end(work, ending, &$1) }
         return outcome
     }
 
-    /// A piece of work is not wanted any more, wherever it is. Gives the operation that is to be cancelled, if one was
-    /// made: it begins nothing any more.
+    /// Removes a piece of work from any place, because nobody needs it any more.
+    ///
+    /// - Returns: the operation that must be cancelled, if there is one. It begins nothing any more.
     mutating func leave(_ work: Work) -> (Ticket?, Outcome) {
         var outcome = Outcome()
         let entry = entries.removeValue(forKey: work)
@@ -295,19 +296,21 @@ struct Admission: Sendable {
 
     // MARK: The disk
 
-    /// Whether a piece of work may write, for the disk takes it or is to be tried with it.
+    /// Whether a piece of work may write: the disk accepts writes, or this piece tries it.
     private func mayWrite(_ piece: StorageBacklog.Piece) -> Bool {
         isStorageWorking || storage.tried == piece
     }
 
-    /// Batches whose folders are to be read when the disk works again.
+    /// Adds a batch whose folder must be read when the disk works again.
     mutating func add(unprepared key: BatchKey, _ folders: BatchFolders) {
         storage.add(unprepared: key, folders)
     }
 
     mutating func takeUnprepared() -> (BatchKey, BatchFolders)? { storage.takeUnprepared() }
 
-    /// The disk works again: all that waited for it.
+    /// The disk works again.
+    ///
+    /// - Returns: everything that waited for it.
     mutating func storageWorks() -> (Outcome, [(BatchKey, BatchFolders)]) {
         isStorageWorking = true
         let waited = storage.takeAll()
@@ -315,7 +318,7 @@ struct Admission: Sendable {
         return (Outcome(again: waited.items), waited.unprepared)
     }
 
-    /// Lets one piece of work go, to see whether the disk works; nil where none waits for it.
+    /// Lets one piece of work begin, to test whether the disk works; nil if none waits for it.
     mutating func tryStorage() -> Outcome? {
         guard let request = storage.takeOne(),
             let entry = entries.removeValue(forKey: request.work)
@@ -324,16 +327,17 @@ struct Admission: Sendable {
         return Outcome(again: [request])
     }
 
-    /// What was tried has come to its end, or will not. False for any other piece.
+    /// The attempt with this piece of work has ended, or will not take place.
     ///
-    /// - Parameter piece: nil for one of a batch that nothing is known of any more.
+    /// - Parameter piece: nil for a piece of a batch that is not known any more.
+    /// - Returns: false for any other piece of work.
     mutating func endAttempt(of piece: StorageBacklog.Piece?) -> Bool {
         guard storage.tried != nil, piece == nil || storage.tried == piece else { return false }
         storage.tried = nil
         return true
     }
 
-    // MARK: Hosts and widths
+    // MARK: Hosts and limits
 
     mutating func setLimits(
         downloads limits: DownloadFairQueue.Limits, filters places: FilterPlaces
@@ -344,14 +348,14 @@ struct Admission: Sendable {
         return outcome
     }
 
-    /// Lets no download of a host begin before a moment, see `DownloadFairQueue`.
+    /// Lets no download of a host begin before a given time, see `DownloadFairQueue`.
     mutating func pause(
         _ host: ByteString, until: UInt64, now: UInt64, at time: String
     ) -> Bool {
         downloads.pause(host, until: until, now: now, at: time)
     }
 
-    /// Ends a host's pause if it is over; if not, gives when to come again.
+    /// Ends a host's pause if it is over; else returns when to call this again.
     mutating func resume(_ host: ByteString, now: UInt64) -> (Outcome, again: UInt64?) {
         var outcome = Outcome()
         let (items, again) = downloads.resume(host, now: now)
@@ -359,21 +363,23 @@ struct Admission: Sendable {
         return (outcome, again)
     }
 
-    // MARK: Within
+    // MARK: Internals
 
     private func entry(of ticket: Ticket) -> Entry? {
         guard let entry = entries[ticket.work], entry.number == ticket.number else { return nil }
         return entry
     }
 
-    /// Takes back the place that a download has. Gives those that have it now.
+    /// Frees the place of a download.
+    ///
+    /// - Returns: the downloads that have it now.
     private mutating func leaveTurn(_ work: Work) -> [WorkRequest] {
         downloads.leave(work) + local.leave(work)
     }
 
     private mutating func put(_ work: Work, _ place: Place) { entries[work]?.place = place }
 
-    /// Changes who waits for whom. Those who go on by it enter anew.
+    /// Changes which downloads wait for which. Downloads that may continue enter again.
     @discardableResult
     private mutating func change<Value>(
         _ outcome: inout Outcome,

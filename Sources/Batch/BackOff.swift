@@ -1,18 +1,18 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// When a download that has failed is retried, if ever.
+/// Whether and when a failed download is retried.
 ///
 /// The wait before attempt n + 1 is random, between 0 and `delay`·2^(n − 1) or `longestDelay`, whichever is less
-/// (exponential back-off with full jitter), so that many downloads that failed together do not come back
-/// together. A server's `Retry-After` comes on top, for it says how long to wait at least.
+/// (exponential back-off with full jitter), so that many downloads that failed together are not repeated together. A
+/// server's `Retry-After` is added, because it is the shortest permitted wait.
 package struct BackOff: Sendable, Equatable {
     /// Attempts after the first one.
     package var retries = 4
-    /// In seconds, like what follows.
+    /// In seconds, like the next ones.
     package var delay = 1.0
     package var longestDelay = 60.0
-    /// A server that asks for more than this is not waited for.
+    /// If a server asks for a longer wait, the download fails.
     package var longestRetryAfter = 600.0
 
     package init(
@@ -26,15 +26,15 @@ package struct BackOff: Sendable, Equatable {
     }
 
     package enum Verdict: Equatable {
-        /// In so many seconds.
+        /// It is retried after these seconds.
         case again(after: Double)
-        /// Never: with this failure, which says why nothing more is tried.
+        /// It is not retried. The failure contains the reason for this.
         case final(Failure)
     }
 
     /// - Parameters:
-    ///   - retryAfter: what the server asked for, in seconds.
-    ///   - attempts: those that have ended, this one included.
+    ///   - retryAfter: the wait that the server requests, in seconds.
+    ///   - attempts: the number of attempts that have ended, including this one.
     ///   - jitter: a random number from 0 to 1.
     package func verdict(
         on failure: Failure, retryAfter: Double?, attempts: Int, jitter: Double
@@ -51,16 +51,16 @@ package struct BackOff: Sendable, Equatable {
                 + "\(Quantity.text(seconds: longestRetryAfter)) of downloads.retryAfterMax"
             return .final(last)
         }
-        // The power is bounded, for it would be infinite long before the attempts end.
+        // The exponent is limited. Otherwise the value would become infinite long before the last attempt.
         var bound = delay
         for _ in 1..<max(attempts, 1) where bound < longestDelay { bound *= 2 }
         return .again(after: max(retryAfter ?? 0, 0) + min(bound, longestDelay) * jitter)
     }
 
-    /// Whether a server that asks for so many seconds gets them.
+    /// Whether the download waits for a server that requests this time, in seconds.
     package func mayWait(_ retryAfter: Double?) -> Bool { (retryAfter ?? 0) <= longestRetryAfter }
 
-    /// Seconds for people: `1.3 s`, `42 s`.
+    /// Seconds as a text for users: `1.3 s`, `42 s`.
     package static func text(_ seconds: Double) -> String {
         if seconds >= 10 { return "\(Int(clamping: seconds.rounded())) s" }
         return "\((seconds * 10).rounded() / 10) s"

@@ -6,23 +6,22 @@ import DarkroomSpool
 /// Identifies a batch while the daemon runs.
 package typealias BatchKey = Int
 
-/// One manifest in work: the state of its images and sources. Belongs to `Board`, which alone moves it
-/// on, under its lock.
+/// A manifest in work: the state of its images and sources. `Board` owns it and changes it, under its lock.
 ///
-/// An image's way, and the state its users see:
+/// The phases of an image, and the state that users see:
 ///
-/// | phase           | state shown   | waits for                         | left by                       |
-/// |-----------------|---------------|-----------------------------------|-------------------------------|
-/// | (not admitted)  | `new`         | its blockers, then a place        | `admitNext`                   |
-/// | queuedDownload  | `new`, *      | the downloads queue               | `downloadBegan`               |
-/// | waitingDownload | `new`, *      | its turn, its host, or its next attempt's moment  | `downloadBegan`, `retryDue` |
-/// | downloading     | `downloading` | the source's transfer             | `downloadEnded`               |
-/// | queuedFilter    | `downloaded`  | the filters queue, or memory      | `filterBegan`                 |
-/// | filtering       | `filtering`   | its own operation                 | `filterEnded`                 |
-/// | recording       | as before     | the publisher: file, journal      | `imageEnded`                  |
-/// | (ended)         | `filtered`, `failed` or `cancelled` | –           | –                             |
+/// | phase           | visible state | waits for                                      | left by                     |
+/// |-----------------|---------------|------------------------------------------------|-----------------------------|
+/// | (not admitted)  | `new`         | its blockers, then a place                     | `admitNext`                 |
+/// | queuedDownload  | `new`, *      | the downloads queue                            | `downloadBegan`             |
+/// | waitingDownload | `new`, *      | its turn, its host, or the time of its next attempt | `downloadBegan`, `retryDue` |
+/// | downloading     | `downloading` | the source's transfer                          | `downloadEnded`             |
+/// | queuedFilter    | `downloaded`  | the filters queue, or memory                   | `filterBegan`               |
+/// | filtering       | `filtering`   | its own operation                              | `filterEnded`               |
+/// | recording       | as before     | the publisher: file, journal                   | `imageEnded`                |
+/// | (ended)         | `filtered`, `failed` or `cancelled` | –                        | –                           |
 ///
-/// \* `downloading` once its source has been tried.
+/// \* `downloading` after the first attempt for its source.
 package final class Batch {
     enum Phase {
         case queuedDownload, waitingDownload, downloading, queuedFilter, filtering, recording
@@ -35,11 +34,11 @@ package final class Batch {
         var since: UInt64
     }
 
-    /// A source, which several images may share.
+    /// A source. Several images may share it.
     struct Source {
         enum Phase: Equatable {
             case idle, queued, running, ready, failed(Failure)
-            /// Until its next attempt; with the number of the wait, for one that was given up may still end.
+            /// It waits for its next attempt. The number identifies the wait, because an abandoned wait may still end.
             case retrying(Int)
         }
 
@@ -49,8 +48,8 @@ package final class Batch {
         var waiters: [Int] = []
         /// Images that need it and have not ended.
         var users = 0
-        /// The number of the scratch file it is fetched into, from its beginning until no image needs it; between
-        /// two attempts only where what has arrived is gone on with.
+        /// The number of the scratch file for its bytes, from the beginning of the download until no image needs it.
+        /// Between two attempts it has one only if the next attempt resumes the transfer.
         var slot: Int?
         /// From the first attempt until no image needs it.
         var attempts: DownloadAttempts?
@@ -61,46 +60,47 @@ package final class Batch {
     let key: BatchKey
     let folders: BatchFolders
     let manifest: Manifest
-    /// Of the images that a process died with: they are filtered as `Board.firstNeed` says, or not at all.
+    /// The crashes of images during whose work a process died. They are filtered as in `Board.firstNeed`, or not at
+    /// all.
     let crashes: [Int: Crashes]
     let cancellation = CancellationFlag()
-    /// In the board's own eyes, see `shownStatus`.
+    /// The board's internal status, see `shownStatus`.
     var status: Status
     var handOvers: HandOvers
     var live = LiveImages()
     var sources: [Source] = []
-    /// The index in `sources` for each image, -1 for one made from another image.
+    /// The index in `sources` for each image; -1 for an image made from another one.
     private(set) var sourceOfImage: [Int] = []
-    /// How many images each image still comes after.
+    /// For each image, the number of unfinished images that must end before it.
     var blockers: [Int] = []
-    /// The images that come after an image.
+    /// The images that must come after an image.
     private(set) var dependents: [Int: [Int]] = [:]
-    /// Images whose blockers have gone, ahead of the cursor or behind it.
+    /// Images without blockers any more, before the cursor or after it.
     var unblocked: [Int] = []
-    /// Images before it have been looked at.
+    /// The images before it have been examined.
     private var cursor = 0
     /// The sources that wait for their next attempt.
     var retrying: Set<Int> = []
-    /// The images of phase `waitingDownload` that the board has counted.
+    /// The number of images in the phase `waitingDownload` that the board has counted.
     var countedWaiting = 0
-    /// Images that could be taken, but that a process died with.
+    /// Images that could begin, but during whose work a process died.
     private var suspects: [Int] = []
     private var freeSlots: [Int] = []
     private var slotCount = 0
     /// When its first image was admitted, in nanoseconds.
     private(set) var startedAt: UInt64?
-    /// Whether some of it was done before it came here: before a restart or a hold, or before it was taken up again.
+    /// Whether parts of it were finished earlier: before a restart, a hold or a resumption.
     let isContinued: Bool
-    /// Whether the batch stands in the board's queue of those that may be given a place.
+    /// Whether the batch is in the board's rotation for places.
     var isInRotation = false
     var isFinishing = false
-    /// Whether none of its images is given a place.
+    /// Whether its images get no places.
     private(set) var isHeld = false
 
-    /// What control files have made of it.
+    /// The state that control files have set.
     var control: ControlState { cancellation.isSet ? .cancelled : isHeld ? .held : .free }
     var level: Level { Level(manifest.priority, manifest.qualityOfService) }
-    /// Who submitted the manifest.
+    /// The user who submitted the manifest.
     var owner: FairOrder.Owner { status.manifest.uid }
 
     init(key: BatchKey, prepared: PreparedBatch) {
@@ -118,7 +118,7 @@ package final class Batch {
         setHeld(prepared.control == .held)
     }
 
-    /// Holds the batch or lets it go on, and shows it.
+    /// Holds the batch or releases it, and updates its state.
     func setHeld(_ held: Bool) {
         isHeld = held
         if held {
@@ -147,8 +147,8 @@ package final class Batch {
         }
     }
 
-    /// What images with the same source have in common. URLs may be the same though written differently, and the
-    /// batch would wait for itself for thousands of them.
+    /// A key that images with the same source share. URLs may be equal although they are written differently. Then the
+    /// batch would wait for itself, for thousands of images.
     private static func key(of text: ByteString) -> ByteString {
         let isAsSent = text.utf8.allSatisfy {
             $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#")
@@ -168,11 +168,11 @@ package final class Batch {
         }
     }
 
-    // MARK: Choosing the next image
+    // MARK: The next image
 
-    /// Takes the next image that may begin out of those not admitted, or nil. Images that were waiting
-    /// for others go first, so that a chain moves on as soon as it can; those that a process died with
-    /// come last, so that they do not keep others from ending should it happen again.
+    /// Takes the next image that may begin and is not admitted; nil if there is none. Images that waited for others
+    /// come first, so that a chain continues as soon as possible. Images during whose work a process died come last, so
+    /// that another crash does not prevent the others from ending.
     func takeNext() -> Int? {
         while let index = unblocked.popLast() {
             if isNew(index), !isPutOff(index) { return index }
@@ -191,7 +191,7 @@ package final class Batch {
         return true
     }
 
-    /// The one that the fewest crashes speak against.
+    /// The suspect with the fewest crashes.
     private func takeSuspect() -> Int? {
         suspects.removeAll { !isNew($0) }
         let least = suspects.indices.min { a, b in
@@ -204,7 +204,9 @@ package final class Batch {
         live[index] == nil && !status.images[index].state.isFinal
     }
 
-    /// Gives what there is to be told of it the first time.
+    /// Marks the batch as begun.
+    ///
+    /// - Returns: the beginning to report, at the first call.
     func markStarted(now: UInt64) -> BatchBeginning? {
         guard startedAt == nil else { return nil }
         startedAt = now
@@ -221,9 +223,9 @@ package final class Batch {
 
     // MARK: Scratch files
 
-    /// Gives a source a scratch file for its bytes, one that another source has left if there is any: files
-    /// are written over rather than made and removed, for ext4 is slow to find a place for a new one among
-    /// many that were removed a moment ago.
+    /// Gives a source a scratch file for its bytes, if possible a free one of another source. Files are overwritten
+    /// instead of removed and created, because ext4 is slow to find a place for a new file after many have just been
+    /// removed.
     func takeSlot(for source: Int) -> Int {
         let slot = freeSlots.popLast() ?? slotCount
         slotCount = max(slotCount, slot + 1)
@@ -231,13 +233,13 @@ package final class Batch {
         return slot
     }
 
-    /// Leaves a source's scratch file to others.
+    /// Makes a source's scratch file available to other sources.
     func releaseSlot(of source: Int) {
         guard let slot = sources[source].slot.take() else { return }
         freeSlots.append(slot)
     }
 
-    /// Takes the scratch files that no source has, so that nobody else does while their bytes are given back.
+    /// Takes the free scratch files, so that none is used while its space is freed.
     func takeFreeSlots() -> [Int] {
         defer { freeSlots = [] }
         return freeSlots
@@ -245,9 +247,9 @@ package final class Batch {
 
     func returnSlots(_ slots: [Int]) { freeSlots += slots }
 
-    // MARK: Keeping the counts
+    // MARK: Counts
 
-    /// Changes an image's state and the counts with it.
+    /// Changes an image's state and the counts.
     func setState(_ state: ImageState, of index: Int) {
         let old = status.images[index].state
         guard old != state else { return }
@@ -258,8 +260,7 @@ package final class Batch {
 
     var hasEnded: Bool { status.counts.finished == status.counts.total }
 
-    /// The state that the counts of an ended batch make. One whose every image failed has not completed,
-    /// and neither has one that someone stopped.
+    /// The final state of an ended batch. Without a cancelled or failed image, it is completed.
     var finalState: BatchState {
         if status.counts.cancelled > 0 { return .cancelled }
         return status.counts.failed > 0 ? .completedWithErrors : .completed
@@ -267,7 +268,7 @@ package final class Batch {
 }
 
 extension Manifest.Image {
-    /// The images this one comes after: those named, and those it is made of.
+    /// The images that must end before this one: those named in `after`, and those from which it is made.
     var blockers: [Int] {
         let needs = needs
         return after.filter { !needs.contains($0) } + needs

@@ -3,30 +3,30 @@ import DarkroomPicture
 import DarkroomSpool
 import Foundation
 
-/// What bounds the work on batches. A change counts for what begins after it.
+/// The limits of the work on batches. A change applies to work that begins after it.
 package struct BatchSettings: Sendable {
-    /// Whether what is written is synced before it counts.
+    /// Whether data is synced before Darkroom relies on it.
     package var isDurable = true
-    /// Images of one batch that have a place at once.
+    /// Images of one batch that may have places at the same time.
     package var window = 128
     /// Claimed batches that may wait.
     package var maximumWaiting = 0
     package var downloadConcurrency = 16
-    /// Transfers of one host at once.
+    /// Simultaneous transfers from one host.
     package var perHost = 6
     package var backOff = BackOff()
-    /// Bytes of one source.
+    /// The maximum size of a source.
     package var maximumSourceBytes = 0
     package var fetchRules = FetchRules()
     package var localSources = LocalSources(roots: [], maximumBytes: 0)
     /// In bytes; 0 for no cache.
     package var cacheBytes = 0
-    /// Pictures filtered at once; 0 for as many as there are cores.
+    /// Pictures filtered at the same time; 0 for the number of cores.
     package var filterConcurrency = 0
     package var pictureLimits = PictureLimits()
-    /// What the pictures in work may take together, in bytes.
+    /// The memory that all pictures in work may use together, in bytes.
     package var memory = 0
-    /// Seconds between two writings of one status file.
+    /// Seconds between two updates of a status file.
     package var statusInterval = 0.0
     package var examination: Examination
 
@@ -36,19 +36,18 @@ package struct BatchSettings: Sendable {
 }
 
 extension BatchSettings {
-    /// Owners who have nothing at work get so many places beyond those that are counted: transfers and filters may last for
-    /// as long as they like, so a taken place cannot be waited for. Each filter at work has a thread, of which Dispatch makes
-    /// 255 at most.
+    /// Additional places for owners who have nothing in work. Transfers and filters have no time limit, so these owners
+    /// cannot wait for a taken place. Each running filter has a thread, and Dispatch makes at most 255 threads.
     static let placesOfIdleOwners = 64
 
-    /// Pictures filtered at once, but for those in places that are kept.
+    /// Pictures filtered at the same time, without those in additional places.
     package var filterWidth: Int {
         filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
     }
 
     var filterPlaces: FilterPlaces { FilterPlaces(width: filterWidth) }
 
-    /// Transfers at once, those of owners who had nothing at work included.
+    /// Simultaneous transfers, including those of owners who had nothing in work.
     var mostDownloads: Int { downloadConcurrency + Self.placesOfIdleOwners }
 
     var saturation: Int { downloadConcurrency + filterWidth }

@@ -1,22 +1,22 @@
-/// Which of the batches that wait are worked on.
+/// Selects the waiting batches that are taken into work.
 ///
-/// The highest level goes first, within it the owner who has the fewest images in work, and of that owner's batches the
-/// one that came first; small ones pass those there is no room for. Some room is for owners who have little in work,
-/// lest one who drops thousands of manifests has all of it until they end, and as much again as there is for owners who
-/// have nothing, lest a few of them have.
+/// The highest level comes first; within it the owner with the fewest images in work, and of this owner's batches the
+/// oldest. If there is no room for a batch, smaller ones may pass it. Some room is kept for owners with little in work,
+/// so that an owner with thousands of manifests does not take all of it until they end. The same amount is kept for
+/// owners with nothing in work, so that a few of the former cannot take that either.
 extension Board {
     private static let smallBatch = 1024
-    /// How far is looked for a batch there is room for, past others of its owner. Bounded, for this is done each time
-    /// that a place is free.
+    /// How many waiting batches of an owner are examined to find one that fits. There is a limit because this runs each
+    /// time a place is free.
     private static let lookAhead = 64
 
-    /// Begins to work on waiting batches while there is room.
+    /// Takes waiting batches into work while there is room.
     mutating func activate(_ effects: inout [Effect]) {
         var isFull = false
         for level in waiting.indices.reversed() where !waiting[level].isEmpty {
             var blocked: Set<FairOrder.Owner> = []
             while let owner = nextOwner(at: level, without: blocked) {
-                // A level that found no room is overtaken by lower ones only into the room that is kept for others.
+                // If a level found no room, lower levels may use only the room that is kept.
                 if let key = nextBatch(of: owner, at: level, keptRoomOnly: isFull),
                     let batch = waitingBatches[key]
                 {
@@ -79,7 +79,7 @@ extension Board {
         begin(key, prepared, &effects)
     }
 
-    /// A batch that was in work, or was to be, is not any more.
+    /// A batch has left work, or will not be taken into work.
     mutating func release(images: Int, _ level: Level, of owner: FairOrder.Owner) {
         countInWork(-1, images: images, level, of: owner)
     }

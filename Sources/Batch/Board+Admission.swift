@@ -4,19 +4,19 @@ import DarkroomManifest
 import DarkroomSpool
 import DequeModule
 
-/// How what the board wants done comes to be done: see `Admission`, which says where each piece of work stands.
+/// Carries out the board's requests; see `Admission`, which has the place of each piece of work.
 extension Board {
-    // MARK: In
+    // MARK: Entering
 
-    /// Has the admission deal with what is wanted, gives out the places that are free then, and says what is left to be
-    /// done without the lock.
+    /// Passes requests to the admission, gives out the free places, and returns the effects that remain to be done
+    /// without the lock.
     ///
-    /// - Parameter admits: whether anything may begin.
+    /// - Parameter admits: whether work may begin.
     mutating func settle(_ wanted: [Effect], admits: Bool) -> [Effect] {
         var effects: [Effect] = []
         settle(wanted, &effects)
         while admits {
-            // Those that wait outside the queues leave their places to others.
+            // Work that waits outside the queues leaves its places to other work.
             let more = admit()
             if more.isEmpty { break }
             settle(more, &effects)
@@ -34,7 +34,7 @@ extension Board {
                 if let wish = wish(request) {
                     rest += follow(admission.enter(wish))
                 } else if admission.endAttempt(of: nil) {
-                    // Its batch has ended, perhaps with the piece that was to try the disk.
+                    // Its batch has ended. It may have contained the piece that was to try the disk.
                     effects.append(.storageUndecided)
                 }
             case .cancel(let work):
@@ -47,7 +47,7 @@ extension Board {
         }
     }
 
-    /// What decides on a piece of work's way; nil where its batch has ended.
+    /// The facts that decide when a piece of work begins; nil if its batch has ended.
     private func wish(_ request: WorkRequest) -> Admission.Wish? {
         guard let piece = piece(of: request.work) else { return nil }
         switch request.work {
@@ -63,11 +63,11 @@ extension Board {
         }
     }
 
-    // MARK: On
+    // MARK: Moving
 
-    /// What follows from an event in the admission.
+    /// The consequences of an event in the admission.
     ///
-    /// - Parameter failure: of the download that others waited for.
+    /// - Parameter failure: the failure of the download that others waited for.
     mutating func follow(_ outcome: Admission.Outcome, failure: Failure? = nil) -> [Effect] {
         for case .download(let key, let source) in outcome.waiting { downloadWaits(key, source) }
         var effects = outcome.starts.map { Effect.start($0) }
@@ -83,7 +83,7 @@ extension Board {
         return effects
     }
 
-    /// An operation's thread has come.
+    /// An operation's thread has begun.
     mutating func begin(
         _ ticket: Admission.Ticket, key: CacheKey?
     ) -> (Admission.Beginning, [Effect]) {
@@ -91,11 +91,11 @@ extension Board {
         return (beginning, follow(outcome))
     }
 
-    // MARK: Out
+    // MARK: Leaving
 
-    /// An operation has ended, or goes back, which changes the board.
+    /// An operation has ended or must enter again, and changes the board.
     ///
-    /// - Parameter isShared: of a download, whether others can copy from the cache what it has fetched.
+    /// - Parameter isShared: for a download: whether others can copy its content from the cache.
     mutating func left(
         _ ticket: Admission.Ticket, isShared: Bool, _ change: (inout Board) -> [Effect]
     ) -> [Effect] {
@@ -109,7 +109,7 @@ extension Board {
         return effects
     }
 
-    /// What a source's state means for those who wait for it; nil where it goes on.
+    /// The result of a source for the downloads that wait for it; nil if it continues.
     private func flightEnding(
         _ key: BatchKey, _ source: Int, isShared: Bool
     ) -> (RequestCoalescer.Ending, Failure?)? {
@@ -117,7 +117,7 @@ extension Board {
         case .queued, .running, .retrying: nil
         case .ready: (isShared ? .shared : .unshared, nil)
         case .failed(let failure):
-            // What this batch alone has met is nothing to others.
+            // A failure that concerns only this batch does not affect others.
             [FetchError.Code.cancelled, .writeFailed].contains { $0.rawValue == failure.code }
                 ? (.gone, nil) : (.failed, failure)
         case .idle, nil: (.gone, nil)

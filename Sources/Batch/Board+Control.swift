@@ -2,23 +2,23 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 
-/// What a command does to a batch that is not finished.
+/// The effect of a command on a batch that is not finished.
 ///
-/// | the batch                | `.sets(.cancelled)` | `.sets(.held)`     | `.sets(.free)`     | `.reopens` |
-/// |--------------------------|---------------------|--------------------|--------------------|------------|
-/// | waits                    | ends at once        | waits, held        | already            | isInWork   |
-/// | waits, held              | ends at once        | already            | waits for its turn | isInWork   |
-/// | is being prepared        | ends when prepared  | held when prepared | already            | isInWork   |
-/// | in work                  | images end          | no new image       | already            | isInWork   |
-/// | in work, held            | images end          | already            | goes on            | isInWork   |
-/// | in work, cancelled       | already             | isCancelled        | isCancelled        | isInWork   |
-/// | ended, status to come    | isEnding            | isEnding           | isEnding           | isEnding   |
-/// | not here                 | unknown             | unknown            | unknown            | unknown    |
+/// | the batch                   | `.sets(.cancelled)` | `.sets(.held)`     | `.sets(.free)`     | `.reopens` |
+/// |-----------------------------|---------------------|--------------------|--------------------|------------|
+/// | waits                       | ends at once        | waits, held        | already            | isInWork   |
+/// | waits, held                 | ends at once        | already            | waits for its turn | isInWork   |
+/// | is being prepared           | ends when prepared  | held when prepared | already            | isInWork   |
+/// | in work                     | images end          | no new image       | already            | isInWork   |
+/// | in work, held               | images end          | already            | continues          | isInWork   |
+/// | in work, cancelled          | already             | isCancelled        | isCancelled        | isInWork   |
+/// | ended, without final status | isEnding            | isEnding           | isEnding           | isEnding   |
+/// | not here                    | unknown             | unknown            | unknown            | unknown    |
 ///
-/// A held batch without an image in work goes back to those that wait and is kept by its folder alone, so that
-/// holding costs neither memory nor the others' room.
+/// A held batch without an image in work returns to the waiting batches, and only its folder keeps its state. So a held
+/// batch uses neither memory nor the room of others.
 extension Board {
-    /// - Parameter isPrivileged: whether who asks may give commands to every batch, not only their own.
+    /// - Parameter isPrivileged: whether the user may give commands to every batch, not only to their own.
     mutating func obey(
         _ id: String, _ record: ControlRecord, isPrivileged: Bool, _ effects: inout [Effect]
     ) -> ControlOutcome {
@@ -33,7 +33,7 @@ extension Board {
         case .sets(subject.control): return .already(subject.control)
         case .sets where subject.control == .cancelled: return .isCancelled
         case .sets(let control):
-            // First, so that it is told before what follows from it.
+            // This comes first, so that it is reported before its consequences.
             effects.append(.recordCommand(subject.folders, record))
             if let batch = waitingBatches[key] {
                 set(control, key, batch, record, &effects)
@@ -44,7 +44,7 @@ extension Board {
         }
     }
 
-    /// The batch that a command is given to, be it in work or not.
+    /// The batch that a command is given to, in work or waiting.
     private func subject(_ key: BatchKey) -> Subject? {
         if let batch = waitingBatches[key] {
             return Subject(
@@ -66,7 +66,7 @@ extension Board {
         var isFinishing = false
     }
 
-    // MARK: Batches that wait
+    // MARK: Waiting batches
 
     private mutating func set(
         _ control: ControlState, _ key: BatchKey, _ waiting: Waiting, _ record: ControlRecord,
@@ -75,7 +75,7 @@ extension Board {
         var batch = waiting
         batch.control = control
         batch.commands.note(record)
-        // One that is being prepared learns of it when that is done.
+        // A batch that is being prepared gets the command after that.
         guard !batch.isInPreparation else { return waitingBatches[key] = batch }
         switch control {
         case .free:
@@ -83,7 +83,7 @@ extension Board {
             waitingBatches[key] = batch
             effects.append(.amendStatus(batch.folders, control, batch.commands, continued: nil))
         case .held:
-            // It is let go of, with all that its status is still to show.
+            // It is removed from memory. Its status may contain more than its file.
             let continued = waiting.continued?.status
             dequeue(key, &batch)
             waitingBatches[key] = batch
@@ -96,7 +96,7 @@ extension Board {
         }
     }
 
-    /// Takes a batch out of the queue and out of memory.
+    /// Removes a batch from the queue and from memory.
     private mutating func dequeue(_ key: BatchKey, _ batch: inout Waiting) {
         waiting[batch.level.index].remove(key, of: batch.uid)
         if batch.prepared != nil { imagesPrepared -= batch.images }
@@ -123,7 +123,7 @@ extension Board {
         }
     }
 
-    /// Takes back the places of images that no operation works on: a download or a filter of theirs has not begun.
+    /// Takes back the places of images whose download or filter has not begun.
     private mutating func takeBackQueued(_ batch: Batch, _ effects: inout [Effect]) {
         for source in batch.sources.indices where batch.sources[source].phase.isToBegin {
             effects.append(.cancel(.download(batch.key, source: source)))
@@ -137,8 +137,8 @@ extension Board {
         }
     }
 
-    /// Takes back the places of the images that wait for a source whose download has not begun, or has failed
-    /// and is to be retried: that begins anew then.
+    /// Takes back the places of images that wait for a source whose download has not begun, or is to be retried. The
+    /// download begins anew later.
     mutating func takeBack(source: Int, of batch: Batch) {
         let hasBegun = (batch.sources[source].attempts?.count ?? 0) > 0
         let waiters = batch.sources[source].waiters
@@ -160,13 +160,13 @@ extension Board {
 
     // MARK: Parking
 
-    /// Has a held batch that does nothing any more put away.
+    /// Parks a held batch if none of its images is in work.
     mutating func parkIfIdle(_ batch: Batch, _ effects: inout [Effect]) {
         guard batch.isHeld, batch.live.isEmpty, !batch.isFinishing else { return }
         effects.append(.park(batch.key))
     }
 
-    /// The status of a held batch is in its file: it goes back to those that wait, if it is held still.
+    /// The status of a held batch has been written. If it is still held, it returns to the waiting batches.
     mutating func parked(_ key: BatchKey) -> [Effect] {
         guard let batch = batches[key], batch.isHeld, batch.live.isEmpty, !batch.isFinishing
         else { return [] }
@@ -178,12 +178,12 @@ extension Board {
         return [.dropScratch(key, batch.folders)]
     }
 
-    /// The commands that a batch that waits was given; nil where there is none of this ID.
+    /// The commands that a waiting batch was given; nil if no waiting batch has this ID.
     func commands(of id: String) -> [ControlRecord]? {
         keys[FileName(id)].flatMap { waitingBatches[$0]?.commands }
     }
 
-    /// Whether a batch is held and put away.
+    /// Whether a batch is held and parked.
     func isParked(_ key: BatchKey) -> Bool { waitingBatches[key]?.control == .held }
 
     // MARK: Cancelling
@@ -201,7 +201,7 @@ extension Board {
                 batch.setState(.cancelled, of: index)
                 end(index, of: batch, &effects)
             case .filtering, .recording:
-                // It asks the flag, or has its end before it.
+                // Its operation checks the flag, or its end is being recorded.
                 break
             case .downloading:
                 effects.append(
@@ -216,7 +216,7 @@ extension Board {
 }
 
 extension Board.Waiting {
-    /// Hands on the commands that the batch was given while it waited; the journal may lag behind.
+    /// Adds the commands that the batch was given while it waited. The journal may not have them yet.
     func hand(to prepared: inout PreparedBatch) {
         prepared.control = control
         if !commands.isEmpty { prepared.status.commands = commands }

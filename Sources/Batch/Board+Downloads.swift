@@ -4,27 +4,28 @@ import DarkroomManifest
 import DarkroomSpool
 import Foundation
 
-/// How a download begins and ends, and what is between two attempts. The scheduler's operations call these, each
-/// first asking whether its work is still wanted.
+/// The beginning and the end of a download, and the time between two attempts. The scheduler's operations call these
+/// functions. Each first checks whether its work is still needed.
 ///
-/// | a source is  | it waits for                                         | left by                            |
-/// |--------------|------------------------------------------------------|------------------------------------|
-/// | idle         | its first image's place                              | `admit` → queued                   |
-/// | queued       | its turn for a place of the downloads queue          | `downloadBegan` → running          |
-/// | running      | its transfer                                         | `downloadEnded` → ready, retrying, failed; `downloadDeferred` → queued |
-/// | retrying     | the moment of its next attempt                       | `retryDue` → queued; hold, cancel → idle |
-/// | ready        | – (the filters read it)                              | `sourceGivenBack` → queued         |
-/// | failed       | – (each of its images fails)                         |                                    |
+/// | a source is | it waits for                                | left by                                   |
+/// |-------------|---------------------------------------------|-------------------------------------------|
+/// | idle        | a place for its first image                 | `admit` → queued                          |
+/// | queued      | its turn for a place of the downloads queue | `downloadBegan` → running                 |
+/// | running     | its transfer                                | `downloadEnded` → ready, retrying, failed |
+/// |             |                                             | `downloadDeferred` → queued               |
+/// | retrying    | the time of its next attempt                | `retryDue` → queued; hold, cancel → idle  |
+/// | ready       | – (the filters read it)                     | `sourceGivenBack` → queued                |
+/// | failed      | – (each of its images fails)                |                                           |
 ///
-/// While a source waits for its turn or its next attempt, its images take none of the places that the batch and the
-/// level have: they are in the phase `waitingDownload`.
+/// While a source waits for its turn or its next attempt, its images do not use the places of the batch and the level.
+/// They are in the phase `waitingDownload`.
 extension Board {
-    /// What the manifest says of a source.
+    /// A source as in the manifest.
     func sourceText(_ key: BatchKey, _ index: Int) -> ByteString? {
         batches[key]?.sources[index].text
     }
 
-    /// An image is admitted whose source others have asked for already.
+    /// An image is admitted whose source has been requested by other images.
     mutating func join(_ index: Int, _ source: Int, of batch: Batch, now: UInt64) {
         let phase: Batch.Phase
         switch batch.sources[source].phase {
@@ -39,7 +40,7 @@ extension Board {
         countWaiting(batch)
     }
 
-    // MARK: Beginning
+    // MARK: The beginning
 
     /// A download waits outside the queue: for its turn, its host or another download of the same URL.
     mutating func downloadWaits(_ key: BatchKey, _ index: Int) {
@@ -53,9 +54,9 @@ extension Board {
         rotate(batch)
     }
 
-    /// Begins a download; nil where it is not wanted any more.
+    /// Begins a download; nil if nobody needs it any more.
     ///
-    /// - Parameter isTransfer: false for a file of this machine, which is looked at where it lies.
+    /// - Parameter isTransfer: false for a local file, which is examined in place.
     mutating func downloadBegan(
         _ key: BatchKey, _ index: Int, isTransfer: Bool = true
     ) -> DownloadJob? {
@@ -94,8 +95,8 @@ extension Board {
             cancellation: batch.cancellation)
     }
 
-    /// What is to happen to a download that was not allowed to begin or was broken off by the daemon's stop or a
-    /// disk that takes no writes: it waits in the queue again, and that was no attempt.
+    /// A download was not allowed to begin, or was stopped by the daemon's stop or by a disk that accepts no writes. It
+    /// waits in the queue again. This does not count as an attempt.
     mutating func downloadDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
         guard let batch = batches[key] else { return [] }
         if batch.cancellation.isSet {
@@ -105,11 +106,11 @@ extension Board {
         switch batch.sources[index].phase {
         case .queued: break
         case .running:
-            // What has arrived meanwhile is not known, or the disk had no room for it.
+            // The length of the received data is not known, or the disk had no space for it.
             batch.sources[index].attempts?.partial = nil
             batch.releaseSlot(of: index)
         case .idle, .ready, .failed, .retrying:
-            // It was taken back, and began again meanwhile.
+            // It was taken back and has begun again.
             return []
         }
         batch.sources[index].phase = .queued
@@ -129,7 +130,7 @@ extension Board {
             batch.manifest.qualityOfService)
     }
 
-    /// Has a source's images wait for the queue.
+    /// Makes a source's images wait for the queue.
     private mutating func requeue(_ source: Int, of batch: Batch) {
         batch.sources[source].waitsOutside = false
         let state = batch.stateBeforeItsTransfer(source)
@@ -140,9 +141,9 @@ extension Board {
         countWaiting(batch)
     }
 
-    // MARK: Ending
+    // MARK: The end
 
-    /// A download has ended: its images go on to the filters, or wait for another attempt, or fail with it.
+    /// A download has ended: its images continue with the filters, wait for another attempt, or fail.
     mutating func downloadEnded(
         _ key: BatchKey, _ index: Int, result: DownloadResult
     ) -> [Effect] {
@@ -159,7 +160,7 @@ extension Board {
             if !failure.isCancellation { attempts.note?.lastError = failure }
             let verdict = backOff.verdict(
                 on: failure, retryAfter: retryAfter, attempts: attempts.count, jitter: jitter())
-            // A file of this machine does not change by waiting.
+            // A retry of a local file is not useful: waiting does not change the file.
             if case .again(let delay) = verdict, attempts.note != nil,
                 batch.sources[index].phase == .running, !batch.cancellation.isSet
             {
@@ -191,8 +192,9 @@ extension Board {
         return effects
     }
 
-    /// Writes down in an image's status what the transfer that has ended took, and what came of it. False where
-    /// the image has ended.
+    /// Records the duration and the result of the ended transfer in an image's status.
+    ///
+    /// - Returns: false if the image has ended.
     private func note(_ image: Int, _ source: Int, of batch: Batch, now: UInt64) -> Bool {
         guard let live = batch.live[image] else { return false }
         batch.status.images[image].milliseconds.downloading += Int((now - live.since) / 1_000_000)
@@ -200,7 +202,7 @@ extension Board {
         return true
     }
 
-    // MARK: Retrying
+    // MARK: Retries
 
     private mutating func retry(
         _ index: Int, of batch: Batch, _ failure: Failure, after delay: Double,
@@ -241,9 +243,9 @@ extension Board {
         ]
     }
 
-    /// The time of a next attempt has come, if it is still wanted.
+    /// The time of the next attempt has come. It begins if it is still needed.
     ///
-    /// - Parameter number: the wait's.
+    /// - Parameter number: the number of the wait.
     mutating func retryDue(_ key: BatchKey, _ index: Int, number: Int) -> [Effect] {
         guard let batch = batches[key], batch.sources[index].phase == .retrying(number)
         else { return [] }
@@ -255,7 +257,7 @@ extension Board {
 }
 
 extension Batch.Source.Phase {
-    /// Whether it waits to begin, for whatever.
+    /// Whether it waits to begin, for any reason.
     var isToBegin: Bool {
         switch self {
         case .queued, .retrying: true
@@ -265,7 +267,7 @@ extension Batch.Source.Phase {
 }
 
 extension Batch {
-    /// The sources that images in work wait for, outside the queue.
+    /// The sources for which images in work wait outside the queue.
     var sourcesWaitingOutside: [ByteString] {
         live.compactMap { index, live in
             let source = sourceOfImage[index]
@@ -275,19 +277,19 @@ extension Batch {
         }
     }
 
-    /// The sources that images in work wait for, wherever they wait.
+    /// The sources for which images in work wait.
     var sourcesToBegin: [ByteString] {
         Set(live.map { sourceOfImage[$0.key] }).compactMap { source in
             source >= 0 && sources[source].phase.isToBegin ? sources[source].text : nil
         }
     }
 
-    /// The state that is shown of an image whose source waits for its transfer.
+    /// The visible state of an image whose source waits for its transfer.
     func stateBeforeItsTransfer(_ source: Int) -> ImageState {
         (sources[source].attempts?.count ?? 0) > 0 ? .downloading : .new
     }
 
-    /// Makes a source one that nothing is known of.
+    /// Resets a source to one without attempts.
     func forgetAttempts(of source: Int) {
         if sources[source].attempts?.partial != nil { releaseSlot(of: source) }
         sources[source].attempts = nil
@@ -297,7 +299,7 @@ extension Batch {
         retrying.remove(source)
     }
 
-    /// Lets go of what has arrived for sources that are to be retried.
+    /// Forgets the received parts of sources that are to be retried.
     func forgetPartials() {
         for source in retrying where sources[source].attempts?.partial != nil {
             sources[source].attempts?.partial = nil

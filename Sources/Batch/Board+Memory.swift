@@ -2,19 +2,19 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 
-/// What becomes of a picture that asks for memory.
+/// The answer to a picture that asks for memory.
 enum MemoryAnswer: Equatable, Sendable {
     case granted
-    /// It is to give up what it has begun, and waits.
+    /// It must undo what it has begun, and wait.
     case later
-    /// It needs more than an image is ever given: so many bytes.
+    /// It needs more than an image can ever get, which is this number of bytes.
     case tooLarge(limit: Int)
 }
 
-/// How images get the memory that they are filtered in, see `MemoryBudget`.
+/// How images get the memory for their filters, see `MemoryBudget`.
 ///
-/// An image that waits for memory is in the phase `queuedFilter` like one in the filters queue, but has no
-/// operation. It gets one when what it needs has been granted to it.
+/// An image that waits for memory is in the phase `queuedFilter`, as is one in the filters queue. But it has no
+/// operation until the memory has been granted.
 extension Board {
     package init(_ settings: BatchSettings) {
         self.init(window: settings.window, saturation: settings.saturation)
@@ -27,14 +27,14 @@ extension Board {
         MemoryBudget.Ticket(batch: key, image: index)
     }
 
-    /// What an image needs before anything is known of its picture. One that a process has died with is
-    /// filtered alone among those that share the memory, so that few are blamed with it should it happen again.
-    /// Nothing bounds its time, so the memory and the places that are kept for idle owners stay theirs.
+    /// The need of an image before its picture is known. If a process died with the image, it is filtered alone among
+    /// those that share the memory, so that another crash incriminates few images. Its time has no limit, so the memory
+    /// and the places that are kept for idle owners stay available to them.
     func firstNeed(_ index: Int, of batch: Batch) -> MemoryBudget.Need {
         batch.crashes[index] == nil ? .least : .everything
     }
 
-    /// Ends an image that has ended the process too often; false for any other.
+    /// Ends an image during whose work the process has died too often; false for any other image.
     func quarantine(_ index: Int, of batch: Batch, _ effects: inout [Effect]) -> Bool {
         guard let crashes = batch.crashes[index], crashes.shouldQuarantine else { return false }
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
@@ -43,25 +43,25 @@ extension Board {
         return true
     }
 
-    /// An image in work has read its header and needs so many bytes.
+    /// An image in work has read its header and needs this memory.
     mutating func needs(_ key: BatchKey, _ index: Int, bytes: Int) -> MemoryAnswer {
         if memory.exceeds(bytes) { return .tooLarge(limit: memory.mostOfOne) }
         return memory.take(.bytes(bytes), for: ticket(key, index), owner: owner(of: key))
             ? .granted : .later
     }
 
-    /// `filterBegan` gave nothing: there is no memory for the image, which waits from now on, or it is
-    /// not wanted any more.
+    /// `filterBegan` returned nothing: there is no memory for the image, which waits from now on, or nobody needs it
+    /// any more.
     mutating func filterNotBegun(_ key: BatchKey, _ index: Int) -> [Effect] {
         guard let batch = batches[key], batch.live[index]?.phase == .queuedFilter else {
-            // Another operation may be at it, with what is granted.
+            // Another operation may be working on it, with the granted memory.
             if batches[key]?.live[index]?.phase == .filtering { return [] }
             return memory.forget(ticket(key, index)) ? serveMemory() : []
         }
         return wait(index, of: batch, for: firstNeed(index, of: batch))
     }
 
-    /// An image that was begun has been told to wait, and has given up what it had begun.
+    /// An image in work was told to wait, and has undone what it had begun.
     mutating func filterPostponed(_ key: BatchKey, _ index: Int, bytes: Int) -> [Effect] {
         guard let batch = batches[key], batch.live[index]?.phase == .filtering else { return [] }
         batch.live[index] = Batch.Live(phase: .queuedFilter, since: Clock.nanoseconds)
@@ -77,18 +77,18 @@ extension Board {
         return [.statusChanged(key)] + wait(index, of: batch, for: need)
     }
 
-    /// Ends an image of a cancelled batch that nothing runs for.
+    /// Ends an image of a cancelled batch that has no operation.
     mutating func cancelQueued(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
         batch.setState(.cancelled, of: index)
         end(index, of: batch, &effects)
     }
 
-    /// Changes how much memory there is and how many images are filtered at once.
+    /// Changes the amount of memory and the number of places for filters.
     mutating func setMemory(limit: Int, places: FilterPlaces) -> [Effect] {
         enqueue(memory.setLimits(bytes: limit, places: places))
     }
 
-    /// Gives back what an image has or waits for.
+    /// Frees the memory of an image, or ends its wait for memory.
     mutating func giveBackMemory(_ key: BatchKey, _ index: Int, _ effects: inout [Effect]) {
         if memory.forget(ticket(key, index)) { effects += serveMemory() }
     }
@@ -98,14 +98,13 @@ extension Board {
     ) -> [Effect] {
         memory.wait(
             ticket(batch.key, index), for: need, level: batch.level.index, owner: batch.owner)
-        // It may have become free since the image was told to wait.
+        // Memory may have become free since the image was told to wait.
         return serveMemory()
     }
 
     private mutating func serveMemory() -> [Effect] { enqueue(memory.serve()) }
 
-    /// Has operations made for those that were served. Who is not wanted any more gives the others their
-    /// turn.
+    /// Requests operations for the images that got memory. If one is not needed any more, others get its memory.
     private mutating func enqueue(_ served: [MemoryBudget.Ticket]) -> [Effect] {
         var effects: [Effect] = []
         for ticket in served {

@@ -2,11 +2,11 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 
-/// Who is given the next free place.
+/// Selects who gets the next free place.
 extension Board {
-    /// How many times as many images of a level as there are places may wait for their turns, their hosts or their next
-    /// attempts. They take none of the places, so that slow hosts, be they those of a hundred batches, do not hold up others;
-    /// this bounds what may come back at once.
+    /// The images of a level that may wait for their turns, their hosts or their next attempts, as a multiple of the
+    /// places. They use no places, so that slow hosts, even of a hundred batches, do not delay others. This factor
+    /// limits how many images may return at once.
     private static let waitingFactor = 64
 
     /// Fills the free places.
@@ -25,10 +25,10 @@ extension Board {
         return effects
     }
 
-    /// The owner with the fewest images at work goes first. With n places free, one that has 3·n of them gets no
-    /// further one, so that some are left whatever one owner's images take their time for. Where none is left, or a higher
-    /// quality of service has enough for both queues, owners who have nothing at work there nor here get one of a quarter
-    /// more: nothing bounds the time for which the others have theirs.
+    /// The owner with the fewest images in work comes first. With n free places, an owner with 3·n of them gets no
+    /// further one, so that some are left however long one owner's images take. If no place is free, or if levels with
+    /// a higher quality of service keep both queues busy, owners with nothing in work at this or those levels get one
+    /// of a quarter more: the others' images have no time limit.
     private mutating func nextInRotation(_ level: Level) -> BatchKey? {
         let free = placesPerLevel - workingPlaces(level.index)
         let isOpen = free > 0 && level.above.reduce(0) { $0 + workingPlaces($1) } < saturation
@@ -40,11 +40,12 @@ extension Board {
         }
     }
 
-    /// What only waits for the disk does not keep others from being worked on, lest the processors wait for it too:
-    /// the slower the disk is, the more images share a wait. Nor does what waits for its turn, its host or its next
-    /// attempt.
+    /// Images that only wait for the disk do not prevent other images from getting places. Otherwise the processors
+    /// would wait for the disk too: the slower the disk is, the more images share a wait. The same holds for images
+    /// that wait for their turn, their host or their next attempt.
     private func mayAdmit(_ batch: Batch) -> Bool {
-        // Where very many wait already, each batch has a few more, lest some be kept out by the others'.
+        // If very many images already wait, each batch may still have `window` images, so that the images of other
+        // batches do not keep it out.
         let isCrowded = waitingPlaces[batch.level.index] >= placesPerLevel * Self.waitingFactor
         return batch.live.workingCount < window
             && batch.live.count < (isCrowded ? window : window * 4)
@@ -52,8 +53,8 @@ extension Board {
 
     private func workingPlaces(_ level: Int) -> Int { places[level] - waitingPlaces[level] }
 
-    /// Brings the count of images that wait for their turn, their host or their next attempt up to date. To be called when
-    /// any may have begun or ceased to.
+    /// Updates the number of images that wait for their turn, their host or their next attempt. Call this when any of
+    /// them may have begun or stopped to wait.
     mutating func countWaiting(_ batch: Batch) {
         let change = batch.live.waitingCount - batch.countedWaiting
         waitingPlaces[batch.level.index] += change
@@ -67,7 +68,7 @@ extension Board {
         placesOfOwner[batch.level.index][batch.owner, default: 0] += change
     }
 
-    /// Who submitted a batch in work.
+    /// The user who submitted a batch in work.
     func owner(of key: BatchKey) -> FairOrder.Owner { batches[key]?.owner }
 
     mutating func rotate(_ batch: Batch) {

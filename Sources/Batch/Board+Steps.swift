@@ -4,22 +4,22 @@ import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
 
-/// What a download operation needs.
+/// The data for a download operation.
 struct DownloadJob: Sendable {
     let folders: BatchFolders
-    /// The number of the scratch file to fetch into.
+    /// The number of the scratch file for the content.
     let slot: Int
     let text: ByteString
     /// The first of the images that wait for it, for the journal.
     let image: String
-    /// How often the source is asked for with this; nil for a file of this machine.
+    /// The number of this attempt; nil for a local file.
     let attempt: Int?
-    /// What is in the scratch file already, of an earlier attempt.
+    /// The content of the scratch file from an earlier attempt.
     let partial: PartialBody?
     let cancellation: CancellationFlag
 }
 
-/// What a filter operation needs.
+/// The data for a filter operation.
 struct FilterJob: Sendable {
     enum Input: Sendable {
         /// `active/ID/source-SLOT`, or the local file that the source names.
@@ -27,11 +27,11 @@ struct FilterJob: Sendable {
         case image(OtherPixels)
     }
 
-    /// Where the filtered pixels of another image lie.
+    /// The place of the filtered pixels of another image.
     struct OtherPixels: Sendable {
         /// Its output, in the outbox.
         let file: String
-        /// Its number where its pixels are read from `active/ID/pixels-N`, for its output is not lossless.
+        /// Its number if its pixels are read from `active/ID/pixels-N`, because its output is lossy.
         let handOver: Int?
 
         init(_ index: Int, of manifest: Manifest) {
@@ -47,24 +47,24 @@ struct FilterJob: Sendable {
     let input: Input
     let autoOrient: Bool
     let filters: [Filter]
-    /// The pixels that the filters lay over the picture, by their images' names.
+    /// The pixels of overlays, by the names of their images.
     let overlays: [ByteString: OtherPixels]
     let output: OutputOptions
     let outputFile: String
     /// Whether the pixels are handed over to other images, see `HandOvers`.
     let handsOver: Bool
-    /// Whether that is all there is to do: the output has been published.
+    /// Whether this is the only purpose: the output has already been published.
     let isAgain: Bool
     /// The number of the last crash while it was filtered; 0 for none.
     let crashes: Int
     let cancellation: CancellationFlag
 }
 
-/// How a filter begins and ends. The scheduler's operations call these, each first asking whether its
-/// work is still wanted.
+/// The beginning and the end of a filter. The scheduler's operations call these functions. Each first checks whether
+/// its work is still needed.
 extension Board {
-    /// Begins to filter an image; nil where that is not wanted any more, or there is no memory for it,
-    /// which is for `filterNotBegun` to deal with.
+    /// Begins to filter an image; nil if nobody needs it any more or if there is no memory for it. `filterNotBegun`
+    /// handles both cases.
     mutating func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
         guard let batch = batches[key], let live = batch.live[index],
             live.phase == .queuedFilter,
@@ -96,15 +96,14 @@ extension Board {
             crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
     }
 
-    /// What is to happen to a filter that was not allowed to begin. One whose image was taken back, and has another
-    /// operation since, is nobody's.
+    /// A filter was not allowed to begin. If its image was taken back and has another operation now, this does nothing.
     mutating func filterNotAllowed(_ key: BatchKey, _ index: Int) -> [Effect] {
         guard batches[key]?.live[index]?.phase == .queuedFilter else { return [] }
         return filterDeferred(key, index)
     }
 
-    /// What is to happen to a filter that was ended by the daemon's stop or met a disk that takes no writes.
-    /// Where its source was given back for that, the download comes first.
+    /// A filter was stopped by the daemon's stop, or met a disk that accepts no writes. If its source was given up for
+    /// that, the download comes first.
     mutating func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
         var effects: [Effect] = []
         giveBackMemory(key, index, &effects)
@@ -132,7 +131,7 @@ extension Board {
         return effects
     }
 
-    /// An image's picture has been made, or has failed: what is to be recorded of it.
+    /// An image's picture has been made, or has failed. The result is recorded.
     mutating func filterEnded(
         _ key: BatchKey, _ index: Int, result: Result<PictureReport, Failure>
     ) -> [Effect] {

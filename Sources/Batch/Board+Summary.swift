@@ -1,17 +1,17 @@
 import DarkroomSpool
 
 extension Board {
-    /// How much there is to do and how far it is.
+    /// The amount of work, and how much of it is done.
     package struct Summary: Sendable, Equatable {
         package var batchesInWork = 0
         package var batchesWaiting = 0
-        /// Batches that wait to be released; not among those in work or waiting.
+        /// Batches that wait for a release. They are not counted as in work or waiting.
         package var batchesHeld = 0
         /// Batches that have ended since the start.
         package var batchesEnded = 0
-        /// Of the batches in work.
+        /// The images of the batches in work.
         package var images = Status.Counts()
-        /// What pictures in work have been granted, and how much there is, in bytes.
+        /// The memory that pictures in work have been granted, and the limit, in bytes.
         package var memoryGranted = 0
         package var memoryLimit = 0
         /// Images that wait for memory.

@@ -4,31 +4,32 @@ import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
 
-/// The batches in work and those waiting for it: who goes next, and what became of each image.
+/// The batches in work and the waiting ones: which comes next, and the result of each image.
 ///
-/// A value without threads, queues or files: every call changes the state and says what is to be done. The
+/// A value without threads, queues or files: each call changes the state and returns the necessary effects. The
 /// scheduler holds it under a lock.
 ///
-/// Each batch has at most `window` images in work at once, and some more that wait to be published; the rest is data, for operations in a queue
-/// cost more the more there are. Places go round the owners of the highest level that has any work, and round each
-/// owner's batches, one image at a time, so that a small manifest is not stuck behind a large one or behind many.
+/// Each batch has at most `window` images in work at once, and some more that wait to be published. The rest is only
+/// data, because queues become slower with more operations. Places rotate among the owners of the highest level that
+/// has work, and among each owner's batches, one image at a time. So a small manifest does not wait for a large one or
+/// for many.
 package struct Board {
-    /// A batch that has its receipt and waits for its turn to be worked on.
+    /// A batch that has its receipt and waits for its turn.
     struct Waiting {
         let folders: BatchFolders
         let level: Level
         let images: Int
         /// The manifest's owner.
         let uid: UInt32?
-        /// nil where there was no room to keep it, and while it is held.
+        /// nil if there was no room to keep it, and while it is held.
         var prepared: PreparedBatch?
-        /// While it is held its turn does not come.
+        /// While it is held, it gets no turn.
         var control = ControlState.free
         var commands: [ControlRecord] = []
         /// Whether its turn has come and its folder is being read.
         var isInPreparation = false
 
-        /// What is known of it where it had begun under a former daemon, with the commands that came since.
+        /// Its content if it had begun under a previous daemon, with the commands that came since.
         var continued: PreparedBatch? {
             guard control != .held, var prepared, prepared.status.times.started != nil else {
                 return nil
@@ -38,23 +39,23 @@ package struct Board {
         }
     }
 
-    /// Admitted images of one batch at once.
+    /// Images of one batch that may have places at once.
     var window: Int
-    /// Admitted images of one level at once, over all batches.
+    /// Images of one level, over all batches, that may have places at once.
     let placesPerLevel: Int
-    /// How many admitted images keep both queues busy: while a higher quality of service has as many, a lower
-    /// one of the same priority gets no places, but for owners who have none.
+    /// How many admitted images keep both queues busy. While a higher quality of service of the same priority has this
+    /// number, a lower one gets no places, except for owners without any.
     var saturation: Int
-    /// Images of all batches in work at once, which bounds the memory. One batch of more than a quarter of it,
-    /// a large one, may be in work besides. A quarter more is for those of at most `smallBatch` images, so that an
-    /// urgent one does not wait for others to end, another for owners who have no more than an eighth of it, and half as
-    /// much again for such a small one of an owner who has nothing in work.
+    /// Images of all batches in work, which limits the memory. One batch with more than a quarter of this number, a
+    /// large one, may be in work in addition. A quarter more is for batches with at most `smallBatch` images, so that
+    /// an urgent one does not wait for others to end. Another quarter is for owners with at most an eighth of the
+    /// budget. Half as much again is for a small batch of an owner with nothing in work.
     let imageBudget: Int
-    /// Batches of one level in work at once: enough to fill its places twice over; a quarter more for owners who
-    /// have less than an eighth of them; and as many again for owners who have nothing in work. A batch that waits takes less memory, and beyond `batches.maxWaiting` it stays in
-    /// the inbox.
+    /// Batches of one level that may be in work at once: enough to fill its places twice. A quarter more is for owners
+    /// with less than an eighth of them, and the same number again for owners with nothing in work. A waiting batch
+    /// needs less memory. Beyond `batches.maxWaiting`, manifests stay in the inbox.
     let batchesPerLevel: Int
-    /// Batches waiting that are kept whole in memory, counted in images.
+    /// How many images waiting batches may have together to be kept completely in memory.
     let preparedBudget: Int
 
     private var nextKey: BatchKey = 1
@@ -62,37 +63,37 @@ package struct Board {
     var waiting = [WaitingLines](repeating: WaitingLines(), count: Level.count)
     var waitingBatches = WaitingBatches()
     var rotation = [Rotation](repeating: Rotation(), count: Level.count)
-    /// Of each level, by owner: admitted images that do not wait for anything outside the queues.
+    /// For each level and owner: admitted images that do not wait outside the queues.
     var placesOfOwner = [[FairOrder.Owner: Int]](repeating: [:], count: Level.count)
-    /// Admitted images of each level.
+    /// For each level: admitted images.
     var places = [Int](repeating: 0, count: Level.count)
-    /// Of them, those that wait for their turn, their host or their next attempt.
+    /// For each level: admitted images that wait for their turn, their host or their next attempt.
     var waitingPlaces = [Int](repeating: 0, count: Level.count)
-    /// By ID. Strings would not do: two spellings of an é are equal to them, and two folders.
+    /// By ID. Strings are not suitable: two spellings of é are equal as strings, but are two folders.
     private(set) var keys: [FileName: BatchKey] = [:]
-    /// Of the batches that are not large.
+    /// The images of the batches that are not large.
     var imagesInWork = 0
     var batchesInWork = [Int](repeating: 0, count: Level.count)
     var largeBatchesInWork = 0
-    /// Of all batches in work, large ones included.
+    /// The images of all batches in work, including large ones.
     var imagesOfOwner: [FairOrder.Owner: Int] = [:]
     var batchesOfOwner = [[FairOrder.Owner: Int]](repeating: [:], count: Level.count)
     var imagesPrepared = 0
     /// Since the start.
     private(set) var batchesEnded = 0
-    /// Where the work stands that is wanted.
+    /// The place of each requested piece of work.
     var admission = Admission(
         downloads: DownloadFairQueue.Limits(places: 16, perHost: 6), filters: FilterPlaces(width: 1)
     )
-    /// What a source's bytes are kept by; nil where nothing is kept, or the source is a file of this machine.
+    /// The key of a source in the cache; nil if nothing is cached, or for a local file.
     var cacheKey: @Sendable (ByteString) -> CacheKey? = { _ in nil }
-    /// What the images in work have and wait for.
+    /// The memory that images in work have, and the images that wait for memory.
     var memory = MemoryBudget()
-    /// When a download that failed is retried.
+    /// When a failed download is retried.
     var backOff = BackOff()
-    /// Where the jitter of its waits comes from: a number from 0 to 1.
+    /// The source of the jitter of its waits: a number from 0 to 1.
     var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
-    /// How often a download was made to wait for its next attempt.
+    /// The number of the last wait for a next attempt.
     var lastRetry = 0
 
     init(
@@ -107,14 +108,15 @@ package struct Board {
         self.preparedBudget = preparedBudget
     }
 
-    // MARK: Taking batches in
+    // MARK: New batches
 
-    /// Takes in a batch that has its receipt. One that was cancelled before a restart is ended at once.
+    /// Accepts a batch that has its receipt. If it was cancelled before a restart, it ends at once.
     mutating func accept(_ prepared: PreparedBatch) -> [Effect] {
         let key = nextKey
         nextKey += 1
         let images = prepared.manifest.images.count
-        // One that had begun is kept, for its status has to be written anew; what was in work at once is bounded.
+        // A batch that had begun is kept in memory, because its status must be rewritten. The number of these batches
+        // is limited, because the number of batches in work was.
         let isContinued = prepared.status.times.started != nil
         let isKept =
             prepared.control != .held
@@ -133,13 +135,13 @@ package struct Board {
         case .held: break
         case .free:
             waiting[batch.level.index].insert(key, of: batch.uid)
-            // The file shows its images as the former daemon had them.
+            // The file shows the states that its images had under the previous daemon.
             if isContinued { effects.append(.statusChanged(key)) }
         }
         return effects
     }
 
-    /// Goes on with a batch that had to be prepared from its folder.
+    /// Continues with a batch that had to be prepared from its folder.
     mutating func prepared(_ key: BatchKey, _ prepared: PreparedBatch) -> [Effect] {
         var effects: [Effect] = []
         var prepared = prepared
@@ -148,8 +150,7 @@ package struct Board {
         return effects
     }
 
-    /// Gives up a batch that could not be prepared, its failure having been told. Its folder stays for the
-    /// next start.
+    /// Gives up a batch that could not be prepared. The failure has been reported. Its folder stays for the next start.
     mutating func preparationFailed(_ key: BatchKey) {
         guard let batch = waitingBatches.removeValue(forKey: key) else { return }
         keys[FileName(batch.folders.id)] = nil
@@ -162,10 +163,10 @@ package struct Board {
         let batch = Batch(key: key, prepared: prepared)
         waitingBatches[key] = nil
         batches[key] = batch
-        // A restart may have come between the last end of those that needed them and their removal.
+        // A restart may have followed the last end of the images that needed them, before their removal.
         for index in batch.handOvers.unneeded { dropHandOver(of: index, batch, &effects) }
         if batch.cancellation.isSet { cancelImages(of: batch, &effects) }
-        // A restart may have come between an image's end and those made from it, or before the batch's end.
+        // A restart may have followed an image's end, before the end of the images made from it or of the batch.
         failOrphans(of: batch, &effects)
         finishIfEnded(batch, &effects)
         rotate(batch)
@@ -175,7 +176,7 @@ package struct Board {
 
     // MARK: Ends
 
-    /// Has an image's failure recorded; it ends when that is done.
+    /// Has an image's failure recorded. The image ends when that is done.
     func fail(
         _ index: Int, of batch: Batch, _ failure: Failure, at step: Step,
         _ effects: inout [Effect]
@@ -186,7 +187,7 @@ package struct Board {
         ended(index, of: batch, image, at: step, &effects)
     }
 
-    /// An image has ended for good: the journal has it, or had it before.
+    /// An image has its final result, which is in the journal.
     mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) -> [Effect] {
         guard let batch = batches[key] else { return [] }
         var effects: [Effect] = []
@@ -223,8 +224,8 @@ package struct Board {
         effects.append(.statusChanged(batch.key))
     }
 
-    /// Lets go of the images that came after `index`, which has ended like `image`; one that was to be made of it
-    /// fails with it.
+    /// Releases the images that must come after `index`, which has ended like `image`. Those that were to be made from
+    /// it fail with it.
     private mutating func release(
         dependentsOf index: Int, _ image: ImageStatus, of batch: Batch, _ effects: inout [Effect]
     ) {
@@ -242,7 +243,7 @@ package struct Board {
         }
     }
 
-    /// Fails the images that were to be made of one that has ended without an output.
+    /// Fails the images that were to be made from one that has ended without an output.
     private mutating func failOrphans(of batch: Batch, _ effects: inout [Effect]) {
         for (index, image) in batch.manifest.images.enumerated()
         where !batch.status.images[index].state.isFinal {
@@ -264,7 +265,7 @@ package struct Board {
         countPlace(1, of: batch)
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
         let isOverlay = batch.manifest.images[index].overlays.contains(missing)
-        // Another attempt begins with the image that is missing, so it helps here where it helps there.
+        // A retry begins with the missing image, so it helps this one whenever it helps that one.
         let cause = image.error.map { " (\($0.code))" } ?? ""
         let failure = Failure(
             .dependencyFailed,
@@ -291,7 +292,8 @@ package struct Board {
         batchesEnded += 1
     }
 
-    /// The manifests' images of the batches that have begun under this daemon or a former one, and could go on.
+    /// The number of images in the manifests of unfinished batches that have begun, under this daemon or a previous
+    /// one.
     var imagesOfBegun: [BatchKey: Int] {
         let inWork = batches.filter { _, batch in
             batch.status.times.started != nil && !batch.isFinishing

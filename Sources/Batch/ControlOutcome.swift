@@ -1,18 +1,18 @@
 import DarkroomSpool
 
-/// What became of a command that was given to a batch.
+/// The result of a command to a batch.
 package enum ControlOutcome: Sendable, Equatable {
     /// It takes effect.
     case acts
-    /// The batch has the state that the command sets.
+    /// The batch already has the state that the command sets.
     case already(ControlState)
-    /// This very control file has acted before, and could not be removed.
+    /// The same control file has taken effect before and could not be removed.
     case hasActed
-    /// Who asks is neither the manifest's owner nor the spool's.
+    /// The user is neither the manifest's owner nor the spool's.
     case refused(owner: UInt32?)
-    /// The batch is being cancelled, which is for good.
+    /// The batch is being cancelled, which cannot be undone.
     case isCancelled
-    /// The batch has ended but for its last status.
+    /// The batch has ended, but its last status is not written yet.
     case isEnding
     /// The command is for finished batches only.
     case isInWork

@@ -2,24 +2,24 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomSpool
 
-/// What a source's download has come to so far.
+/// The state of a source's download.
 ///
-/// A class, for most sources of a large manifest have none at a time, and a source is to take little memory.
-/// Belongs to its `Batch`, and is guarded like it.
+/// A class, because most sources of a large manifest have none at any time, and a source must use little memory. It
+/// belongs to its `Batch` and is guarded with it.
 final class DownloadAttempts {
-    /// Those that have ended. One that the disk or a stop broke off does not count.
+    /// The number of attempts that have ended. Attempts that the disk or a stop ended do not count.
     var count = 0
-    /// What the images' status says of it; nil where nothing is fetched from anywhere.
+    /// The part of the images' status about it; nil if there is no transfer.
     var note: ImageStatus.Download?
-    /// What lies in the source's scratch file to be gone on with.
+    /// The content of the source's scratch file, with which a transfer can be resumed.
     var partial: PartialBody?
 }
 
-/// What there is to be told of a download that went well.
+/// The report of a successful download.
 package struct DownloadNote: Sendable, Equatable {
-    /// The length of what was fetched; nil where nothing was, for a local file.
+    /// The length of the transferred content; nil without a transfer, for a local file.
     package var bytes: Int?
-    /// What the cache had to do with it: `hit`, `revalidated` or `stored`; nil for nothing.
+    /// The role of the cache: `hit`, `revalidated` or `stored`; nil for none.
     package var cache: String?
 
     package init(bytes: Int? = nil, cache: String? = nil) {
@@ -28,26 +28,27 @@ package struct DownloadNote: Sendable, Equatable {
     }
 }
 
-/// How a download has ended.
+/// The result of a download.
 package enum DownloadResult: Sendable {
     case ready(DownloadNote)
-    /// With the seconds that the server asks to wait, and what of the body can be gone on with.
+    /// With the wait that the server requests, in seconds, and the part of the body with which the transfer can be
+    /// resumed.
     case failed(Failure, retryAfter: Double? = nil, partial: PartialBody? = nil)
 }
 
-/// A download that is to be retried, for those who wait until then and tell of it.
+/// A download that will be retried, for the timer and for the journal.
 package struct Retry: Sendable {
-    /// Names this wait among all.
+    /// Identifies this wait.
     let number: Int
     /// In seconds.
     let delay: Double
-    /// Of the attempts that there may be, how many have ended.
+    /// How many of the permitted attempts have ended.
     let attempts: Int
     let mostAttempts: Int
     let failure: Failure
     let batch: String
     /// The first of the images that wait for it.
     let image: String
-    /// As the manifest has it.
+    /// As in the manifest.
     let source: ByteString
 }

@@ -1,45 +1,47 @@
 import DarkroomCore
 
-/// Which downloads are handed to their queue: so many at once, of each host only so many, none while its host has asked
-/// to be left alone, and in fair turns. The others wait here, where they cost no place that another's could have.
+/// Selects the downloads that get a place in their queue: a limited number at once, for each host too, none while its
+/// host has asked for a pause, and in fair turns. Other downloads wait here, where they use no place that another
+/// download could have.
 ///
-/// The rule, when a place is free:
+/// When a place is free, this rule applies:
 ///
-/// 1. Among the downloads whose hosts would take one more, those of the highest level come first; then those of the
+/// 1. Downloads whose hosts accept one more are candidates. Those of the highest level come first; then those of the
 ///    owner with the fewest transfers, of that owner's batch with the fewest, and of that batch's host with the fewest;
-///    among equals, whoever has waited longest for a turn (`FairOrder`).
-/// 2. With n places free, a batch that has 3·n transfers gets no further one, nor does an owner that has 7·n. What
-///    lower levels hold counts as free here, so that a level fares as if they were not there, but for the owner's own.
-/// 3. Where all places are taken, some more (`Limits.keptForOwners`) are there for owners who have no transfer.
+///    among equals, the one that has waited longest for a turn (`FairOrder`).
+/// 2. With n free places, a batch with 3·n transfers gets no further one, nor does an owner with 7·n. The places of
+///    lower levels count as free here, except the owner's own, so that lower levels do not limit a level.
+/// 3. If all places are taken, there are some additional ones (`Limits.keptForOwners`) for owners without a transfer.
 ///
-/// The second part keeps places back for whoever comes next, for a transfer may last minutes and nothing ends it for
-/// another's sake: without it one manifest of dead hosts would have all places until each of its transfers is given up.
-/// It depends on what is free alone, not on what servers do: of 16 places a lone batch gets 12, the batches of one owner
-/// get 14 together, and 2 are left to other owners. The more owners have some, the less is kept (dynamic thresholds, as
-/// in the shared buffers of switches); of fewer than 4 places, none is. What is counted are all transfers, so one of the
-/// third part counts as any other once one of the others has ended.
+/// Part 2 keeps places for downloads that arrive next. A transfer may last minutes, and nothing ends it for the benefit
+/// of others. Without this part, one manifest of dead hosts would have all places until each of its transfers is given
+/// up. The part depends only on the free places, not on what servers do: of 16 places a single batch gets 12, the
+/// batches of one owner together get 14, and 2 are left for other owners. The more owners have places, the fewer are
+/// kept (dynamic thresholds, as in the shared buffers of switches). Of fewer than 4 places, none is kept. All transfers
+/// are counted, so a transfer of part 3 counts as any other after one of the others has ended.
 ///
-/// The bound, of 16 places: the first download of an owner begins at once, unless as many others as the third part says
-/// have begun theirs while all places were taken. The first of a batch begins at once, whatever another batch waits for;
-/// where several owners hold all places, and its own has some, it waits for the next transfers to end. How long that
-/// takes the limits of transfers say: a host that never answers holds a place for `downloads.connectTimeout`, or for
-/// `downloads.stallTime` once it is connected. Higher levels go before, but the places that the second part keeps from
-/// them are the lower levels'.
+/// The guarantee, for 16 places: the first download of an owner begins at once, unless as many other owners as part 3
+/// allows have begun theirs while all places were taken. The first download of a batch begins at once, whatever another
+/// batch waits for. If several owners have all places, and its own owner has some, it waits until transfers end. The
+/// limits of transfers define how long this takes: a host that never answers uses a place for
+/// `downloads.connectTimeout`, or for `downloads.stallTime` once it is connected. Higher levels come first, but the
+/// places that part 2 keeps from them are available to lower levels.
 ///
-/// A host is not judged by how its transfers ended: each of them has its attempts, as the manual promises.
+/// The results of a host's transfers do not change its turns: each download has its attempts, as the manual says.
 ///
-/// A value without threads or clocks: moments are given, in nanoseconds of the monotonic clock. What a call costs grows
-/// with the number of owners and of a batch's hosts; not with that of downloads that wait, but for the skipping of what was
-/// removed before, nor with that of batches, but where their hosts are full while others have places that are kept back.
+/// A value without threads or clocks: times are parameters, in nanoseconds of the monotonic clock. The cost of a call
+/// grows with the number of owners and of a batch's hosts. It does not grow with the number of waiting downloads,
+/// except to skip removed ones. It grows with the number of batches only if their hosts are full while others have kept
+/// places.
 package struct DownloadFairQueue: Sendable {
     typealias Owner = FairOrder.Owner
 
     struct Limits: Sendable, Equatable {
         /// Downloads in the queue at once.
         var places: Int
-        /// Of them, those of one host.
+        /// The maximum of these for one host.
         var perHost: Int
-        /// Beyond `places`, for owners who have none.
+        /// Additional places for owners without a place.
         var keptForOwners = 0
     }
 
@@ -49,24 +51,25 @@ package struct DownloadFairQueue: Sendable {
         var pausedUntil: UInt64 = 0
         /// When the pause began, RFC 3339.
         var pausedSince = ""
-        /// Whether it would take one more.
+        /// Whether it accepts one more download.
         var isOpen = true
         /// How many batches have downloads that wait for it.
         var lanes = 0
-        /// Those of them that are out of turn until it, or another of their hosts, takes one more; and some that were.
+        /// The batches of these that get no turn until it, or another of their hosts, accepts one more; and some that
+        /// did.
         var parked: Set<BatchKey> = []
 
         var isIdle: Bool { holders == 0 && lanes == 0 && !isPaused }
         var isWantedAndOpen: Bool { isOpen && lanes > 0 }
     }
 
-    /// The downloads of a batch that wait.
+    /// The waiting downloads of a batch.
     private struct Line: Sendable {
         let owner: Owner
         let level: Int
         /// By host; none is empty.
         var lanes: [ByteString: Lane] = [:]
-        /// Whether none of these hosts took one more when its turn came, or since.
+        /// Whether none of these hosts has accepted one more since its last turn.
         var isParked = false
     }
 
@@ -77,14 +80,14 @@ package struct DownloadFairQueue: Sendable {
 
     private(set) var limits: Limits
     private var order = FairOrder()
-    /// By their names' bytes.
+    /// By the bytes of their names.
     private var hosts: [ByteString: Host] = [:]
     private var lines: [BatchKey: Line] = [:]
-    /// The hosts of those that have a place.
+    /// The hosts of the downloads that have a place.
     private var places: [Work: ByteString] = [:]
     private var waits: [Work: Wait] = [:]
     private var lastNumber = 0
-    /// How many hosts would take one more, and are waited for.
+    /// How many hosts accept one more download and have waiting ones.
     private var openHosts = 0
 
     init(limits: Limits) {
@@ -93,10 +96,10 @@ package struct DownloadFairQueue: Sendable {
 
     // MARK: Places
 
-    /// Takes in a download, and gives those that go into the queue now: it alone, or none.
+    /// Adds a download.
     ///
-    /// - Parameter name: its host, `h:443`; nil for a file of this machine, of which there may be as many as there are
-    ///   places.
+    /// - Parameter name: its host, `h:443`; nil for a local file. All places may be used for local files.
+    /// - Returns: the downloads that go into the queue now: this one, or none.
     mutating func add(_ item: WorkRequest, owner: Owner, host name: ByteString?) -> [WorkRequest] {
         guard case .download(let batch, _) = item.work, places[item.work] == nil else {
             return [item]
@@ -110,20 +113,22 @@ package struct DownloadFairQueue: Sendable {
         lines[batch, default: Line(owner: owner, level: level)]
             .lanes[host, default: Lane(turn: lastNumber)].add(lastNumber, item)
         if isNew { change(host) { $0.lanes += 1 } }
-        // It may be the first of the batch, or the first for which there is room.
+        // It may be the first of the batch, or the first whose host accepts one more.
         lines[batch]?.isParked = false
         order.setReady(batch, true, owner: owner, level: level)
         return fill()
     }
 
-    /// Whether a download that was handed to the queue may still begin: not if its host has been paused since. Then it
-    /// is to leave and come again.
+    /// Whether a download that was put into the queue may still begin. If its host has asked for a pause since, it must
+    /// leave and enter again.
     func mayBegin(_ work: Work) -> Bool {
         guard let host = places[work] else { return true }
         return hosts[host]?.isPaused != true
     }
 
-    /// Takes back a download's place, if it has one. Gives those that go into the queue now.
+    /// Frees a download's place, if it has one.
+    ///
+    /// - Returns: the downloads that go into the queue now.
     mutating func leave(_ work: Work) -> [WorkRequest] {
         guard case .download(let batch, _) = work, let host = places.removeValue(forKey: work)
         else { return [] }
@@ -132,7 +137,9 @@ package struct DownloadFairQueue: Sendable {
         return fill()
     }
 
-    /// Forgets a download, whether it waits or has a place. Gives those that go into the queue now.
+    /// Removes a download, whether it waits or has a place.
+    ///
+    /// - Returns: the downloads that go into the queue now.
     mutating func remove(_ work: Work) -> [WorkRequest] {
         if case .download(let batch, _) = work, let wait = waits.removeValue(forKey: work) {
             lines[batch]?.lanes[wait.host]?.take()
@@ -144,7 +151,9 @@ package struct DownloadFairQueue: Sendable {
         return leave(work)
     }
 
-    /// Gives those that go into the queue by it; what has a place keeps it where there are fewer.
+    /// Changes the limits. If there are fewer places, downloads keep the ones that they have.
+    ///
+    /// - Returns: the downloads that go into the queue now.
     mutating func setLimits(_ limits: Limits) -> [WorkRequest] {
         self.limits = limits
         for host in Array(hosts.keys) { change(host) { _ in } }
@@ -153,8 +162,9 @@ package struct DownloadFairQueue: Sendable {
 
     // MARK: Pauses
 
-    /// Lets no download of a host begin before a moment, until `resume` is called then. False where none might have
-    /// begun now anyway.
+    /// Lets no download of a host begin before a given time, until `resume` is called then.
+    ///
+    /// - Returns: false if the host was paused already.
     mutating func pause(
         _ host: ByteString, until: UInt64, now: UInt64, at time: String = ""
     ) -> Bool {
@@ -176,7 +186,7 @@ package struct DownloadFairQueue: Sendable {
         let since: String
     }
 
-    /// Of these hosts' pauses the one that lasts longest.
+    /// The longest of the pauses of these hosts.
     func pause(of names: Set<ByteString>, now: UInt64) -> Pause? {
         names.compactMap { name in
             guard let host = hosts[name], host.pausedUntil > now else { return nil }
@@ -184,7 +194,9 @@ package struct DownloadFairQueue: Sendable {
         }.max { $0.until < $1.until }
     }
 
-    /// Ends a host's pause if it is over. Gives those that go into the queue now, or when to come again.
+    /// Ends a host's pause if it is over.
+    ///
+    /// - Returns: the downloads that go into the queue now, or the time to call this again.
     mutating func resume(_ host: ByteString, now: UInt64) -> (items: [WorkRequest], again: UInt64?)
     {
         guard let until = hosts[host]?.pausedUntil else { return ([], nil) }
@@ -198,13 +210,13 @@ package struct DownloadFairQueue: Sendable {
 
     // MARK: Counts
 
-    /// How many wait.
+    /// How many downloads wait.
     var waitingCount: Int { waits.count }
 
-    /// Of them, those whose hosts would take one more.
+    /// How many of them wait for a place only: their hosts accept one more.
     var waitingForPlaceCount: Int { waitingCount - waitingForHostCount }
 
-    /// The others.
+    /// The other ones.
     package var waitingForHostCount: Int {
         lines.values.reduce(0) { sum, line in
             line.lanes.reduce(sum) { hosts[$1.key]?.isOpen == true ? $0 : $0 + $1.value.count }
@@ -214,9 +226,10 @@ package struct DownloadFairQueue: Sendable {
     /// For tests: how many hosts are remembered.
     var hostCount: Int { hosts.count }
 
-    // MARK: Within
+    // MARK: Internals
 
-    // These look at hosts and lines in place: a copy in a variable would make the next change copy what is in them.
+    // These functions access hosts and lines in place: with a copy in a variable, the next change would copy their
+    // content.
 
     /// No host has this name.
     private static let noHost: ByteString = ""
@@ -229,14 +242,14 @@ package struct DownloadFairQueue: Sendable {
         return served
     }
 
-    /// The batch that has the next place; nil where there is none for any.
+    /// The batch that gets the next place; nil if no batch may have one.
     private mutating func next() -> BatchKey? {
         if places.count < limits.places { return order.next(of: limits.places) }
         guard places.count - limits.places < limits.keptForOwners else { return nil }
         return order.next(for: .idleOwners)
     }
 
-    /// Gives a place to the next download of a batch; nil where none of its hosts takes one more.
+    /// Gives a place to the next download of a batch; nil if none of its hosts accepts one more.
     private mutating func take(from batch: BatchKey) -> WorkRequest? {
         guard let host = nextHost(of: batch), let (owner, level) = standing(of: batch),
             let item = takeFirst(of: batch, host)
@@ -270,12 +283,12 @@ package struct DownloadFairQueue: Sendable {
         (hosts[host]?.holders ?? 0, line.lanes[host]?.turn ?? 0)
     }
 
-    /// Of a batch that has downloads that wait. Its owner may not be known.
+    /// The standing of a batch with waiting downloads. Its owner may be unknown.
     private func standing(of batch: BatchKey) -> (owner: Owner, level: Int)? {
         lines[batch].map { ($0.owner, $0.level) }
     }
 
-    /// Takes a batch out of turn until one of its hosts takes one more.
+    /// Gives a batch no turns until one of its hosts accepts one more.
     private mutating func park(_ batch: BatchKey) {
         guard let (owner, level) = standing(of: batch),
             let waitedFor = lines[batch]?.lanes.keys
@@ -292,7 +305,7 @@ package struct DownloadFairQueue: Sendable {
         order.setReady(batch, true, owner: owner, level: level)
     }
 
-    /// Changes what is known of a host, and has its batches know if it takes one more now.
+    /// Changes the data of a host, and gives its batches their turns again if it accepts one more now.
     private mutating func change(_ name: ByteString, _ change: (inout Host) -> Void) {
         let wasWanted = hosts[name]?.isWantedAndOpen == true
         change(&hosts[name, default: Host()])
@@ -308,7 +321,7 @@ package struct DownloadFairQueue: Sendable {
         if hosts[name]?.isIdle == true { hosts[name] = nil }
     }
 
-    /// Lets go of a lane whose last has been taken or removed.
+    /// Removes a lane after its last download.
     private mutating func dropIfEmpty(_ host: ByteString, of batch: BatchKey) {
         guard lines[batch]?.lanes[host]?.count == 0 else { return }
         lines[batch]?.lanes[host] = nil

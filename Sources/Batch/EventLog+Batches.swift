@@ -3,9 +3,10 @@ import DarkroomManifest
 import DarkroomSpool
 import FoundationEssentials
 
-/// The story of a manifest, from its drop to its end.
+/// The records of a manifest, from its submission to its end.
 extension EventLog {
-    /// - Parameter dropped: when its file was changed last, by the rename into the inbox say, in seconds since 1970; nil where that is not known.
+    /// - Parameter dropped: when its file was last changed, for example by the rename into the inbox, in seconds since
+    ///   1970; nil if this is not known.
     package func claimed(_ status: Status, dropped: Double? = nil) {
         metrics.accepted.add(1)
         let manifest = status.manifest
@@ -19,7 +20,7 @@ extension EventLog {
         {
             let microseconds = UInt64(clamping: ((received - dropped) * 1e6).rounded())
             fields[.microseconds] = "\(microseconds)"
-            // A rename into the inbox changes the file, and so do chmod and chgrp after it.
+            // A rename into the inbox changes the file, and so do later calls of chmod and chgrp.
             words += ", last changed \(Words.time(microseconds: microseconds)) before"
         }
         if status.priority != .normal { words += ", priority \(status.priority.rawValue)" }
@@ -40,7 +41,7 @@ extension EventLog {
             fields)
     }
 
-    /// A file was too large for its batch's answer.
+    /// A file was too large for its entry in the outbox.
     ///
     /// - Parameter name: its name in `tmp`.
     package func givenBack(id: String, _ name: FileName) {
@@ -63,7 +64,7 @@ extension EventLog {
             ])
     }
 
-    /// Images of a resumed batch that a process died with since the last start, and that have not ended.
+    /// Reports unfinished images of a resumed batch during whose work a process has died since the last start.
     package func suspected(_ batch: PreparedBatch) {
         for (index, crashes) in batch.crashes.sorted(by: { $0.key < $1.key })
         where batch.suspects.contains(index) && batch.status.images.indices.contains(index)
@@ -84,7 +85,7 @@ extension EventLog {
         }
     }
 
-    /// The first of its images since this start of the daemon has been given a place.
+    /// The first image of the batch since this start of the daemon has been given a place.
     func begun(_ batch: BatchBeginning) {
         withStories { $0.begun(batch.id, at: $1) }
         let waited =
@@ -99,7 +100,7 @@ extension EventLog {
             ])
     }
 
-    /// A status has been written while its batch is in work; only now and then that is worth a word.
+    /// A status was written while its batch is in work. Only some of these writes are reported.
     func progressed(_ status: Status) {
         let counts = status.counts
         guard withStories({ $0.progressed(status.id, ended: counts.finished, at: $1) }) else {
@@ -117,7 +118,7 @@ extension EventLog {
             ])
     }
 
-    /// - Parameter microseconds: since it was begun, before a restart or after.
+    /// - Parameter microseconds: the time since it began, before a restart or after it.
     package func finished(_ status: Status, microseconds: UInt64) {
         metrics.ended(status)
         withStories { stories, _ in stories.ended(status.id) }
@@ -146,7 +147,7 @@ extension EventLog {
             ])
     }
 
-    // MARK: Within
+    // MARK: Internals
 
     private func fields(of manifest: Status.ManifestReference, _ status: Status) -> Fields {
         var fields: Fields = [
@@ -157,7 +158,7 @@ extension EventLog {
         return fields
     }
 
-    /// The codes of the images that failed, with how many of each.
+    /// The codes of the failed images, with the number of each.
     private func reasons(_ status: Status) -> String {
         var counts: [String: Int] = [:]
         for image in status.images where image.state == .failed {
@@ -166,7 +167,7 @@ extension EventLog {
         return counts.isEmpty ? "" : " (\(Words.reasons(counts)))"
     }
 
-    /// Where much of the time it only waited.
+    /// Given if the batch only waited for much of the time.
     private func sinceItsClaim(_ status: Status, _ microseconds: UInt64) -> String {
         guard status.retries == nil,
             let all = Clock.microseconds(from: status.times.received, to: status.times.finished),
@@ -179,11 +180,11 @@ extension EventLog {
 /// A batch whose first image has been given a place.
 package struct BatchBeginning: Sendable {
     let id: String
-    /// To be done.
+    /// The images that remain to be done.
     let images: Int
-    /// Whether some of it was done before the daemon was started, or before it was held.
+    /// Whether parts of it were finished before the daemon started, or before a hold.
     let isContinued: Bool
-    /// Since its claim, in microseconds; nil for one that goes on, and where it was no time.
+    /// The time since its claim, in microseconds; nil for a batch that continues, and if there was no wait.
     let waited: UInt64?
 }
 
@@ -203,7 +204,7 @@ extension BatchState {
 }
 
 extension ManifestProblem {
-    /// The problem in one line, its place first.
+    /// The problem in one line. The place comes first.
     package var summary: String {
         var parts: [String] = []
         if let line, let column { parts.append("line \(line), column \(column)") }

@@ -1,7 +1,7 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// What commands do to batches.
+/// The effects of commands on batches.
 extension EventLog {
     package func obeyed(id: String, _ command: ControlRecord) {
         let form = command.command.form

@@ -3,7 +3,7 @@ import DarkroomFetch
 import DarkroomSpool
 import Foundation
 
-/// What is said about images and their sources.
+/// Records about images and their sources.
 extension EventLog {
     func downloaded(_ job: DownloadJob, bytes: Int, microseconds: UInt64, words: String = "fetched")
     {
@@ -27,12 +27,12 @@ extension EventLog {
         downloaded(job, bytes: Int(report.bytes), microseconds: microseconds, words: words)
     }
 
-    /// A source was not fetched but copied from the cache.
+    /// A source was not fetched, but copied from the cache.
     func copied(_ job: DownloadJob, bytes: Int, microseconds: UInt64) {
         downloaded(job, bytes: bytes, microseconds: microseconds, words: "taken from the cache")
     }
 
-    /// An image has been put off until there is memory for it.
+    /// An image waits until there is memory for it.
     func waitsForMemory(_ job: FilterJob, bytes: Int) {
         say(
             .imageWaits,
@@ -102,8 +102,8 @@ extension EventLog {
     }
 
     /// - Parameters:
-    ///   - source: the URL whose server asks for it; of its host nothing is begun.
-    ///   - batches: those that it keeps waiting, the one that met it first.
+    ///   - source: the URL whose server requests it. No transfer from its host begins.
+    ///   - batches: those that wait because of it; the one that received the answer is first.
     func hostPaused(
         _ source: ByteString, seconds: Double, because failure: Failure, batches: [String]
     ) {
@@ -117,7 +117,7 @@ extension EventLog {
             ], batches: batches)
     }
 
-    /// What has been made of an answer that might be of use to others.
+    /// Reports whether an answer that could be useful to others was kept in the cache.
     func cacheDecided(_ job: DownloadJob, kept: Bool) {
         say(
             .cacheDecided,
@@ -130,9 +130,9 @@ extension EventLog {
             ])
     }
 
-    /// The server of a source, `name:port`; nil where it has none, or what stands there may be part of a secret.
+    /// The server of a source, `name:port`; nil if it has none, or if that text may contain a secret.
     private static func host(of source: ByteString) -> String? {
-        // As it may be shown, where another reading of the source would take a password for the host.
+        // The redacted text is used, because another reading of the source might take a password for the host.
         DownloadFairQueue.host(of: ByteString(RedactedURL.text(source.string))).flatMap {
             $0.contains("…") ? nil : $0.string
         }

@@ -1,7 +1,7 @@
 import DarkroomCore
 
 extension EventLog {
-    /// Something hangs, and the service manager will end the daemon for it.
+    /// Work hangs, and the service manager will end the daemon because of it.
     package func stuck(_ still: StillWork) {
         var fields: Fields = [:]
         if let batch = still.work.batch { fields[.batch] = batch }

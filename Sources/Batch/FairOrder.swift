@@ -1,21 +1,21 @@
 import HeapModule
 
-/// Whose turn it is among batches that share something.
+/// Selects whose turn it is among batches that share something.
 ///
-/// The highest level that has anyone goes first. Within it the owner who has the fewest pieces at work is next, and of
-/// that owner's batches the one that has the fewest; among equals, the one that has been without a turn for longest. So
-/// the pieces at work become as many for each owner, and for each of an owner's batches, as the owner or batch has use for
-/// (max-min fairness), and a user with fifty manifests gets no more than one with a single manifest.
+/// The highest level with a ready batch comes first. Within it the owner with the fewest pieces in work is next, and of
+/// that owner's batches the one with the fewest; among equals, the one that has waited longest for a turn. So each
+/// owner, and each of an owner's batches, gets the same number of pieces in work, as far as it needs them (max-min
+/// fairness). A user with fifty manifests gets no more than one with a single manifest.
 ///
-/// A value without threads. A turn costs a look at each owner that has anything ready, and the logarithm of the number of
-/// batches.
+/// A value without threads. A turn costs one check of each owner with something ready, and the logarithm of the number
+/// of batches.
 struct FairOrder: Sendable {
-    /// Who submitted a manifest; nil where that is not known.
+    /// The user who submitted a manifest; nil if it is not known.
     typealias Owner = UInt32?
 
     private struct Standing: Sendable {
         var atWork = 0
-        /// When a piece of it began or ended last, or it came; grows from event to event.
+        /// The time when a piece of it last began or ended, or when it arrived, as a number that grows with each event.
         var turn: Int
 
         func isBefore(_ other: Standing) -> Bool { (atWork, turn) < (other.atWork, other.turn) }
@@ -30,13 +30,13 @@ struct FairOrder: Sendable {
 
     private struct Party: Sendable {
         var standing: Standing
-        /// Of its pieces at work, those of each level.
+        /// Its pieces in work, for each level.
         var atWork = [Int](repeating: 0, count: Level.count)
-        /// How many of its batches are known here.
+        /// The number of its batches here.
         var batches = 0
     }
 
-    /// A batch, and the turn it waits since.
+    /// A batch, and the turn since which it has waited.
     private struct Wait: Comparable, Sendable {
         let turn: Int
         let batch: BatchKey
@@ -44,19 +44,19 @@ struct FairOrder: Sendable {
         static func < (left: Wait, right: Wait) -> Bool { left.turn < right.turn }
     }
 
-    /// Of whom a piece may begin.
+    /// Whose piece may begin.
     enum Entrants: Sendable {
         case all
-        /// Batches that have nothing at work, while their owner has nothing at work of a higher level.
+        /// Batches with nothing in work, if their owner has nothing in work at a higher level.
         case idleBatches
-        /// Batches whose owner has nothing at work.
+        /// Batches whose owner has nothing in work.
         case idleOwners
     }
 
     /// The batches of one owner and level that have something ready.
     private struct Line: Sendable {
         var count = 0
-        /// By how many pieces they have at work. What a batch was once, but is not any more, stays until it is first.
+        /// By the number of their pieces in work. Outdated entries stay until they are first.
         var heaps: [Int: Heap<Wait>] = [:]
     }
 
@@ -68,12 +68,12 @@ struct FairOrder: Sendable {
     private var atWork = [Int](repeating: 0, count: Level.count)
     private var lastTurn = 0
 
-    /// Nobody is remembered who has nothing ready and nothing at work.
+    /// Whether nothing is remembered: nobody has anything ready or in work.
     var isEmpty: Bool { members.isEmpty && parties.isEmpty && lines.allSatisfy(\.isEmpty) }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// A batch has something ready for a turn, or has nothing any more.
+    /// A batch has something ready for a turn, or has nothing ready any more.
     mutating func setReady(_ batch: BatchKey, _ isReady: Bool, owner: Owner, level: Int) {
         join(batch, owner, level)
         guard let member = members[batch] else { return }
@@ -94,7 +94,7 @@ struct FairOrder: Sendable {
         count(1, of: batch)
     }
 
-    /// A piece of a batch that had its turn is done.
+    /// A piece of a batch that had its turn has ended.
     mutating func ended(_ batch: BatchKey) {
         count(-1, of: batch)
         dropIfIdle(batch)
@@ -117,7 +117,7 @@ struct FairOrder: Sendable {
         let (owner, level, atWork) = (member.owner, member.level, member.standing.atWork)
         lines[level][owner]?.heaps[atWork, default: []]
             .insert(.init(turn: member.standing.turn, batch: batch))
-        // What is not current any more would pile up in heaps that are never come to.
+        // Otherwise outdated entries would collect in heaps that are never read.
         if let line = lines[level][owner], let heap = line.heaps[atWork],
             heap.count > 2 * line.count + 64
         {
@@ -141,13 +141,13 @@ struct FairOrder: Sendable {
         if parties[member.owner]?.batches == 0 { parties[member.owner] = nil }
     }
 
-    // MARK: Who is next
+    // MARK: The next batch
 
-    /// The batch whose turn it is; nil where nobody may have one.
+    /// The batch whose turn it is; nil if no batch may have one.
     ///
-    /// - Parameter places: how many pieces may be at work. Then some are kept back for whoever comes next: with n places
-    ///   free, a batch that has 3·n pieces at work gets no further one, nor does an owner that has 7·n. What lower levels
-    ///   have counts as free here, so that a level fares as if they were not there, but for the owner's own.
+    /// - Parameter places: how many pieces may be in work. If given, some places are kept for batches that arrive next:
+    ///   with n free places, a batch with 3·n pieces in work gets no further one, nor does an owner with 7·n. The
+    ///   pieces of lower levels count as free here, except the owner's own, so that lower levels do not limit a level.
     mutating func next(of places: Int? = nil, for entrants: Entrants = .all) -> BatchKey? {
         var atWork = 0
         for level in lines.indices.reversed() {
@@ -199,7 +199,7 @@ struct FairOrder: Sendable {
         return nil
     }
 
-    /// Whether a heap's entry says what its batch is now. It may be there twice, where it became ready again.
+    /// Whether a heap's entry is up to date. A batch that became ready again may have two entries.
     private func isCurrent(_ entry: Wait, _ atWork: Int) -> Bool {
         guard let member = members[entry.batch], member.isReady else { return false }
         return member.standing.atWork == atWork && member.standing.turn == entry.turn

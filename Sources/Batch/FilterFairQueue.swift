@@ -1,23 +1,23 @@
 import DequeModule
 
-/// Which filters are handed to their queues next.
+/// Selects the filters that are put into their queues next.
 ///
-/// A queue starts operations of one priority in the order in which they came, so that a small batch would wait
-/// for all images that others have ready. As many are therefore handed over as are filtered at once, each into a lane of its
-/// own (`FilterLanes`), and what is ready waits here: the highest level first, and within a level in turns of owners
-/// and of their batches, an image each (`FairOrder`). Whoever has none at work need not wait for the end of what others
-/// have there (`FilterPlaces`).
+/// A queue starts operations of one priority in the order of their arrival, so a small batch would wait for all ready
+/// images of others. Therefore only as many filters are put into queues as can run at once, each into its own lane
+/// (`FilterLanes`). Other ready images wait here: the highest level first, and within a level in turns of owners and of
+/// their batches, one image each (`FairOrder`). An owner with nothing in work does not wait until the images of others
+/// end (`FilterPlaces`).
 ///
-/// A value without threads; the scheduler holds it under a lock.
+/// A value without threads. The scheduler holds it under a lock.
 struct FilterFairQueue {
     /// An image that goes into a queue.
     struct Turn: Equatable {
         let item: WorkRequest
-        /// The queue, which no other image is in; from 0.
+        /// The number of the queue, from 0. No other image is in it.
         let lane: Int
     }
 
-    /// The images of a batch that wait, in their order.
+    /// The waiting images of a batch, in their order.
     private struct Line {
         let owner: FairOrder.Owner
         let level: Int
@@ -25,7 +25,7 @@ struct FilterFairQueue {
     }
 
     var places: FilterPlaces
-    /// What is in the queues, and in which.
+    /// The images in the queues, with the numbers of their queues.
     private var laneOfWork: [Work: Int] = [:]
     private var isTaken: [Bool] = []
     /// None is empty.
@@ -37,11 +37,13 @@ struct FilterFairQueue {
         self.places = places
     }
 
-    /// How many wait or are in the queues.
+    /// How many images wait or are in the queues.
     var count: Int { waitingCount + laneOfWork.count }
 
-    /// Takes in a filter that is ready, and gives those that go into the queues now. One that comes `atOnce` waits
-    /// for nobody: it has been granted memory that others wait for, or is tried to see whether the disk works.
+    /// Adds a ready filter. One with `atOnce` does not wait: it has been granted memory for which others wait, or tests
+    /// whether the disk works.
+    ///
+    /// - Returns: the filters that go into the queues now.
     mutating func add(_ item: WorkRequest, owner: FairOrder.Owner, atOnce: Bool) -> [Turn] {
         guard case .filter(let batch, _) = item.work else { return [] }
         let level = Level(item.priority, item.quality).index
@@ -55,7 +57,7 @@ struct FilterFairQueue {
         return take()
     }
 
-    /// A filter has left its queue. `take` is to be called when others may have its place.
+    /// A filter has left its queue. Call `take` when others may have its place.
     mutating func leave(_ work: Work) {
         guard case .filter(let batch, _) = work, let lane = laneOfWork.removeValue(forKey: work)
         else { return }
@@ -63,7 +65,7 @@ struct FilterFairQueue {
         order.ended(batch)
     }
 
-    /// A filter is not wanted any more, wherever it is. `take` is to be called then.
+    /// Removes a filter, because nobody needs it any more. Call `take` when others may have its place.
     mutating func remove(_ work: Work) {
         leave(work)
         guard case .filter(let batch, _) = work,
@@ -74,7 +76,7 @@ struct FilterFairQueue {
         dropIfEmpty(batch)
     }
 
-    /// Gives those that go into the queues now.
+    /// Returns the filters that go into the queues now.
     mutating func take() -> [Turn] {
         var taken: [Turn] = []
         while let entrants = places.entrants(taken: laneOfWork.count),

@@ -2,11 +2,11 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The queues of the filters, one for each place, of one operation at a time each.
+/// The queues of the filters: one for each place. Each runs one operation at a time.
 ///
-/// Each has a thread of its own as soon as it needs one. Operations of a single queue would share Dispatch's pool, which
-/// has one thread for each core: where slow filters, or helpers of a picture (`Cores.lend`), have these, nothing else
-/// begins, whatever place it was given.
+/// Each has its own thread as soon as it needs one. The operations of a single queue would share Dispatch's pool, which
+/// has one thread for each core. If slow filters or helpers of a picture (`Cores.lend`) used these threads, no other
+/// filter could begin, even with a place.
 final class FilterLanes: Sendable {
     private struct State: Sendable {
         var lanes: [FilterLane] = []
@@ -27,7 +27,7 @@ final class FilterLanes: Sendable {
         queue.addOperation(operation)
     }
 
-    /// What runs goes on to its end.
+    /// Running operations continue to their ends.
     func setSuspended(_ isSuspended: Bool) {
         state.withLock { state in
             state.isSuspended = isSuspended
@@ -36,13 +36,13 @@ final class FilterLanes: Sendable {
     }
 }
 
-/// Sendable, because nothing of it changes but what the superclass guards.
+/// Sendable, because its own variables are constant and the superclass guards the rest.
 private final class FilterLane: OperationQueue, @unchecked Sendable {
-    /// The superclass does not own it. Only for a serial queue does Dispatch make a thread where all others are busy.
+    /// The superclass does not retain it. Only for a serial queue does Dispatch create a thread if all others are busy.
     private let serial: DispatchQueue
 
     init(number: Int) {
-        // The quality of service, from which that of the downloads differs, decides the thread's niceness.
+        // The quality of service decides the thread's niceness. It differs from that of the downloads.
         serial = DispatchQueue(label: "darkroom.filters.\(number)", qos: .default)
         super.init()
         name = serial.label

@@ -1,23 +1,25 @@
-/// How many pictures are filtered at once, and whose.
+/// How many pictures are filtered at once, and for whom.
 ///
-/// So many as `width` says are filtered of whoever is next. Nothing bounds the time that a picture takes, so a place that
-/// is free again cannot be waited for. Therefore a few more are kept: of these a picture of a batch that has none at work
-/// gets one, and the others are for owners who have none at work. The cores are shared with those that were there before.
+/// `width` pictures are filtered for the owners and batches whose turn it is. The time of a picture has no limit, so
+/// others cannot wait until a place becomes free. Therefore a few more places are kept: one for a picture of a batch
+/// without a picture in work, the others for owners without one. They share the cores with the pictures that were there
+/// before.
 ///
-/// What is counted are all that are at work. So a picture in a kept place counts as any other once one of the others has
-/// ended, and owners come to have as many at work as each other.
+/// All pictures in work are counted. So a picture in a kept place counts as any other after one of the others has
+/// ended, and over time each owner gets the same number of places.
 ///
-/// The bound: an owner who has nothing at work gets a place at once, unless `keptForOwners` others have got one so while
-/// the other places were taken. Of an owner, one batch more than those that share the other places does.
+/// The guarantee: an owner without a picture in work gets a place at once, unless `keptForOwners` other owners have got
+/// one in this way while the other places were taken. If the batches of one owner share the other places, one more
+/// batch of this owner gets one.
 struct FilterPlaces: Sendable, Equatable {
     /// At least 1.
     var width: Int
-    /// For batches that have nothing at work, those of idle owners included.
+    /// For batches with nothing in work, including those of idle owners.
     var keptForBatches = 1
-    /// For owners who have nothing at work.
+    /// For owners with nothing in work.
     var keptForOwners = BatchSettings.placesOfIdleOwners
 
-    /// Who may have a place where so many are taken; nil for nobody.
+    /// Who may get a place if `taken` places are taken; nil for nobody.
     func entrants(taken: Int) -> FairOrder.Entrants? {
         if taken < width { return .all }
         switch taken - width {

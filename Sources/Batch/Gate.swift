@@ -4,15 +4,15 @@ import Synchronization
 
 /// Whether operations may begin.
 ///
-/// A suspended OperationQueue still starts what it has handed to Dispatch before, so each operation asks
-/// here as its first act, and goes back to the board when it may not begin.
+/// A suspended OperationQueue still starts operations that it has passed to Dispatch before. Therefore each operation
+/// checks the gate first. If it may not begin, it returns its work to the board.
 package final class Gate: Sendable {
     private let suspended = Atomic(false)
     private let stopping = Atomic(false)
     private let aborting = Atomic(false)
     private let moments = Mutex(Moments())
 
-    /// Since when, RFC 3339; nil where it is not so.
+    /// The times, RFC 3339, at which these states began; nil for a state that does not hold.
     private struct Moments: Sendable {
         var suspended: String?
         var stopping: String?
@@ -22,7 +22,7 @@ package final class Gate: Sendable {
 
     package var mayStart: Bool { !isSuspended && !isStopping && !isAborting }
 
-    /// SIGUSR1 came, and no SIGUSR2 since.
+    /// Whether SIGUSR1 has arrived, and no SIGUSR2 since.
     package var isSuspended: Bool { suspended.load(ordering: .acquiring) }
 
     package func setSuspended(_ value: Bool) {
@@ -30,7 +30,7 @@ package final class Gate: Sendable {
         suspended.store(value, ordering: .releasing)
     }
 
-    /// The daemon is on its way out; what runs may finish.
+    /// Whether the daemon is stopping. Running operations may finish.
     package var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
     package func stop() {
@@ -38,7 +38,7 @@ package final class Gate: Sendable {
         stopping.store(true, ordering: .releasing)
     }
 
-    /// Why nothing begins, for the statuses of what waits for that; nil where it may.
+    /// The reason why nothing begins, for the statuses of waiting batches; nil if work may begin.
     var waiting: Status.Waiting? {
         let moments = moments.withLock { $0 }
         if let since = moments.stopping {
@@ -54,7 +54,7 @@ package final class Gate: Sendable {
         }
     }
 
-    /// The time for stopping is over: what runs ends at its next step and is done again after the next
+    /// Whether the time for stopping is over. Running operations end at their next step and are repeated after the next
     /// start.
     package var isAborting: Bool { aborting.load(ordering: .acquiring) }
 

@@ -3,27 +3,27 @@ import DarkroomCore
 import Glibc
 import Synchronization
 
-/// Waits for many new files at once: one commit of the file system's journal and one flush of the disk's cache, where
-/// fsync for each file pays for a flush each time, which on a busy disk takes ten milliseconds and more.
+/// Waits until many new files are on the disk, all at once: one commit of the file system's journal and one flush of
+/// the disk's cache. fsync for each file needs one flush each, which takes ten milliseconds and more on a busy disk.
 ///
-/// syncfs(2) waits for the whole file system, so this is done only
-/// - where it is as good as fsync: on ext4, XFS and Btrfs. FUSE's and network file systems do not hand it on;
-/// - where it tells of writes that failed: since Linux 5.8;
-/// - while other programs have not left a long queue of dirty pages that would have to be waited for: where /proc
-///   says so, and for a minute after it took long.
+/// syncfs(2) waits for the whole file system, so it is used only
+/// - if it is as reliable as fsync: on ext4, XFS and Btrfs. FUSE and network file systems do not pass it on;
+/// - if it reports failed writes: since Linux 5.8;
+/// - if other programs have not left many dirty pages for which it would wait: if /proc says so, and not for a minute
+///   after a call that took long.
 package final class GroupSync: Sendable {
     package init() {}
 
-    /// Of all programs, in bytes.
+    /// The limit of the dirty pages of all programs, in bytes.
     private static let maximumDirty = 256 << 20
     /// In nanoseconds.
     private static let long: UInt64 = 500_000_000
     private static let pause: UInt64 = 60_000_000_000
 
-    /// Before this moment it is not done, in nanoseconds.
+    /// It is not used before this time, in nanoseconds.
     private let notBefore = Atomic<UInt64>(0)
 
-    /// statfs(2)'s numbers of ext2 to ext4, XFS and Btrfs.
+    /// The numbers of ext2 to ext4, XFS and Btrfs in statfs(2).
     private static let fileSystems: Set<Int64> = [0xEF53, 0x5846_5342, 0x9123_683E]
 
     private static let kernelTellsErrors: Bool = {
@@ -43,9 +43,10 @@ package final class GroupSync: Sendable {
         return (numbers[0], numbers[1]) >= (5, 8)
     }
 
-    /// Waits for everything written before on the file system of `folder`; false where that was not done or
-    /// something has failed, and each file is to be asked for by itself. An error is told for as long as the folder
-    /// is open, whosever file it concerns.
+    /// Waits until everything that was written before is on the disk, for the file system of `folder`. An error is
+    /// reported as long as the folder is open, for whichever file it occurred.
+    ///
+    /// - Returns: false if this was not done or something has failed. Then each file must be synced separately.
     func sync(_ folder: Directory) -> Bool {
         let begin = Clock.nanoseconds
         guard Self.kernelTellsErrors, begin >= notBefore.load(ordering: .relaxed),
@@ -58,8 +59,8 @@ package final class GroupSync: Sendable {
         return isSynced
     }
 
-    /// What waits to be written on all of the machine's disks; nil for a service that sees nothing of /proc but its
-    /// own processes.
+    /// The data that waits to be written to all of the machine's disks, in bytes; nil for a service that sees only its
+    /// own processes in /proc.
     private static var dirtyBytes: Int? {
         guard let folder = try? Directory(path: "/proc"), let text = try? folder.read("meminfo")
         else { return nil }

@@ -2,39 +2,40 @@ import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
 
-/// Whose pixels are handed over to other images of the batch, and how far that is.
+/// The images whose pixels are handed over to other images of the batch, and the state of these pixels.
 ///
-/// An image that is made of another one, by `from`, `overlay` or `watermark`, gets its filtered pixels. Where the
-/// other's output is lossless it is read from the outbox. Where it is not, the step that filters the other writes
-/// its pixels to a second file, `active/ID/pixels-N`, in the same run. It belongs to that step until the image's
-/// end is recorded, then to the board, which has it removed as soon as no image that has not ended needs it.
+/// An image that uses another one, by `from`, `overlay` or `watermark`, gets the other's filtered pixels. If the
+/// other's output is lossless, it is read from the outbox. If not, the step that filters the other image writes its
+/// pixels to a second file, `active/ID/pixels-N`, in the same run. The file belongs to that step until the image's end
+/// is recorded, and then to the board. The board has it removed as soon as no unfinished image needs it.
 ///
-/// A line `filtered` of the journal vouches for the file as it does for the output: the publisher syncs both before.
-/// The journal says nothing more of it. Where it is missing (it was lost with the power, or the batch had ended and
-/// is done again in part), the image is filtered again from its source for nothing else. Meanwhile its users see it
-/// as it was, and its output is not touched. Then the file gets its name when it is on the disk.
+/// A line `filtered` of the journal guarantees that the file exists, as it does for the output: the publisher syncs
+/// both before. The journal contains nothing else about it. If the file is missing (it was lost in a power failure, or
+/// the batch had ended and is repeated in part), the image is filtered again from its source, only for the file.
+/// Meanwhile users see the image's previous status, and its output does not change. Then the file gets its name only
+/// when it is on the disk.
 ///
-/// | there is                 | the journal says of N | its owner       | a restart                               |
-/// |--------------------------|-----------------------|-----------------|-----------------------------------------|
-/// | `pixels-N.new`           | nothing, or `filtered`| N's filter step | removes it                              |
-/// | `pixels-N`               | nothing               | the publisher   | removes it; N is filtered anew          |
-/// | `pixels-N`               | `filtered`            | the board       | keeps it while it is needed             |
-/// | `pixels-N`               | `failed`, `cancelled` | the board       | removes it                              |
-/// | none, and it is needed   | `filtered`            | –               | N is filtered again, its output is kept |
-/// | none, and it is not      | anything              | –               | nothing                                 |
+/// | there is             | N in the journal       | its owner       | a restart                               |
+/// |----------------------|------------------------|-----------------|-----------------------------------------|
+/// | `pixels-N.new`       | nothing, or `filtered` | N's filter step | removes it                              |
+/// | `pixels-N`           | nothing                | the publisher   | removes it; N is filtered again         |
+/// | `pixels-N`           | `filtered`             | the board       | keeps it while it is needed             |
+/// | `pixels-N`           | `failed`, `cancelled`  | the board       | removes it                              |
+/// | no file, but a need  | `filtered`             | –               | N is filtered again, its output is kept |
+/// | no file, and no need | anything               | –               | does nothing                            |
 ///
-/// In a hold the files stay; with the batch's folder they go.
+/// The files stay during a hold. They are removed with the batch's folder.
 struct HandOvers {
-    /// How many images that have not ended need the pixels of one whose output is not lossless.
+    /// How many unfinished images need the pixels of each image with a lossy output.
     private var users: [Int: Int] = [:]
-    /// Images whose file is there, or may be.
+    /// Images whose file exists, or may exist.
     private var files: Set<Int>
-    /// The statuses of images that are filtered again for their pixels alone, as they were and will be.
+    /// The statuses of images that are filtered again only for their pixels. They get these statuses back.
     private(set) var former: [Int: ImageStatus] = [:]
-    /// Those whose output would be another one now.
+    /// Images whose output would differ now.
     private var changed: Set<Int> = []
 
-    /// - Parameter files: the images whose file the journal vouches for.
+    /// - Parameter files: the images whose file exists according to the journal.
     init(files: Set<Int>) {
         self.files = files
     }
@@ -52,42 +53,46 @@ struct HandOvers {
         users[index] = count > 1 ? count - 1 : nil
     }
 
-    /// The image's filter begins; whether it is to write the file. One that has begun before does so again, also
-    /// where nobody needs it any more: the publisher expects what is there, or may be.
+    /// The image's filter begins. A filter that has begun before writes the file again even if nobody needs it any
+    /// more: the publisher expects a file that exists or may exist.
+    ///
+    /// - Returns: whether it writes the file.
     mutating func begin(_ index: Int) -> Bool {
         if users[index] != nil || former[index] != nil { files.insert(index) }
         return files.contains(index)
     }
 
-    /// An image is to be filtered again.
+    /// An image will be filtered again.
     mutating func begin(again index: Int, _ status: ImageStatus) { former[index] = status }
 
-    /// An image has been filtered again; notes whether it has come out as before.
+    /// An image has been filtered again. Records whether its output is the same as before.
     mutating func compare(_ index: Int, sha256: String) {
         if let output = former[index]?.output, output.sha256 != sha256 { changed.insert(index) }
     }
 
-    /// Gives the status that an image has again that was filtered again.
+    /// Returns the previous status of an image that was filtered again.
     mutating func end(again index: Int) -> ImageStatus? { former.removeValue(forKey: index) }
 
-    /// Forgets the image's file if nobody needs it; whether there is one to be removed.
+    /// Forgets the image's file if nobody needs it.
+    ///
+    /// - Returns: whether there is a file to remove.
     mutating func letGo(of index: Int) -> Bool {
         users[index] == nil && files.remove(index) != nil
     }
 
-    /// Those of the files that nobody needs.
+    /// The files that nobody needs.
     var unneeded: [Int] { files.filter { users[$0] == nil } }
 }
 
 extension Manifest {
-    /// The images whose pixels are handed over to this one in a file of their own.
+    /// The images whose pixels are handed over to this one in a separate file.
     func handedOver(to index: Int) -> [Int] {
         images[index].needs.filter { !images[$0].output.format.isLossless }
     }
 }
 
 extension Batch {
-    /// Has images filtered again whose pixels are needed and are not there, and counts who needs whose.
+    /// Has images filtered again whose pixels are needed and do not exist, and counts the users of each image.
     func indexHandOvers() {
         for index in manifest.images.indices where !status.images[index].state.isFinal {
             var needed = manifest.handedOver(to: index)
@@ -106,7 +111,7 @@ extension Batch {
         }
     }
 
-    /// The status as its users see it: an image that is filtered again for others is what it was.
+    /// The status for users: an image that is filtered again for others has its previous status.
     var shownStatus: Status {
         guard !handOvers.former.isEmpty else { return status }
         var shown = status
@@ -118,7 +123,7 @@ extension Batch {
         return shown
     }
 
-    /// What is to be remarked on an image that was made of others filtered again.
+    /// The remarks for an image that was made from images that were filtered again.
     func remarks(onPixelsOf index: Int) -> [String] {
         manifest.handedOver(to: index).filter(handOvers.isChanged).map {
             let name = manifest.images[$0].name
@@ -130,7 +135,7 @@ extension Batch {
 }
 
 extension Board {
-    /// Lets go of the pixels that an image which has ended needed, and of its own, where nobody needs them now.
+    /// Releases the pixels that an ended image needed and its own pixels, if nobody needs them now.
     func releaseHandOvers(of index: Int, _ batch: Batch, _ effects: inout [Effect]) {
         let needed = batch.manifest.handedOver(to: index)
         for other in needed { batch.handOvers.removeUser(of: other) }
@@ -139,14 +144,13 @@ extension Board {
         }
     }
 
-    /// Has the image's file removed, if there is one and nobody needs it.
+    /// Has the image's file removed, if it exists and nobody needs it.
     func dropHandOver(of index: Int, _ batch: Batch, _ effects: inout [Effect]) {
         guard batch.handOvers.letGo(of: index) else { return }
         effects.append(.dropHandOver(batch.folders, image: index))
     }
 
-    /// What is to be done with an image that has been filtered, or could not be: it is recorded, or goes back to
-    /// what it was.
+    /// An image has been filtered, or has failed: it is recorded, or gets its previous status back.
     func ended(
         _ index: Int, of batch: Batch, _ image: ImageStatus, at step: Step,
         _ effects: inout [Effect]

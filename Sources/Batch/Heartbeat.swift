@@ -1,9 +1,9 @@
 import DarkroomCore
 import Synchronization
 
-/// Something that a thread of the daemon does and that might hang, for messages.
+/// Work of a thread of the daemon that may hang, for messages.
 package struct WatchedWork: Sendable, Hashable {
-    /// As the subject of a sentence: `the picture 7 of trip`.
+    /// The subject of a sentence: `the picture 7 of trip`.
     package let text: String
     package var batch: String?
     package var image: String?
@@ -15,14 +15,14 @@ package struct WatchedWork: Sendable, Hashable {
     }
 }
 
-/// How long work may take no step.
+/// How long work may make no progress.
 package enum Patience: Sendable {
-    /// It computes, and takes a step every few milliseconds: the watchdog's interval is ample. While its thread is found
-    /// to wait for a disk, it has the patience of `files`.
+    /// It computes, and takes a step every few milliseconds. The watchdog's interval is more than enough. While its
+    /// thread waits for a disk, it has the patience of `files`.
     case steps
-    /// It waits for a file system, where one call (open, fsync, syncfs) takes as long as it takes: behind gigabytes
-    /// of others' dirty pages, a disk that is retried, a server that is restarted. A kernel that waits hears no
-    /// signal, so an early end would only do the same again.
+    /// It waits for a file system, where one call (open, fsync, syncfs) may take very long: after gigabytes of other
+    /// programs' dirty pages, during retries of a disk, or during the restart of a server. A waiting kernel does not
+    /// handle signals, so to end the daemon early would only repeat the wait.
     case files
 
     private static let longestWait = 600.0
@@ -36,7 +36,7 @@ package enum Patience: Sendable {
     }
 }
 
-/// Work that has taken no step for a time.
+/// Work that has taken no step for some time.
 package struct StillWork: Sendable, Equatable {
     package let work: WatchedWork
     package let patience: Patience
@@ -53,10 +53,10 @@ package struct StillWork: Sendable, Equatable {
     }
 }
 
-/// What threads of the daemon do now that might hang, and when each piece of it has last taken a step.
+/// The work of the daemon's threads that may hang, and the time of the last step of each.
 ///
-/// The watchdog is fed from this. Each piece counts for itself, so that one picture that hangs is not hidden by others
-/// that move.
+/// The watchdog depends on this. Each piece of work counts separately, so that the progress of others does not hide one
+/// picture that hangs.
 package final class Heartbeat: Sendable {
     /// One piece of work, from its beginning to its end.
     package final class Beat: Sendable {
@@ -71,20 +71,20 @@ package final class Heartbeat: Sendable {
             lastStep = Atomic(now)
         }
 
-        /// A band has been filtered.
+        /// A step: for example, a band has been filtered.
         package func step(now: UInt64 = Clock.nanoseconds) {
             lastStep.store(now, ordering: .relaxed)
         }
     }
 
-    /// How long a thread is still before it is looked at what it waits for, in seconds.
+    /// After this time without a step, in seconds, it is checked what the thread waits for.
     private static let notable = 1.0
 
     private let beats = Mutex<[ObjectIdentifier: Beat]>([:])
 
     package init() {}
 
-    /// Runs `body`, which tells the beat of its steps.
+    /// Runs `body`, which reports its steps to the beat.
     package func during<Outcome>(
         _ work: WatchedWork, _ patience: Patience, now: UInt64 = Clock.nanoseconds,
         _ body: (Beat) throws -> Outcome
@@ -95,11 +95,11 @@ package final class Heartbeat: Sendable {
         return try body(beat)
     }
 
-    /// What runs, and for how long it has been still.
+    /// The work in progress, and the time since the last step of each.
     package func still(now: UInt64) -> [StillWork] {
         let beats = beats.withLock { Array($0.values) }
         return beats.map { beat in
-            // Another thread may have stepped after `now` was taken.
+            // Another thread may have taken a step after `now` was read.
             let last = min(beat.lastStep.load(ordering: .relaxed), now)
             let seconds = Double(now - last) / 1e9
             let waits = seconds >= Self.notable && beat.thread.waitsForDisk

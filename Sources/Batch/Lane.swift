@@ -1,15 +1,15 @@
 import DequeModule
 
-/// Downloads of one batch and one host that wait, in the order in which they came. One that is removed stays until its
-/// turn or until what was removed is the larger part, so that removing costs little.
+/// The waiting downloads of one batch and one host, in the order of their arrival. A removed one stays until its turn,
+/// or until the removed ones are the larger part, so that a removal costs little.
 struct Lane: Sendable {
-    /// Tells an entry from others of the same work that were removed.
+    /// Distinguishes an entry from removed entries of the same work.
     typealias Number = Int
 
     private var entries: Deque<(number: Number, item: WorkRequest)> = []
-    /// How many have not been removed.
+    /// The number of entries that have not been removed.
     private(set) var count = 0
-    /// When it was served last, or came; grows from turn to turn.
+    /// When it was last served, or arrived, as a number that grows with each turn.
     var turn: Int
 
     init(turn: Int) {
@@ -21,18 +21,18 @@ struct Lane: Sendable {
         count += 1
     }
 
-    /// The next entry, which may be one that was removed; to be told of by `take()` if it is not.
+    /// Takes the next entry, which may have been removed. If it has not, call `take()`.
     mutating func next() -> (number: Number, item: WorkRequest)? {
         entries.popFirst()
     }
 
-    /// One of them does not wait any more.
+    /// One of the downloads does not wait any more.
     mutating func take() { count -= 1 }
 
-    /// Whether what was removed is the larger part.
+    /// Whether the removed entries are the larger part.
     var isSparse: Bool { entries.count > 2 * count + 64 }
 
-    /// The same without what was removed.
+    /// A copy without the removed entries.
     func compacted(_ isWaiting: (Number, Work) -> Bool) -> Lane {
         var lane = self
         lane.entries.removeAll { !isWaiting($0.number, $0.item.work) }

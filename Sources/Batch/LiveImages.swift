@@ -1,15 +1,15 @@
-/// The admitted images of a batch, by their index, and how many of them only wait: for the publisher, or for a
-/// download that may not begin yet.
+/// The admitted images of a batch, by their index, and how many of them only wait: for the publisher, or for a download
+/// that may not begin yet.
 struct LiveImages {
     private var images: [Int: Batch.Live] = [:]
-    /// Those in the phase `recording`.
+    /// The images in the phase `recording`.
     private(set) var recordingCount = 0
-    /// Those in the phase `waitingDownload`.
+    /// The images in the phase `waitingDownload`.
     private(set) var waitingCount = 0
 
     var count: Int { images.count }
     var isEmpty: Bool { images.isEmpty }
-    /// Those that are in a queue for a transfer or a filter, or have one.
+    /// The images that are in a queue for a transfer or a filter, or have one.
     var workingCount: Int { count - recordingCount - waitingCount }
     var indices: some Sequence<Int> { images.keys }
 
@@ -27,7 +27,9 @@ struct LiveImages {
         if phase == .waitingDownload { waitingCount += change }
     }
 
-    /// Lets go of an image; false where it was not admitted.
+    /// Removes an image.
+    ///
+    /// - Returns: false if it was not admitted.
     mutating func remove(_ index: Int) -> Bool {
         defer { self[index] = nil }
         return images[index] != nil

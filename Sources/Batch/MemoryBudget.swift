@@ -1,18 +1,18 @@
-/// Who has how much of the memory there is for pictures in work, and who waits for some.
+/// How much of the memory for pictures in work each image has, and which images wait for memory.
 ///
-/// A value without threads: `Board` holds it, and decides what becomes of those it names. An image has the
-/// share that each needs from its beginning on, and asks for more when its header is read. Nobody waits
-/// with memory in hand: who cannot be given what it asks for gives back what it has, so that images
-/// never wait for each other.
+/// A value without threads. `Board` holds it, and decides what happens to the images that it names. From its beginning,
+/// an image has the share that each image needs. When its header has been read, it asks for more. No image waits while
+/// it has memory: if it cannot get what it needs, it returns what it has. So images never wait for each other.
 ///
-/// Large ones wait and small ones pass, but not for ever: when one has been passed by `patience` others,
-/// nobody but it is given anything until it has what it needs; but for the part that is kept.
+/// Large images wait while small ones pass them, but not without limit: when `patience` others have passed an image, no
+/// other image gets memory until this one has what it needs. This does not apply to the kept part.
 ///
-/// No more have memory at once than there are places (`FilterPlaces`). A part of the memory is kept as some of these are,
-/// for owners who have none at work, because nothing bounds the time for which the others need theirs. An image has
-/// all it needs of the one part or of the other, so none may need more than what is not kept. Of the kept part an image
-/// may have a 32nd, or `smallNeed`, so that those of many owners fit. The bound: an owner who has nothing at work is given
-/// so much at once, unless others have taken all of it who had nothing either; of 1 GiB and more these are 32. That holds also while an image has all that is everybody's (`Need.everything`), which may take as long as any.
+/// The number of images with memory is at most the number of places (`FilterPlaces`). As some of the places, a part of
+/// the memory is kept for owners with nothing in work, because the images of others have no time limit. An image has
+/// all its memory from one part, so it may not need more than the size of the shared part. From the kept part an image
+/// may get a 32nd, or `smallNeed`, so that there is enough for many owners. The guarantee: an owner with nothing in
+/// work gets this amount at once, unless others who had nothing either have taken the whole part; from 1 GiB on these
+/// are 32. This holds even while one image has the whole shared part (`Need.everything`), for any time.
 struct MemoryBudget {
     struct Ticket: Hashable, Sendable {
         let batch: BatchKey
@@ -20,19 +20,19 @@ struct MemoryBudget {
     }
 
     enum Need: Equatable {
-        /// At most so many bytes.
+        /// At most this number of bytes.
         case bytes(Int)
-        /// What each picture needs, or all there is.
+        /// What each picture needs, or all that exists.
         static let least = bytes(0)
-        /// All that is everybody's: beside it runs only who has memory of the part that is kept.
+        /// The whole shared part. Only images with memory of the kept part run at the same time.
         case everything
     }
 
-    /// What each picture needs at least: file buffers, decoder, encoder. Where there is less, it may begin with
-    /// all there is, to hear from its header how much it lacks.
+    /// What each picture needs at least, in bytes: file buffers, decoder, encoder. If the limit is lower, an image may
+    /// begin with all memory, to find out from its header how much more it needs.
     static let share = 4 << 20
-    /// An image may have so much of the kept part in any case, in bytes: enough for a photograph that is filtered row by
-    /// row and written as PNG on two cores.
+    /// The amount, in bytes, that an image may always get from the kept part: enough for a photograph that is filtered
+    /// row by row and written as PNG on two cores.
     static let smallNeed = 32 << 20
     static let patience = 64
 
@@ -40,34 +40,34 @@ struct MemoryBudget {
         let ticket: Ticket
         let owner: FairOrder.Owner
         let need: Need
-        /// The batch's standing; higher is served first.
+        /// The level of the batch. Higher ones are served first.
         let level: Int
-        /// How many grants there had been when it began to wait.
+        /// The number of grants when it began to wait.
         let since: Int
     }
 
     /// What has been granted, in bytes.
     private struct Grant {
         let owner: FairOrder.Owner
-        /// Of the part that is everybody's.
+        /// From the shared part.
         var shared = 0
-        /// Of the part that is kept.
+        /// From the kept part.
         var kept = 0
 
         var bytes: Int { shared + kept }
     }
 
-    /// In bytes, the part that is kept included.
+    /// In bytes, including the kept part.
     private(set) var limit = Int.max
-    /// How many may have memory at once: no more than can be filtered at once, for what is granted to
-    /// those that only wait in a queue is kept from others.
+    /// How many images may have memory at once: no more than can be filtered at once, because memory of images that
+    /// only wait in a queue would not be available to others.
     private(set) var places = FilterPlaces(width: .max, keptForBatches: 0, keptForOwners: 0)
     private var sharedHeld = 0
     private var keptHeld = 0
     private var granted: [Ticket: Grant] = [:]
     private var grantsOfOwner: [FairOrder.Owner: Int] = [:]
     private var grantsOfBatch: [BatchKey: Int] = [:]
-    /// The highest level first, and in each who came first.
+    /// Sorted by level, the highest first, and then by arrival.
     private var waiting: [Waiting] = []
     private var grants = 0
 
@@ -75,7 +75,7 @@ struct MemoryBudget {
     var held: Int { sharedHeld + keptHeld }
     var waitingCount: Int { waiting.count }
 
-    /// The part that is for owners who have none at work, in bytes.
+    /// The part that is kept for owners with nothing in work, in bytes.
     private var keptLimit: Int { places.keptForOwners > 0 ? min(limit / 8, 2 << 30) : 0 }
 
     /// The most that an image may need, in bytes.
@@ -83,11 +83,12 @@ struct MemoryBudget {
 
     func holds(_ ticket: Ticket) -> Bool { granted[ticket] != nil }
 
-    /// Whether this is more than an image may need, so that waiting for it is of no use.
+    /// Whether this is more than an image may need, so that waiting is useless.
     func exceeds(_ bytes: Int) -> Bool { bytes > mostOfOne }
 
-    /// Takes what is needed, which includes what the ticket has already; false where that is not to be
-    /// had now.
+    /// Takes the needed memory, which includes what the ticket already has.
+    ///
+    /// - Returns: false if it is not available now.
     mutating func take(_ need: Need, for ticket: Ticket, owner: FairOrder.Owner) -> Bool {
         if let has = granted[ticket], amount(need) <= has.bytes { return true }
         guard grant(need, to: ticket, owner, inTurn: impatient.map { $0.ticket == ticket } ?? true)
@@ -103,7 +104,7 @@ struct MemoryBudget {
         }
     }
 
-    /// - Parameter inTurn: whether the ticket may have what is everybody's.
+    /// - Parameter inTurn: whether the ticket may use the shared part.
     private mutating func grant(
         _ need: Need, to ticket: Ticket, _ owner: FairOrder.Owner, inTurn: Bool
     ) -> Bool {
@@ -131,7 +132,7 @@ struct MemoryBudget {
         }
     }
 
-    /// What would be granted; nil where it is not to be had.
+    /// The possible grant; nil if the memory is not available.
     private func offer(
         _ need: Need, to ticket: Ticket, _ owner: FairOrder.Owner, _ inTurn: Bool
     ) -> Grant? {
@@ -150,7 +151,7 @@ struct MemoryBudget {
             ? Grant(owner: owner, kept: amount) : nil
     }
 
-    /// Puts the ticket at the end of its level's line; what it had is free.
+    /// Puts the ticket at the end of its level's line, and frees what it had.
     mutating func wait(_ ticket: Ticket, for need: Need, level: Int, owner: FairOrder.Owner) {
         forget(ticket)
         let place = waiting.firstIndex { $0.level < level } ?? waiting.count
@@ -159,8 +160,9 @@ struct MemoryBudget {
             at: place)
     }
 
-    /// Frees what the ticket has, and takes it out of the line. Whether there was anything to do, and so
-    /// someone else may go on.
+    /// Frees the ticket's memory, or removes it from the line.
+    ///
+    /// - Returns: whether there was anything to do, so that others may get memory.
     @discardableResult
     mutating func forget(_ ticket: Ticket) -> Bool {
         if let grant = granted.removeValue(forKey: ticket) {
@@ -180,12 +182,14 @@ struct MemoryBudget {
         counts[key] = count > 0 ? count : nil
     }
 
-    /// The one that has waited longest of those that have been passed too often.
+    /// The ticket that has waited longest of those that have been passed too often.
     private var impatient: Waiting? {
         waiting.filter { grants - $0.since >= Self.patience }.min { $0.since < $1.since }
     }
 
-    /// Gives those that wait what there is; names who has got what it needs and is not in line any more.
+    /// Gives free memory to waiting tickets.
+    ///
+    /// - Returns: the tickets that have got what they need and have left the line.
     mutating func serve() -> [Ticket] {
         var served: [Ticket] = []
         while places.entrants(taken: granted.count) != nil, held < limit {
@@ -200,8 +204,9 @@ struct MemoryBudget {
         return served
     }
 
-    /// Changes how much there is. Names who goes on: with what it needs, or to hear that it needs too
-    /// much.
+    /// Changes the limits.
+    ///
+    /// - Returns: the tickets that continue: with the needed memory, or because they need too much.
     mutating func setLimits(bytes: Int, places: FilterPlaces) -> [Ticket] {
         limit = bytes
         self.places = places

@@ -1,13 +1,13 @@
 import Dispatch
 import Synchronization
 
-/// Whether the serial queues turn: each is given an empty block now and then, which it comes to when it has done what
-/// it has in hand.
+/// Checks that the serial queues make progress: each gets an empty block at intervals, which runs when the queue has
+/// finished its present work.
 package final class QueueWatch: Sendable {
     private final class Probe: Sendable {
         let name: String
         let queue: DispatchQueue
-        /// When it was asked, in nanoseconds; 0 where it has answered.
+        /// When it was asked, in nanoseconds; 0 if it has answered.
         let askedAt = Atomic<UInt64>(0)
 
         init(_ name: String, _ queue: DispatchQueue) {
@@ -20,12 +20,12 @@ package final class QueueWatch: Sendable {
 
     package init() {}
 
-    /// Watches a queue, which is called `name` in messages.
+    /// Watches a queue. `name` is its name in messages.
     package func add(_ queue: DispatchQueue, _ name: String) {
         probes.withLock { $0.append(Probe(name, queue)) }
     }
 
-    /// Asks those that have answered before.
+    /// Asks the queues that have answered before.
     package func ask(now: UInt64) {
         for probe in probes.withLock({ $0 }) where probe.askedAt.load(ordering: .acquiring) == 0 {
             probe.askedAt.store(max(now, 1), ordering: .releasing)
@@ -33,7 +33,7 @@ package final class QueueWatch: Sendable {
         }
     }
 
-    /// Those that have not answered yet.
+    /// The queues that have not answered yet.
     package func still(now: UInt64) -> [StillWork] {
         probes.withLock { $0 }.compactMap { probe in
             let asked = probe.askedAt.load(ordering: .acquiring)

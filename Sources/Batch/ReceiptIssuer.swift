@@ -2,15 +2,16 @@ import DarkroomCore
 import DarkroomSpool
 import SystemPackage
 
-/// Gives claimed manifests their receipts and hands the batches on: the last step of the intake.
+/// Gives receipts to claimed manifests and passes the batches on: the last step of the intake.
 package struct ReceiptIssuer {
     let spool: Spool
     let storage: StorageGuard
     let log: EventLog
     let durably: Bool
-    /// Asked between manifests, and while a long status is written: who has no receipt gets it after the next start.
+    /// Checked between manifests, and while a long status is written. A manifest without a receipt gets it after the
+    /// next start.
     let stop: CancellationFlag
-    /// Takes the batch in.
+    /// Takes the batch into work.
     let accept: (PreparedBatch) -> Void
 
     package init(
@@ -25,11 +26,11 @@ package struct ReceiptIssuer {
         self.accept = accept
     }
 
-    /// What the spool has refused, to be retried.
+    /// What the spool has refused. It must be retried.
     package struct Rest {
-        /// They have no receipt.
+        /// Manifests without a receipt.
         package var unanswered: [ClaimedManifest] = []
-        /// The IDs of rejected manifests that are answered and whose folder is still in `active`.
+        /// The IDs of rejected manifests that have been answered, but whose folder is still in `active`.
         package var uncleared: [String] = []
 
         package init(unanswered: [ClaimedManifest] = [], uncleared: [String] = []) {
@@ -38,7 +39,10 @@ package struct ReceiptIssuer {
         }
     }
 
+    /// Gives receipts to manifests.
+    ///
     /// - Parameter claimed: manifests whose claims are on the disk.
+    /// - Returns: what the spool has refused.
     package func answer(_ claimed: [ClaimedManifest]) -> Rest {
         var answered: [(ClaimedManifest, Status)] = []
         var rest = Rest()
@@ -56,8 +60,8 @@ package struct ReceiptIssuer {
                 break
             }
         }
-        // Without it a receipt may be lost with the power, and is written again at the next start. So the only
-        // copy of a manifest that is rejected is not removed before.
+        // If this sync fails, a power failure may destroy a receipt, which is then written again at the next start.
+        // Therefore the only copy of a rejected manifest is not removed before the sync.
         var isSynced = true
         do {
             if durably, !answered.isEmpty { try spool.outbox.sync() }
@@ -80,7 +84,7 @@ package struct ReceiptIssuer {
         return rest
     }
 
-    /// Whether someone has taken the manifest out of `active`: there is nothing to answer any more.
+    /// Whether someone has removed the manifest from `active`. Then there is nothing to answer any more.
     private func isRemoved(_ manifest: ClaimedManifest) -> Bool {
         do {
             let active = try manifest.folders.active()
@@ -91,13 +95,13 @@ package struct ReceiptIssuer {
         }
     }
 
-    /// Removes the file that was dropped, for the copies of it are on the disk. Should it stay, it goes with the folder.
+    /// Removes the submitted file, because its copies are on the disk. If this fails, it is removed with the folder.
     private func drop(_ manifest: ClaimedManifest) {
         do {
             let active = try manifest.folders.active()
             try SubmittedFile(in: active)?.remove(from: active)
         } catch  where error.errno == .noSuchFileOrDirectory {
-            // Someone else has removed it.
+            // Another process has removed it.
         } catch {
             storage.writeRefused(error, batch: manifest.id)
         }
@@ -111,10 +115,10 @@ package struct ReceiptIssuer {
             if let givenBack { log.givenBack(id: manifest.id, givenBack) }
             return true
         } catch  where error.errno == .noSuchFileOrDirectory {
-            // Someone else has removed it.
+            // Another process has removed it.
             return true
         } catch  where error.fault == nil && manifest.reading.bytes == nil {
-            // It cannot be moved into `tmp`, and waits in `active` for a start under which it can.
+            // It cannot be moved into `tmp`. It stays in `active` until a start that can move it.
             log.storageFailed(error, batch: manifest.id)
             return true
         } catch {

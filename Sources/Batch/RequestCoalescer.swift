@@ -1,40 +1,40 @@
 import DarkroomFetch
 
-/// Who fetches what several batches ask for at once: one of them, the leader; the others wait for it.
+/// Lets one of several downloads of the same content fetch it at a time: the leader. The others wait for it.
 ///
-/// A value without threads, queues or files, by the keys of the cache. Who waits holds no place of a queue, no
-/// thread and no file.
+/// A value without threads, queues or files. It uses the keys of the cache. A waiting download uses no place of a
+/// queue, no thread and no file.
 ///
-/// | event | the leader | who waits |
+/// | event | the leader | the waiting downloads |
 /// |---|---|---|
-/// | its answer is in the cache | has it | copies it, though it be stale by then: it was fetched after they asked |
-/// | its answer may not be shared | has it | fetches for himself, all at once |
-/// | it failed for good | has the failure | gets the same failure |
-/// | it waits for a next attempt | keeps the lead | waits on |
-/// | it goes for a turn again: after that wait, a pause, a full disk | has lost the lead | goes for a turn too |
-/// | it was cancelled, held or put away | is gone | goes for a turn |
+/// | its answer is in the cache | has it | copy it, even if it is stale by then: it was fetched after their request |
+/// | its answer may not be shared | has it | each fetches separately, all at once |
+/// | it failed and is not retried | has the failure | get the same failure |
+/// | it waits for a next attempt | stays the leader | continue to wait |
+/// | it needs a turn again: after that wait, a pause, a full disk | is not the leader any more | need a turn too |
+/// | it was cancelled, held or parked | has left | need a turn |
 ///
-/// Only a transfer that has begun is waited for, by everyone: another one would hardly be faster. A download that has
-/// not begun may stand far behind in turns that others do not share, so whoever wants the same goes for a turn of its
-/// own, and the first whose turn comes leads.
+/// Downloads wait only for a transfer that has begun, and always for such a one: a second transfer would hardly be
+/// faster. A download that has not begun may have many others before it in its turns. So others with the same key wait
+/// for their own turns, and the first one that gets a turn is the leader.
 struct RequestCoalescer: Sendable {
 
     /// What a download does when its turn has come.
     enum Turn: Equatable {
-        /// It looks into the cache and fetches what is not there.
+        /// It looks into the cache and fetches what is missing.
         case leads
-        /// It takes what is in the cache.
+        /// It copies the content of the cache.
         case copies
-        /// It fetches for itself.
+        /// It fetches separately.
         case alone
-        /// Someone else leads: it is to wait.
+        /// Another download is the leader. This one must wait.
         case waits
     }
 
     /// How a leader's download has ended.
     enum Ending: Equatable { case shared, unshared, failed, gone }
 
-    /// What follows: these go on, those have failed.
+    /// The consequences: downloads that continue, and downloads that have failed.
     struct Change: Equatable {
         var released: [WorkRequest] = []
         var failed: [WorkRequest] = []
@@ -42,29 +42,31 @@ struct RequestCoalescer: Sendable {
 
     private struct Flight: Sendable {
         let leader: Work
-        /// By their work, for any of thousands may leave; with numbers that grow from one to the next.
+        /// By their work, because any of thousands may leave, with increasing numbers.
         var waiters: [Work: (number: Int, item: WorkRequest)] = [:]
     }
 
     private enum Pass: Sendable { case copies, alone }
 
     private var flights: [CacheKey: Flight] = [:]
-    /// Of leaders and of those who wait.
+    /// The keys of leaders and waiting downloads.
     private var keys: [Work: CacheKey] = [:]
-    /// Of those who were released and have not had their turn.
+    /// Downloads that were released and have not had their turn.
     private var passes: [Work: Pass] = [:]
     private var lastNumber = 0
 
-    /// Those who wait.
+    /// The number of waiting downloads.
     var waitingCount: Int { flights.values.reduce(0) { $0 + $1.waiters.count } }
 
     var isEmpty: Bool { flights.isEmpty && keys.isEmpty && passes.isEmpty }
 
     // MARK: Before the queue
 
-    /// Someone wants to go for a turn. Tells whether he may; if not he waits here until he is released.
+    /// A download wants a turn.
     ///
-    /// - Parameter change: what follows from his leaving another flight, for his key may have changed, or his own.
+    /// - Parameter change: the consequences if it leaves another flight, because its key may have changed, or its own
+    ///   one.
+    /// - Returns: whether it may get a turn. If not, it waits here until it is released.
     mutating func enter(_ item: WorkRequest, _ key: CacheKey, _ change: inout Change) -> Bool {
         if passes[item.work] != nil { return true }
         leave(item.work, &change)
@@ -90,7 +92,7 @@ struct RequestCoalescer: Sendable {
         return .leads
     }
 
-    /// Whether this one leads others.
+    /// Whether other downloads wait for this one.
     func hasWaiters(_ work: Work) -> Bool {
         guard let key = keys[work], let flight = flights[key] else { return false }
         return flight.leader == work && !flight.waiters.isEmpty
@@ -98,7 +100,7 @@ struct RequestCoalescer: Sendable {
 
     // MARK: Ends
 
-    /// A download has ended. Nothing follows from that of one who does not lead.
+    /// A download has ended. This has consequences only if it is a leader.
     mutating func end(_ work: Work, _ ending: Ending, _ change: inout Change) {
         guard let key = keys[work], flights[key]?.leader == work else { return }
         let waiters = endFlight(key)
@@ -113,13 +115,13 @@ struct RequestCoalescer: Sendable {
         }
     }
 
-    /// A download is not wanted any more, whatever it was about to do.
+    /// Removes a download in any state, because nobody needs it any more.
     mutating func remove(_ work: Work, _ change: inout Change) {
         passes[work] = nil
         leave(work, &change)
     }
 
-    /// Takes someone out of the flight that he is in; where he leads, it is over.
+    /// Removes a download from its flight. If it is the leader, the flight ends.
     private mutating func leave(_ work: Work, _ change: inout Change) {
         guard let key = keys[work] else { return }
         if flights[key]?.leader == work {
@@ -130,7 +132,9 @@ struct RequestCoalescer: Sendable {
         }
     }
 
-    /// Gives those who waited, in the order in which they came.
+    /// Ends a flight.
+    ///
+    /// - Returns: the downloads that waited, in the order of their arrival.
     private mutating func endFlight(_ key: CacheKey) -> [WorkRequest] {
         guard let flight = flights.removeValue(forKey: key) else { return [] }
         keys[flight.leader] = nil

@@ -1,10 +1,10 @@
 import DequeModule
 
-/// Batches taking turns: their owners, and each owner's batches.
+/// Batches that take turns: the owners in turn, and each owner's batches in turn.
 struct Rotation {
-    /// Of each owner, in the order in which they came; none is empty.
+    /// The batches of each owner, in the order of their arrival; none is empty.
     private var lines: [FairOrder.Owner: Deque<BatchKey>] = [:]
-    /// When each of these owners had a turn, or came; grows from turn to turn.
+    /// When each of these owners last had a turn, or arrived, as a number that grows with each turn.
     private var turns: [FairOrder.Owner: Int] = [:]
     private var lastTurn = 0
 
@@ -13,11 +13,11 @@ struct Rotation {
         lines[owner, default: []].append(key)
     }
 
-    /// Takes the next batch: of the owner with the fewest at work; among equals, whoever has waited longest.
+    /// Takes the next batch: of the owner with the fewest in work; among equals, of the one that has waited longest.
     ///
     /// - Parameters:
-    ///   - share: owners that have as many at work get no turn.
-    ///   - atWork: how many an owner has.
+    ///   - share: owners with this number in work get no turn.
+    ///   - atWork: the number that an owner has in work.
     mutating func next(below share: Int, atWork: (FairOrder.Owner) -> Int) -> BatchKey? {
         let owners = lines.keys.map { (owner: $0, atWork: atWork($0), turn: turns[$0] ?? 0) }
         let next = owners.filter { $0.atWork < share }

@@ -1,7 +1,7 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// The batches that wait for their turn and those that are held, and how many of each there are, by owner.
+/// The waiting and the held batches, with their numbers for each owner.
 package struct WaitingBatches {
     typealias Owner = FairOrder.Owner
 
@@ -16,11 +16,11 @@ package struct WaitingBatches {
         }
     }
 
-    /// What keeps a further batch of an owner out.
+    /// The reason why another batch of an owner is not accepted.
     package enum Crowd: Equatable {
-        /// As many wait as may, this owner's among them.
+        /// The maximum number of batches waits, among them batches of this owner.
         case waiting
-        /// As many of this owner's are held.
+        /// The maximum number of batches of this owner is held.
         case held
     }
 
@@ -28,11 +28,11 @@ package struct WaitingBatches {
     private var total = Counts()
     /// None is empty.
     private var ofOwner: [Owner: Counts] = [:]
-    /// How many of them have any that wait.
+    /// How many owners have waiting batches.
     private var waitingOwners = 0
 
     var isEmpty: Bool { batches.isEmpty }
-    /// Those that are not held.
+    /// The batches that are not held.
     var waitingCount: Int { total.waiting }
     var heldCount: Int { total.held }
 
@@ -66,11 +66,12 @@ package struct WaitingBatches {
         ofOwner[batch.uid] = own.isEmpty ? nil : own
     }
 
-    /// What keeps a further batch of this owner out; nil for nothing. An owner of whom none waits is not kept out by
-    /// those who have taken all the room there is: there is as much again, and more, whatever they have released, as long as
-    /// fewer owners than the limit have any. What is held takes nobody's room, and is bounded for each owner, for it may be released.
+    /// The reason why another batch of this owner is not accepted; nil if it is. An owner without a waiting batch is
+    /// accepted even if others use all the room: there is the same room again. Beyond that such an owner is accepted as
+    /// long as fewer owners than the limit have waiting batches, for example after releases. Held batches use no room
+    /// of others. Each owner has a limit for them, because they may be released.
     ///
-    /// - Parameter coming: how many are about to be added.
+    /// - Parameter coming: how many batches are about to be added.
     func crowd(of owner: Owner, limit: Int, coming: Int = 0) -> Crowd? {
         let own = ofOwner[owner] ?? Counts()
         if own.held >= limit { return .held }

@@ -1,4 +1,4 @@
-/// The batches of one level that wait for their turn to be worked on, by owner, each owner's in the order they came.
+/// The batches of one level that wait for their turn, for each owner in the order of their arrival.
 struct WaitingLines {
     typealias Owner = FairOrder.Owner
 
@@ -10,10 +10,10 @@ struct WaitingLines {
 
     subscript(owner: Owner) -> [BatchKey] { lines[owner] ?? [] }
 
-    /// Gives a batch the place among its owner's that its key, which grows from batch to batch, stands for.
+    /// Inserts a batch into its owner's line by its key. Keys increase from batch to batch.
     mutating func insert(_ key: BatchKey, of owner: Owner) {
         let line = self[owner]
-        // Mostly it is the newest.
+        // Usually it is the newest one.
         let place = line.lastIndex { $0 < key }.map { $0 + 1 } ?? 0
         lines[owner, default: []].insert(key, at: place)
     }

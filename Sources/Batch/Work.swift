@@ -1,12 +1,12 @@
 import DarkroomManifest
 import DarkroomSpool
 
-/// A piece of work that an operation does.
+/// A piece of work for an operation.
 package enum Work: Hashable, Sendable {
     case download(BatchKey, source: Int)
     case filter(BatchKey, image: Int)
 
-    /// For debuggers: what an operation in a queue is for.
+    /// For debuggers: the purpose of an operation in a queue.
     var name: String {
         switch self {
         case .download(let key, let source): "download \(key)/\(source)"
@@ -15,7 +15,7 @@ package enum Work: Hashable, Sendable {
     }
 }
 
-/// A piece of work that is wanted, and its standing among others.
+/// A requested piece of work, with its priority and quality of service.
 struct WorkRequest: Sendable, Equatable {
     let work: Work
     let priority: Priority
@@ -30,10 +30,10 @@ package enum Step: String, Sendable {
     case filter
 }
 
-/// A batch's standing among the others: by priority, and within one priority by quality of service.
+/// The rank of a batch: by priority, and within one priority by quality of service.
 ///
-/// Higher is served first. OperationQueue on Linux orders by priority alone and takes no notice of an
-/// operation's quality of service, so that difference is made here, in who is given places.
+/// Higher levels are served first. On Linux, OperationQueue sorts by priority only and ignores an operation's quality
+/// of service. Therefore the places are given out by level.
 struct Level: Equatable {
     static let count = 25
 
@@ -52,39 +52,39 @@ struct Level: Equatable {
     var above: Range<Int> { (index + 1)..<(index / 5 + 1) * 5 }
 }
 
-/// What the board wants done, by whoever called it and after its lock is free.
+/// What the board requests. The caller carries it out after it has released the board's lock.
 enum Effect: Sendable {
-    /// Tell that the first of a batch's images has been given a place.
+    /// Report that the first of a batch's images has been given a place.
     case begun(BatchBeginning)
-    /// This work is to be done when nothing keeps it: the admission settles it under the board's lock.
+    /// Do this work when nothing delays it. The admission handles this under the board's lock.
     case enqueue(Work, Priority, QualityOfServiceName)
-    /// The same, after a while.
+    /// The same, after some time.
     case enqueueLater(Work, Priority, QualityOfServiceName, Retry)
-    /// This work is not to be done any more: likewise.
+    /// Do not do this work any more. The admission handles this too.
     case cancel(Work)
-    /// Make an operation, and put it into its queue.
+    /// Create an operation and put it into its queue.
     case start(Admission.Start)
     /// Cancel an operation.
     case stop(Admission.Ticket)
-    /// What was to try the disk will not come to it soon.
+    /// The piece of work that was to try the disk is delayed.
     case storageUndecided
-    /// Journal how an image ended, at which step, and publish its output if it has one.
+    /// Write an image's result to the journal, with its step, and publish its output if it has one.
     case record(BatchKey, BatchFolders, index: Int, ImageStatus, Step)
-    /// An image that was filtered again for others has ended so: nothing of that is recorded.
+    /// An image that was filtered again for others has this result, which is not recorded.
     case endAgain(BatchKey, index: Int, ImageStatus)
     /// Remove the pixels that an image has handed over.
     case dropHandOver(BatchFolders, image: Int)
-    /// Tell of a command that the batch was given, and write it into the batch's journal. It stands before what follows
-    /// from it, so that it is told first.
+    /// Report a command that the batch was given, and write it into the batch's journal. This precedes the
+    /// consequences, so that it is reported first.
     case recordCommand(BatchFolders, ControlRecord)
-    /// Show it in the status of a batch that waits. `continued` is the whole of it where the file may show the images as a
-    /// former daemon had them.
+    /// Write it into the status of a waiting batch. `continued` is the complete status if the file may contain the
+    /// states of the images under a previous daemon.
     case amendStatus(BatchFolders, ControlState, [ControlRecord], continued: Status?)
-    /// Write the status of a held batch, and say when that is done.
+    /// Write the status of a held batch, and report when that is done.
     case park(BatchKey)
-    /// Remove the fetched bytes of a batch that was put away.
+    /// Remove the fetched bytes of a parked batch.
     case dropScratch(BatchKey, BatchFolders)
-    /// Prepare a batch from its folder, for there was no room to keep it in memory.
+    /// Prepare a batch from its folder, because there was no room to keep it in memory.
     case prepare(BatchKey, BatchFolders)
     case statusChanged(BatchKey)
     /// Write the final status and clear the batch's folder.

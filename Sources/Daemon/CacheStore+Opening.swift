@@ -4,13 +4,14 @@ import Foundation
 import SystemPackage
 
 extension CacheStore {
-    /// Where it is if nothing is said of it.
+    /// The folder of the cache if neither the configuration nor the service manager names one.
     package static let standardPath = "/var/cache/darkroom"
 
-    /// Opens the cache that the configuration asks for; nil where there is to be none, or where its folder is in use
-    /// by another daemon, or is no named one and cannot be used.
+    /// Opens the cache that the configuration asks for.
     ///
-    /// - Throws: what keeps a folder that is named in the configuration from being used.
+    /// - Returns: nil if the configuration turns the cache off, if another daemon uses its folder, or if the folder is
+    ///   not set in the configuration and cannot be used.
+    /// - Throws: the reason why a folder that is set in the configuration cannot be used.
     static func open(
         _ configuration: Configuration,
         environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -31,7 +32,8 @@ extension CacheStore {
                     "cache.folder: \(error.message)\(remedy.map { "; \($0)" } ?? "")"
                 ])
             }
-            // Who has named no folder and has none there, in a terminal say, misses nothing.
+            // If no folder is set and the standard one does not exist, for example in a terminal, nobody expects a
+            // cache.
             let isMissed: Bool
             if wanted == nil, case .file(let error) = error {
                 isMissed = error.errno != .noSuchFileOrDirectory
@@ -43,7 +45,7 @@ extension CacheStore {
         }
     }
 
-    /// What the service manager gives by CacheDirectory=; of several the first.
+    /// The folder that the service manager gives by CacheDirectory=; the first one of several.
     private static func givenPath(_ environment: [String: String]) -> String? {
         environment["CACHE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     }

@@ -7,19 +7,19 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The daemon: opens the spool, wires the stations together, and does what signals ask for.
+/// The daemon: opens the spool, connects the stations, and carries out signals.
 ///
-/// Control has a queue of its own, so that signals and the watchdog are served however busy the others are.
+/// Control has its own queue, so that signals and the watchdog are served even if all other queues are busy.
 package final class Daemon: @unchecked Sendable {
-    // @unchecked: the stored variables are touched on `control` only, with two exceptions. `intake` is set
-    // before anything can ask for a stop, which reads it elsewhere; `exitCode` is read when `ended` has been
-    // signalled, after its last change.
+    // @unchecked: the stored variables are used on `control` only, with two exceptions. `intake` is set before anything
+    // can request a stop, which reads it on another queue. `exitCode` is read after `ended` has been signalled, which
+    // follows its last change.
 
     private let loader: ConfigurationLoader
-    /// What held at the start, and what holds now.
+    /// The configuration at the start, and the present one.
     private let initial: ConfigurationLoader.Loaded
     private var loaded: ConfigurationLoader.Loaded
-    /// What holds now, for those who ask from elsewhere.
+    /// The present configuration, for other queues.
     private let current: CurrentConfiguration
     private let spool: Spool
     private let log: EventLog
@@ -28,7 +28,7 @@ package final class Daemon: @unchecked Sendable {
     private let scheduler: Scheduler
     private let notifier: Notifier
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
-    /// Writes into the spool what signals ask for.
+    /// The queue that writes the effects of signals into the spool.
     private let files = DispatchQueue(label: "darkroom.files", qos: .userInitiated)
     private let ended = DispatchSemaphore(value: 0)
     private let statusIsDue = Atomic(false)
@@ -38,12 +38,12 @@ package final class Daemon: @unchecked Sendable {
     private var intake: Intake?
     private var signals: SignalSources?
     private var watchdog: (any DispatchSourceTimer)?
-    /// Since when the transfers' thread has not turned, though it was asked to.
+    /// How long the transfers' thread has not run, although it was asked to.
     private var engineTurns = EngineTurns()
-    /// What has been told of as stuck.
+    /// The work that was reported as stuck.
     private var stuck: Set<WatchedWork> = []
     private var isStopping = false
-    /// A changed configuration was refused, and none has been taken since.
+    /// Whether the last reload refused a changed configuration.
     private let isReloadRefused = Atomic(false)
     private var exitCode = ExitCode.success
 
@@ -51,7 +51,7 @@ package final class Daemon: @unchecked Sendable {
     package init(
         loader: ConfigurationLoader, loaded: ConfigurationLoader.Loaded, log: EventLog
     ) throws {
-        // What jumps from here on does not count.
+        // This starts the steady clock: it ignores later jumps of the wall clock.
         _ = Clock.steady
         self.loader = loader
         self.loaded = loaded
@@ -96,7 +96,7 @@ package final class Daemon: @unchecked Sendable {
             log: log)
     }
 
-    /// Works until a signal ends it, and gives the exit code.
+    /// Works until a signal ends it, and returns the exit code.
     package func run() -> ExitCode {
         control.async { [self] in start() }
         ended.wait()
@@ -127,7 +127,7 @@ package final class Daemon: @unchecked Sendable {
         let configuration = initial.configuration
         do {
             try intake.start {
-                // Before what is told of manifests.
+                // The configuration comes before all messages about manifests.
                 log.configured(configuration.summary)
                 log.started(version: Release.version, spool: spool.root.path, paused: isPaused)
             }
@@ -139,7 +139,7 @@ package final class Daemon: @unchecked Sendable {
         metricsFile.update(configuration.metricsTarget)
         cache?.start()
         housekeeper.start(after: 2)
-        // First, so that whoever waited for the start finds it.
+        // The status comes first: whoever waits for the start can read it then.
         tellStatus()
         notifier.ready()
     }
@@ -162,13 +162,13 @@ package final class Daemon: @unchecked Sendable {
             scheduler.suspend()
             intake?.suspensionChanged()
         } else {
-            // Before what follows from it.
+            // This message comes before the effects of the resumption.
             if isNews { log.resumed(batches: scheduler.batchesToBeDone) }
             scheduler.resume()
             if isNews { intake?.rescan() }
         }
         let batches = isNews && paused ? scheduler.batchesToBeDone : nil
-        // Elsewhere, for a disk that hangs is no reason for the watchdog to go hungry.
+        // On another queue: a disk that hangs must not block the watchdog.
         files.async { [self] in
             do throws(FileError) {
                 try spool.markPaused(paused, durably: initial.configuration.isDurable)
@@ -180,7 +180,7 @@ package final class Daemon: @unchecked Sendable {
         tellStatus()
     }
 
-    /// Looks at what the configuration names, on a thread that nobody waits for: a network file system may not answer.
+    /// Checks what the configuration names, on a thread that nothing waits for: a network file system may not answer.
     private func warn(of configuration: Configuration) {
         let log = log
         DispatchQueue.global(qos: .utility).async { configuration.warnings.forEach(log.warned) }
@@ -202,7 +202,8 @@ package final class Daemon: @unchecked Sendable {
             let new = all.configuration
             let changes = ConfigurationChanges(from: loaded, to: all)
             loaded = all
-            // First, so that whatever is fetched with former headers was begun under them, too (`CacheUse`).
+            // The engine comes first, so that every transfer with old headers also began while they were configured
+            // (`CacheUse`).
             engine.update(new.transferSettings)
             current.value = new
             scheduler.update(new.batchSettings)
@@ -219,7 +220,7 @@ package final class Daemon: @unchecked Sendable {
         }
     }
 
-    /// Ends the daemon; asked a second time, it does not wait for running operations any more.
+    /// Stops the daemon. A second call does not wait for running operations any more.
     private func stop(_ name: String) {
         if isStopping {
             if !scheduler.gate.isAborting {
@@ -234,7 +235,7 @@ package final class Daemon: @unchecked Sendable {
             signal: name, running: scheduler.runningCount, batches: scheduler.batchesToBeDone)
         askForTime()
         let timeout = loaded.configuration.stopTimeout
-        // Elsewhere, so that a second signal is heard.
+        // On another queue, so that a second signal is handled.
         DispatchQueue.global(qos: .userInteractive).async { [self] in
             housekeeper.stop()
             intake?.stop()
@@ -255,8 +256,8 @@ package final class Daemon: @unchecked Sendable {
         }
     }
 
-    /// Asks the service manager for more time to stop, again and again as long as nothing is stuck: `stop.timeout` may be
-    /// longer than the unit's TimeoutStopSec=, and after it there is a disk to wait for.
+    /// Asks the service manager for more time to stop, repeatedly while nothing is stuck: `stop.timeout` may be longer
+    /// than the unit's TimeoutStopSec=, and after it the daemon may wait for the disk.
     private func askForTime() {
         let interval = Notifier.watchdogInterval ?? Self.patience
         let isStuck = scheduler.still(now: Clock.nanoseconds).contains {
@@ -267,19 +268,20 @@ package final class Daemon: @unchecked Sendable {
         control.asyncAfter(deadline: .now() + 1) { [weak self] in self?.askForTime() }
     }
 
-    /// How long work may be still where no watchdog says so, in seconds.
+    /// Seconds without progress after which work counts as stuck, if no watchdog defines this time.
     private static let patience = 60.0
 
-    /// Ends the daemon because it cannot go on: what runs is finished, and the service manager starts anew.
+    /// Stops the daemon because it cannot continue. Running operations finish, and the service manager starts a new
+    /// one.
     private func fail(_ error: some CodedError) {
         log.spoolLost(error)
         exitCode = .systemError
         stop(error.code)
     }
 
-    // MARK: Telling
+    // MARK: Status
 
-    /// Something has moved: says so at most twice a second, and not at all while nothing moves.
+    /// Called after any progress. Updates the status at most twice a second, and never without progress.
     private func progressed() {
         guard !statusIsDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
         control.asyncAfter(deadline: .now() + 0.5) { [weak self] in
@@ -312,8 +314,8 @@ package final class Daemon: @unchecked Sendable {
         watchdog = timer
     }
 
-    /// Tells the service manager that the daemon lives, as long as all that it does moves. That this timer runs shows
-    /// only that `control` turns.
+    /// Tells the service manager that the daemon is alive, as long as all its work makes progress. This timer alone
+    /// shows only that `control` runs.
     private func watch(_ interval: Double) {
         let now = Clock.nanoseconds
         CrashRecords.daemonTurns(every: interval / 3)
@@ -330,13 +332,13 @@ package final class Daemon: @unchecked Sendable {
     }
 }
 
-/// For how long the transfers' thread has not turned. It is nudged each time it is asked after, so that one with nothing
-/// to do turns, too.
+/// How long the transfers' thread has not run. It is woken each time this is asked, so that it also runs if it has
+/// nothing to do.
 struct EngineTurns {
     private var turns: UInt64?
     private var since: UInt64 = 0
 
-    /// - Parameter turns: how often it has turned by now.
+    /// - Parameter turns: the number of the thread's rounds so far.
     mutating func still(_ turns: UInt64, now: UInt64) -> StillWork {
         if turns != self.turns {
             self.turns = turns

@@ -3,12 +3,12 @@ import Glibc
 
 /// How many files the process may have open (RLIMIT_NOFILE).
 ///
-/// With too few, what fails first is by chance: a signal's source, so that no signal is heard, or the opening of the
-/// spool. A daemon that has what it needs for one piece of work of each kind at a time waits where it lacks more
+/// If there are too few, chance decides what fails first: the source of a signal, so that the daemon ignores it, or the
+/// opening of the spool. If the daemon has enough for one piece of work of each kind, it waits when it lacks more
 /// (`StorageFault.scarce`).
 package struct DescriptorLimit: CodedError, Equatable {
-    /// What a daemon has open when it does nothing is some 30, signals, queues, the spool and the cache; a transfer, a
-    /// filter, a manifest and the publisher at work at once take some 15.
+    /// An idle daemon has about 30 open files: signals, queues, the spool and the cache. A transfer, a filter, a
+    /// manifest and the publisher together need about 15.
     static let least = 48
 
     package let message: String
@@ -17,7 +17,7 @@ package struct DescriptorLimit: CodedError, Equatable {
 
     /// Raises the limit to the highest that this process is allowed.
     ///
-    /// - Throws: where even so fewer than `least` can be opened.
+    /// - Throws: if fewer than `least` files can be opened even then.
     package static func raise() throws(DescriptorLimit) {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -33,7 +33,7 @@ package struct DescriptorLimit: CodedError, Equatable {
 
     /// - Parameter isOpen: whether a descriptor is in use.
     static func check(limit: Int, isOpen: (CInt) -> Bool) throws(DescriptorLimit) {
-        // Whoever started the daemon has left few open, mostly three: a high limit needs no counting.
+        // The parent process has left few files open, usually three. So a high limit needs no count.
         guard limit < 1024 else { return }
         let open = (0..<CInt(max(limit, 0))).count(where: isOpen)
         guard limit - open < least else { return }

@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// What is said of the daemon itself.
+/// Records about the daemon itself.
 extension EventLog {
     package func started(version: String, spool: String, paused: Bool) {
         say(
@@ -8,7 +8,7 @@ extension EventLog {
             "Darkroom \(version) watches \(spool)\(paused ? ", still paused (SIGUSR1)" : "")")
     }
 
-    /// - Parameter message: names what is wrong, with its place; of several things one a line.
+    /// - Parameter message: the errors, each with its place and on its own line.
     package func notStarted(_ message: String, code: String) {
         let lines = message.split(separator: "\n").joined(separator: "; ")
         say(.notStarted, "darkroomd does not start: \(lines)", [.error: code])
@@ -29,14 +29,15 @@ extension EventLog {
         say(.reloadRefused, "The new configuration was refused: \(reason)")
     }
 
-    /// - Parameter batches: those in work and waiting, whose stories it is part of; so, too, in what follows.
+    /// - Parameter batches: the IDs of the batches in work and waiting. The record is part of their history, as are those of
+    /// a pause and a resumption.
     package func stopping(signal: String, running: Int, batches: [String]) {
         say(
             .stopping, "Stopping (\(signal)): \(Words.count(running, "operation")) finishing",
             batches: batches)
     }
 
-    /// A second signal has come, and what runs is not waited for any more.
+    /// A second signal has arrived. The daemon does not wait for running operations any more.
     func stopHurried(signal: String, running: Int) {
         say(
             .stopHurried,
@@ -44,7 +45,7 @@ extension EventLog {
             [.count: "\(running)"])
     }
 
-    /// The time for stopping is over, and what runs is not waited for any more.
+    /// The time for stopping is over. The daemon does not wait for running operations any more.
     func stopTimedOut(after seconds: Double, running: Int) {
         say(
             .stopTimedOut,
@@ -52,7 +53,7 @@ extension EventLog {
                 + "to be repeated after the next start", [.count: "\(running)"])
     }
 
-    /// Also tells what had been collected to be summed up.
+    /// Also writes the sums of records that were held back.
     package func stopped(unfinished: Int) {
         flush()
         say(
@@ -71,7 +72,7 @@ extension EventLog {
         say(.resumed, "Resumed (SIGUSR2): work continues", batches: batches)
     }
 
-    /// - Parameter remedy: what helps where the service cannot get at the folder.
+    /// - Parameter remedy: the advice if the service cannot access the folder.
     func metricsFailed(_ error: FileError, remedy: String? = nil) {
         say(
             .metricsFailed,

@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// How the process ends, after sysexits.h.
+/// The exit codes of the process, from sysexits.h.
 package enum ExitCode: Int32, Sendable {
     case success = 0
     case usage = 64
@@ -11,7 +11,7 @@ package enum ExitCode: Int32, Sendable {
     case noPermission = 77
     case configuration = 78
 
-    /// Of a daemon that cannot begin, or cannot go on, for this error.
+    /// The exit code of a daemon that cannot start or continue because of this error.
     package init(of error: any Error) {
         switch (error as? any CodedError)?.code {
         case "spool-locked": self = .temporaryFailure

@@ -4,18 +4,18 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Keeps the spool tidy beside the work: finished entries that have expired, and files left in `tmp`.
+/// Cleans the spool while the daemon works: expired entries of the outbox, and files left in `tmp`.
 ///
-/// It looks some time after the start, when an entry comes of age, and once an hour at least; once a minute where
-/// the entries' size is limited, or so seldom that looking takes a hundredth of the time. All of it is done
-/// on a queue of the lowest quality, in small steps.
+/// It runs some time after the start, when an entry expires, and at least once an hour. If the size of all entries is
+/// limited, it runs once a minute, or more rarely, so that it takes at most a hundredth of the time. All of it runs on
+/// a queue of the lowest priority, in small steps.
 final class Housekeeper: @unchecked Sendable {
-    // @unchecked: the stored variables are touched on `queue` only.
+    // @unchecked: the stored variables are used on `queue` only.
 
     /// In seconds.
     private static let hour = 3600.0
     private static let minute = 60.0
-    /// What stays in the outbox although it is old is told for so many, and for each once.
+    /// How many expired entries that stay in the outbox are reported, each once.
     private static let keptCapacity = 100
 
     private let spool: Spool
@@ -25,12 +25,12 @@ final class Housekeeper: @unchecked Sendable {
     private let stopped = Atomic(false)
 
     private var kept: Set<FileName> = []
-    /// When the files in `tmp` were told of last, by the clock that nobody sets.
+    /// When the files in `tmp` were last reported, by a clock that nobody sets.
     private var uploadsTold: Double?
     private var trust = ClockTrust()
-    /// When that was written into the spool, by the clock that nobody sets.
+    /// When that was last written into the spool, by a clock that nobody sets.
     private var notedAt: Double?
-    /// The number of the timer that counts.
+    /// The number of the present timer. Older timers do nothing.
     private var timer = 0
 
     init(
@@ -41,7 +41,7 @@ final class Housekeeper: @unchecked Sendable {
         self.configuration = configuration
     }
 
-    /// Begins `seconds` from now, when the start's own work is mostly done.
+    /// Begins after `seconds`, when most of the start's own work is done.
     func start(after seconds: Double) {
         queue.async { [self] in
             clearLeftovers()
@@ -58,12 +58,12 @@ final class Housekeeper: @unchecked Sendable {
         }
     }
 
-    /// Looks again, for the configuration has changed.
+    /// Runs again because the configuration has changed.
     func update() {
         queue.async { [self] in come(in: 0) }
     }
 
-    /// Ends it after the step it is at.
+    /// Stops after the present step.
     func stop() {
         stopped.store(true, ordering: .releasing)
         queue.sync {}
@@ -87,12 +87,12 @@ final class Housekeeper: @unchecked Sendable {
         lookAtTheClock(configuration)
         lookAfterUploads(configuration, now)
         var wait = Self.hour
-        // Nobody says when a clock is put right.
+        // No event tells that a clock has been corrected.
         if trust.doubt != nil { wait = min(Self.minute, max(trust.remaining, 1)) }
         if let due = expire(configuration, now) {
             wait = min(wait, max(due.timeIntervalSinceNow, 1))
         }
-        // An entry that is finished a moment from now must not become older than it may.
+        // An entry may finish a moment from now, and must not become older than allowed.
         if configuration.retention.age > 0 { wait = min(wait, max(configuration.retention.age, 1)) }
         if configuration.retention.bytes > 0 {
             let spent = Double(Clock.nanoseconds - begin) / 1e9
@@ -103,7 +103,7 @@ final class Housekeeper: @unchecked Sendable {
 
     // MARK: The clock
 
-    /// Asks whether anything may be removed for its age, and says so where that has changed.
+    /// Determines whether entries may be removed because of their age, and reports a change of that.
     private func lookAtTheClock(_ configuration: Configuration) {
         let isNeeded = configuration.retention.age > 0 || configuration.uploadRetention > 0
         guard isNeeded else { return trust = ClockTrust() }
@@ -117,7 +117,7 @@ final class Housekeeper: @unchecked Sendable {
         } else if trust.doubt == nil, before != nil {
             log.clockBelieved()
         }
-        // Looks may come every second.
+        // This function may run every second.
         if let notedAt, !isNews, now.uptime - notedAt < Self.noteInterval { return }
         do {
             try ClockNote(folder: spool.root).write(trust, durably: configuration.isDurable)
@@ -127,12 +127,12 @@ final class Housekeeper: @unchecked Sendable {
         }
     }
 
-    /// Between two writings of what is known of the clock, in seconds.
+    /// Seconds between two updates of the note about the clock.
     private static let noteInterval = 600.0
 
     // MARK: The outbox
 
-    /// Ends what a former daemon had begun to remove.
+    /// Finishes removals that a previous daemon had begun.
     private func clearLeftovers() {
         do {
             let expired = Expired(spool: spool, isStopped: { [self] in isStopped })
@@ -143,10 +143,10 @@ final class Housekeeper: @unchecked Sendable {
         }
     }
 
-    /// Gives the moment at which the next entry comes of age.
+    /// Returns when the next entry expires.
     private func expire(_ configuration: Configuration, _ now: Date) -> Date? {
         var limits = configuration.retention
-        // How large all of them are does not depend on the time.
+        // The sum of the sizes does not depend on the time.
         if trust.doubt != nil { limits.age = 0 }
         let retention = Retention(
             spool: spool, limits: limits, durably: configuration.isDurable, log: log,
@@ -166,7 +166,7 @@ final class Housekeeper: @unchecked Sendable {
 
     // MARK: Uploads
 
-    /// Tells of files left in `tmp`, once a day, and removes those that are too old, if any are to be.
+    /// Reports files left in `tmp`, once a day, and removes those that are too old if this is configured.
     private func lookAfterUploads(_ configuration: Configuration, _ now: Date) {
         guard trust.doubt == nil else { return }
         do {

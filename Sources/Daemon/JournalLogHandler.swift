@@ -3,13 +3,13 @@ import DarkroomCore
 import Glibc
 import Logging
 
-/// The one log handler: structured records to the journal, and readable lines on standard error where that
-/// is not the journal's own.
+/// The only log handler: it writes structured records to the journal, and readable lines to standard error unless that
+/// is connected to the journal.
 ///
-/// Metadata whose keys are names of fields become fields, a list one field for each of its values. A record of a
-/// library that knows nothing of our events becomes one of `Event.said`, so that each has a MESSAGE_ID.
+/// Metadata with the name of a field as its key becomes a field; a list becomes one field for each value. Records of
+/// libraries, which do not know our events, become records of `Event.said`, so that each has a MESSAGE_ID.
 package struct JournalLogHandler: LogHandler {
-    /// Always the level of the daemon as it is now.
+    /// Always the daemon's present level.
     package var logLevel: Logger.Level {
         get { LogLevel.value }
         set { LogLevel.set(newValue) }
@@ -44,8 +44,8 @@ package struct JournalLogHandler: LogHandler {
             "CODE_FUNC=\(event.function)",
         ]
         fields += Self.fields(of: metadata)
-        // sd_journal_sendv frames each field by its length, so values may hold newlines. Without a
-        // journal it does nothing and reports success, which is why the lines exist.
+        // sd_journal_sendv writes each field with its length, so values may contain newlines. Without a journal it does
+        // nothing and reports success. Therefore the lines are written too.
         var bytes: [UInt8] = []
         var lengths: [Int] = []
         for field in fields {
@@ -64,7 +64,7 @@ package struct JournalLogHandler: LogHandler {
         }
     }
 
-    /// The fields of our own, and the kind of the record.
+    /// Darkroom's own fields, and the event of the record.
     static func fields(of metadata: Logger.Metadata) -> [String] {
         var fields: [String] = []
         for field in EventField.allCases {
@@ -78,7 +78,7 @@ package struct JournalLogHandler: LogHandler {
         return fields + ["\(EventLog.eventKey)=\((event ?? .said).rawValue)"]
     }
 
-    /// The level as syslog numbers it.
+    /// The level as a number of syslog.
     private static func priority(_ level: Logger.Level) -> Int {
         switch level {
         case .trace, .debug: 7
@@ -92,8 +92,8 @@ package struct JournalLogHandler: LogHandler {
 
     // MARK: Standard error
 
-    /// Whether standard error is the stream that systemd connected to the journal: JOURNAL_STREAM holds
-    /// its device and inode numbers.
+    /// Whether standard error is the stream that systemd connected to the journal. JOURNAL_STREAM has its device number
+    /// and its inode number.
     package static func standardErrorIsJournal() -> Bool {
         guard let stream = getenv("JOURNAL_STREAM") else { return false }
         var information = stat()
@@ -104,12 +104,12 @@ package struct JournalLogHandler: LogHandler {
     private func writeLine(_ message: String, _ level: Logger.Level) {
         let word = level >= .warning ? "\(level): " : ""
         let line = Array("\(Clock.timestamp) \(word)\(message)\n".utf8)
-        // One write a line, so that lines of several threads do not mix. There is nowhere to report a
-        // failure of this to.
+        // One write for each line, so that the lines of several threads do not mix. A failure of this cannot be
+        // reported anywhere.
         line.withUnsafeBytes { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Control characters, which names and URLs may hold, as escapes.
+    /// Names and URLs may contain control characters. They are escaped.
     static func oneLine(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: \.isControl) else { return text }
         return text.unicodeScalars.map { scalar in

@@ -4,10 +4,10 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Writes the metrics where node_exporter's textfile collector reads them: at an interval, and when the daemon
+/// Writes the metrics to the file that node_exporter's textfile collector reads, at an interval and when the daemon
 /// stops.
 final class MetricsFile: Sendable {
-    /// Where to and how often; nil for not at all.
+    /// The file and the interval; nil for no metrics.
     struct Target: Sendable, Equatable {
         let path: String
         /// In seconds.
@@ -16,9 +16,9 @@ final class MetricsFile: Sendable {
 
     private struct State: Sendable {
         var target: Target?
-        /// Told once, until it goes well again.
+        /// Whether the last attempt failed. A failure is reported once, until an attempt succeeds.
         var hasFailed = false
-        /// The number of the target; a timer of an earlier one that is still to come does nothing.
+        /// The number of the target. The timer of a previous target does nothing.
         var number = 0
     }
 
@@ -83,7 +83,7 @@ final class MetricsFile: Sendable {
         }
     }
 
-    /// Replaces a file whole. The collector reads what ends in `.prom`, and is another user.
+    /// Replaces a file atomically. The collector reads files that end in `.prom`, and runs as another user.
     static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         let folder = try Directory(path: slash == path.startIndex ? "/" : String(path[..<slash]))
@@ -97,7 +97,7 @@ final class MetricsFile: Sendable {
             }
             try folder.rename(new, to: folder, as: FileName(name), replacing: true)
         } catch {
-            // Where there is a folder of the file's name, say, it would lie there for ever.
+            // For example if the path is a folder: otherwise the new file would stay forever.
             try? folder.remove(new)
             throw error
         }
@@ -105,7 +105,7 @@ final class MetricsFile: Sendable {
 }
 
 extension Configuration {
-    /// nil where no metrics are to be written.
+    /// nil if no metrics are written.
     var metricsTarget: MetricsFile.Target? {
         metricsFile.map { MetricsFile.Target(path: $0, interval: metricsInterval) }
     }

@@ -5,7 +5,7 @@ import DarkroomPicture
 import DarkroomSpool
 import Synchronization
 
-/// What is measured at one moment, beside what `Metrics` counts.
+/// The values at one moment that `Metrics` does not count.
 struct MetricsMoment: Sendable {
     var spool = ""
     var version = ""
@@ -15,13 +15,13 @@ struct MetricsMoment: Sendable {
     var isPaused = false
     var summary = Board.Summary()
     var running = 0
-    /// What the spool waits for, if it does not take writes.
+    /// Why the spool does not accept writes; nil if it does.
     var storage: StorageGuard.Report?
-    /// What the cache holds.
+    /// The content of the cache.
     var cache = (count: 0, bytes: 0)
-    /// By the queues' names.
+    /// By the names of the queues.
     var queues: [(name: String, length: Int)] = []
-    /// Downloads that wait for a place of their host.
+    /// Downloads that wait for a free place of their host.
     var waitingForHost = 0
 }
 
@@ -39,9 +39,9 @@ extension MetricsMoment {
 
 /// Writes the metrics in Prometheus' text format, version 0.0.4, for node_exporter's textfile collector.
 ///
-/// Each series has the label `spool`: one node_exporter may read the files of several daemons, and refuses all
-/// of them where two hold the same series. For that reason the start time is not called
-/// `process_start_time_seconds`, which node_exporter has of its own.
+/// Each series has the label `spool`: one node_exporter may read the files of several daemons, and refuses all of them
+/// if two contain the same series. For the same reason the start time is not called `process_start_time_seconds`,
+/// because node_exporter has its own series of that name.
 struct MetricsText {
     private(set) var text = ""
     private let spool: String
@@ -270,7 +270,7 @@ struct MetricsText {
         text += "\(name){\(written.joined(separator: ","))} \(value)\n"
     }
 
-    /// Backslashes, newlines and, in the values of labels, quotes have escapes.
+    /// Escapes backslashes, newlines and, in the values of labels, quotes.
     static func escaped(_ text: String, quotes: Bool) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

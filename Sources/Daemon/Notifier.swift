@@ -2,7 +2,7 @@ import CDarkroomSystemd
 import DarkroomCore
 import Synchronization
 
-/// Tells the service manager what the daemon is doing (sd_notify). Without one it does nothing.
+/// Tells the service manager what the daemon does (sd_notify). Without a service manager it does nothing.
 package final class Notifier: Sendable {
     private let lastStatus = Mutex("")
 
@@ -10,13 +10,12 @@ package final class Notifier: Sendable {
 
     package func ready() { send("READY=1") }
 
-    /// Begins a reload; `ready()` ends it.
+    /// Begins a reload. `ready()` ends it.
     package func reloading() {
         send("RELOADING=1\nMONOTONIC_USEC=\(Clock.nanoseconds / 1000)")
     }
 
-    /// Tells of a step of the start, and asks for as much time again as a start may take: a spool may be large and its disk
-    /// slow.
+    /// Reports a step of the start and asks for the full start timeout again: a spool may be large and its disk slow.
     package func starting(_ step: String) {
         status("Starting: \(step)")
         extendTimeout(seconds: 90)
@@ -24,14 +23,14 @@ package final class Notifier: Sendable {
 
     package func stopping() { send("STOPPING=1") }
 
-    /// Asks for more time than the unit's own to stop or start.
+    /// Asks for more time than the unit allows for a stop or a start.
     package func extendTimeout(seconds: Double) {
         send("EXTEND_TIMEOUT_USEC=\(Int(clamping: seconds * 1e6))")
     }
 
     package func watchdog() { send("WATCHDOG=1") }
 
-    /// What `systemctl status` shows; sent only when it changes.
+    /// The text that `systemctl status` shows. It is sent only if it has changed.
     package func status(_ text: String) {
         let isNew = lastStatus.withLock { last in
             defer { last = text }
@@ -40,8 +39,8 @@ package final class Notifier: Sendable {
         if isNew { send("STATUS=\(text)") }
     }
 
-    /// Seconds within which the service manager wants to hear of us, or nil where it does not. A time without end in its
-    /// variable is a year, for timers count nanoseconds.
+    /// The service manager expects a message within this many seconds; nil if it expects none. An infinite time in its
+    /// variable becomes a year, because timers count nanoseconds.
     package static var watchdogInterval: Double? {
         var microseconds: UInt64 = 0
         guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }

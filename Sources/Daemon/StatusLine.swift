@@ -2,29 +2,29 @@ import DarkroomBatch
 import DarkroomCore
 import DarkroomSpool
 
-/// The line that `systemctl status` shows: what the daemon does, and what keeps it from doing more.
+/// The line that `systemctl status` shows: what the daemon does, and what prevents it from doing more.
 struct StatusLine {
     var summary = Board.Summary()
     var isPaused = false
     var isStopping = false
-    /// Operations that run.
+    /// Running operations.
     var running = 0
-    /// Images that have ended and are not in the outbox yet.
+    /// Images that have finished but are not in the outbox yet.
     var publishing = 0
-    /// Why the spool takes no writes; nil where it does.
+    /// Why the spool does not accept writes; nil if it does.
     var storage: StorageGuard.Report?
-    /// Hosts that have asked to be left alone.
+    /// Hosts that have asked for a pause.
     var hostsPaused = 0
-    /// Batches of a former daemon that are still to be read, and how many there were.
+    /// Batches of a previous daemon that have not been read yet, and their number at the start.
     var recovery: (left: Int, total: Int)?
-    /// What lies in the inbox and does not pass by itself.
+    /// Files in the inbox that stay there until somebody acts.
     var inbox = InboxBacklog()
-    /// What has been still for longest.
+    /// The work that has made no progress for the longest time.
     var still: StillWork?
-    /// Whether a changed configuration has been refused since one was taken.
+    /// Whether the last reload refused a changed configuration.
     var isReloadRefused = false
 
-    /// From when on a still picture is worth a word, in seconds.
+    /// After this time without progress, in seconds, work is mentioned.
     private static let notable = 15.0
 
     var text: String { ([main] + details).joined(separator: "; ") }

@@ -3,7 +3,7 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// A darkroomd that runs as a child of a test and not longer than that.
+/// A darkroomd that runs as a child of a test and ends with it at the latest.
 package final class ChildDaemon {
     package enum Ending: Equatable, CustomStringConvertible {
         case exited(Int32)
@@ -20,9 +20,9 @@ package final class ChildDaemon {
     private let identifier: pid_t
     private var ending: Ending?
 
-    /// Starts `program`. Nothing of this process's environment reaches it but what is given.
+    /// Starts `program`. It gets only the given variables of this process's environment.
     ///
-    /// - Parameter log: the file that its output is appended to.
+    /// - Parameter log: the file to which its output is appended.
     package init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], log: String
     ) throws(FileError) {
@@ -30,7 +30,7 @@ package final class ChildDaemon {
         guard output >= 0 else { throw FileError("open", log, Errno(rawValue: errno)) }
         defer { close(output) }
         var variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"]
-        // A toolchain's libraries may be where only this says.
+        // The libraries of a toolchain may be found only by this variable.
         variables["LD_LIBRARY_PATH"] = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
         variables.merge(environment) { $1 }
         var words = ([program] + arguments).map { strdup($0) } + [nil]
@@ -43,23 +43,25 @@ package final class ChildDaemon {
     deinit { end() }
 
     package func send(_ signal: CInt) {
-        // Once it has been waited for, its number may be another's.
+        // After it has been waited for, another process may get its number.
         if poll() == nil { kill(identifier, signal) }
     }
 
-    /// How it ended, or nil while it runs.
+    /// How it ended; nil while it runs.
     package func poll() -> Ending? {
         reap(WNOHANG)
         return ending
     }
 
-    /// Kills it, if it still runs, and waits until it is gone.
+    /// Kills it if it still runs, and waits until it has ended.
     package func end() {
         send(SIGKILL)
         reap(0)
     }
 
-    /// Waits for its end, up to `seconds`.
+    /// Waits for its end, for at most `seconds`.
+    ///
+    /// - Returns: nil if it still runs then.
     package func wait(_ seconds: Double) throws(SelfTestError) -> Ending? {
         try eventually(within: seconds) { poll() }
     }
@@ -71,7 +73,7 @@ package final class ChildDaemon {
             let result = waitpid(identifier, &status, options)
             if result == -1, errno == EINTR { continue }
             guard result == identifier else { return }
-            // wait(2): the low seven bits are the signal, the second byte the exit status.
+            // From wait(2): the low seven bits are the signal, the second byte is the exit status.
             let signal = status & 0x7f
             ending = signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
             return
@@ -79,12 +81,12 @@ package final class ChildDaemon {
     }
 }
 
-/// Why a self-test broke off.
+/// The reason why a self-test stopped early.
 package enum SelfTestError: CodedError, Equatable {
-    /// Someone sent SIGINT, SIGTERM or SIGHUP.
+    /// It received SIGINT, SIGTERM or SIGHUP.
     case interrupted
     case file(FileError)
-    /// Something is so wrong that going on would tell nothing.
+    /// There is an error after which further results would have no meaning.
     case broken(String)
 
     package var code: String {
@@ -106,8 +108,8 @@ package enum SelfTestError: CodedError, Equatable {
     package var isTransient: Bool { false }
 }
 
-/// Asks `condition` every two milliseconds until it gives something, for up to `seconds`. Meanwhile a signal
-/// that is to end this process, which has them blocked, is heard.
+/// Calls `condition` every two milliseconds until it returns a value, for at most `seconds`. Signals that would end
+/// this process are blocked; a pending one ends the wait with an error.
 package func eventually<Value>(
     within seconds: Double, _ condition: () throws(SelfTestError) -> Value?
 ) throws(SelfTestError) -> Value? {
@@ -124,12 +126,12 @@ package func eventually<Value>(
     }
 }
 
-/// Sleeps, unless a signal ends that.
+/// Sleeps until the time is over or a signal arrives.
 package func pass(_ seconds: Double) throws(SelfTestError) {
     _ = try eventually(within: seconds) { () -> Void? in nil }
 }
 
-/// Runs `body`, a failure of a file made one of the self-test's.
+/// Runs `body` and converts its file errors to errors of the self-test.
 package func onFiles<Value>(
     _ body: () throws(FileError) -> Value
 ) throws(SelfTestError) -> Value {

@@ -2,14 +2,14 @@ import DarkroomCore
 import DarkroomSpool
 import Glibc
 
-/// Kills daemons at each fault point and at random moments, with manifests on their way, and sees each time
-/// that nothing is lost and nothing is done twice.
+/// Kills daemons at each fault point and at random moments while manifests are processed. Each time it checks that
+/// nothing is lost and nothing is done twice.
 package struct KillRun {
     package struct Sums: Sendable {
         package var killsAtPoints = 0
         package var killsAtRandom = 0
         package var dropped = 0
-        /// Points that no daemon came to.
+        /// Fault points that no daemon reached.
         package var missed: [FaultPoint] = []
     }
 
@@ -17,9 +17,9 @@ package struct KillRun {
     private var random = SystemRandomNumberGenerator()
     package private(set) var audit: SpoolAudit
     package private(set) var sums = Sums()
-    /// How many kills there had been when all manifests were last let come to their ends.
+    /// The number of kills when all manifests were last processed to their ends.
     private var killsAtLastEnd = 0
-    /// Batches that may be held, to be released in the end.
+    /// Batches that may be held. They are released at the end.
     private var held: [String] = []
 
     package init(on spool: TestSpool, reference: SpoolAudit.Reference) {
@@ -29,15 +29,15 @@ package struct KillRun {
 
     package var kills: Int { sums.killsAtPoints + sums.killsAtRandom }
 
-    /// A daemon that is to die.
+    /// A daemon that will be killed.
     private enum Life {
         case point(FaultPoint)
         case moment
     }
 
-    /// Kills a daemon at each of `points` and as often at random moments as said, in mixed order.
+    /// Kills a daemon at each of `points` and `moments` times at random moments, in random order.
     ///
-    /// - Parameter progress: told how many lives of how many are over.
+    /// - Parameter progress: receives the number of finished lives and of all lives.
     package mutating func run(
         points: [FaultPoint] = FaultPoint.allCases.filter { !$0.needsNetwork }, moments: Int,
         progress: (Int, Int) -> Void
@@ -57,15 +57,14 @@ package struct KillRun {
         try finish()
     }
 
-    /// Lets all manifests end where so many more kills would have a picture which is at work each time taken for their
-    /// cause.
+    /// Finishes all manifests before more kills could be attributed to a picture that was in work at each of them.
     private mutating func finishBefore(kills more: Int) throws(SelfTestError) {
         if kills - killsAtLastEnd + more >= Crashes.enoughKills { try finish() }
     }
 
     // MARK: Lives
 
-    /// How often a daemon is let come to a point before that counts as missed.
+    /// After this many attempts to reach a point, it counts as missed.
     private static let attempts = 12
 
     private mutating func die(at point: FaultPoint) throws(SelfTestError) {
@@ -85,7 +84,7 @@ package struct KillRun {
             if [.handOverWritten, .handOverMoved, .handOverRemoved].contains(point) {
                 try drop(.marked)
             }
-            // The later passings are tried too, for then there is more under way.
+            // Later passings are tried too, because then more work is in progress.
             let passing =
                 point.comesOften && attempt == 1 ? Int.random(in: 1...3, using: &random) : 1
             if try live(fault: "\(point.rawValue):\(passing)", until: point) { return }
@@ -93,7 +92,7 @@ package struct KillRun {
         sums.missed.append(point)
     }
 
-    /// Has the daemon itself remove finished entries, and die of that; the next one must finish it.
+    /// Has the daemon remove finished entries and die during this. The next daemon must finish the removal.
     private mutating func dieExpiring(at point: FaultPoint) throws(SelfTestError) {
         try dropSome()
         try finish(clearing: false)
@@ -114,7 +113,9 @@ package struct KillRun {
         audit.forget()
     }
 
-    /// Lives until the daemon dies of its fault; false, and killed by us, where that does not happen.
+    /// Runs the daemon until its fault kills it.
+    ///
+    /// - Returns: false if that does not happen; the daemon is then killed from outside.
     @discardableResult
     private mutating func live(
         fault: String, until point: FaultPoint
@@ -138,7 +139,7 @@ package struct KillRun {
         return false
     }
 
-    /// False where the daemon stopped before it was killed.
+    /// - Returns: false if the daemon stopped before it was killed.
     private mutating func dieAtRandom() throws(SelfTestError) -> Bool {
         try dropSome()
         let daemon = try spool.start()
@@ -181,13 +182,13 @@ package struct KillRun {
         .broken(([message] + spool.lastWords).joined(separator: "\n    "))
     }
 
-    /// Pauses and resumes where the point is one of that; resumes where a former life was left paused.
+    /// Pauses and resumes if the point belongs to one of these; resumes if a previous life left the spool paused.
     private func signal(_ daemon: ChildDaemon, at point: FaultPoint) throws(SelfTestError) {
         switch point {
         case .pauseMarked, .pauseSynced: daemon.send(SIGUSR1)
         case .pauseUnmarked:
             daemon.send(SIGUSR1)
-            // Of two signals that come at once the second may be seen first.
+            // If two signals arrive at once, the second one may be handled first.
             _ = try eventually(within: 5) { () throws(SelfTestError) in
                 try spool.exists("paused") ? true : nil
             }
@@ -199,7 +200,7 @@ package struct KillRun {
 
     // MARK: Manifests
 
-    /// Has several manifests of different kinds in flight.
+    /// Submits several manifests of different kinds.
     private mutating func dropSome() throws(SelfTestError) {
         let count = Int.random(in: 2...4, using: &random)
         for manifest in SampleManifest.all.shuffled(using: &random).prefix(count) {
@@ -218,13 +219,13 @@ package struct KillRun {
 
     // MARK: Control files
 
-    /// A control file that is to be put into the inbox when its batch has come so far.
+    /// A control file that will be put into the inbox when its batch reaches a state.
     private struct Wish {
         let id: String
         let command: ControlCommand
     }
 
-    /// What brings a daemon to a point.
+    /// The control files that make a daemon reach a point.
     private mutating func wishes(for point: FaultPoint) throws(SelfTestError) -> [Wish] {
         switch point {
         case .controlRecorded, .controlMoved, .controlConsumed:
@@ -243,14 +244,14 @@ package struct KillRun {
             let id = try drop(.cancelled)
             held.append(id)
             if Bool.random(using: &random) { return [Wish(id: id, command: .hold)] }
-            // Put beside its manifest it holds the batch from the beginning.
+            // Next to its manifest, it holds the batch from the beginning.
             try spool.give(.hold, to: id)
             return Bool.random(using: &random) ? [] : [Wish(id: id, command: .cancel)]
         default: return []
         }
     }
 
-    /// Puts the control files whose time has come.
+    /// Submits the control files that are due.
     private mutating func fulfil(_ wishes: inout [Wish]) throws(SelfTestError) {
         var left: [Wish] = []
         for wish in wishes {
@@ -264,7 +265,7 @@ package struct KillRun {
         wishes = left
     }
 
-    /// A command for finished batches waits for the batch's end, the others only for its beginning.
+    /// A command for finished batches is due after the batch's end, any other after its beginning.
     private func isDue(_ wish: Wish) throws(SelfTestError) -> Bool {
         guard let bytes = try spool.outboxFile(FileName(wish.id), BatchFile.status),
             let status = Status(decoding: bytes)
@@ -276,7 +277,7 @@ package struct KillRun {
 
     // MARK: Ends
 
-    /// Lets a daemon finish everything, stop, and looks at the whole of it.
+    /// Runs a daemon until everything is finished, stops it, and checks the whole spool.
     private mutating func finish(clearing: Bool = true) throws(SelfTestError) {
         killsAtLastEnd = kills
         let daemon = try spool.start()
@@ -303,7 +304,7 @@ package struct KillRun {
 }
 
 extension FaultPoint {
-    /// The point at which a daemon must have died before, so that the next one comes to this one.
+    /// The point at which a previous daemon must have died, so that the next one reaches this one.
     fileprivate var needsDeath: FaultPoint? {
         switch self {
         case .recoveryReceiptWithdrawn: .receiptStatusWritten

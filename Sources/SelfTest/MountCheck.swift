@@ -6,12 +6,12 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// What a check of the spool's file system has found.
+/// A finding about the spool's file system.
 package enum Finding: Sendable, Equatable {
     case ok(String)
-    /// Nothing is wrong, but it is good to know.
+    /// Not a problem, but useful to know.
     case note(String)
-    /// - Parameter consequence: ends the sentence "so darkroomd will …".
+    /// - Parameter consequence: the end of the sentence "so darkroomd will …".
     case problem(String, consequence: String)
 
     package var isProblem: Bool {
@@ -19,12 +19,12 @@ package enum Finding: Sendable, Equatable {
     }
 }
 
-/// Tries, in a folder of the self-test's own on the spool's file system, what the promise rests on.
+/// Tests, in a separate folder on the spool's file system, the behaviour on which Darkroom's guarantee depends.
 struct MountCheck {
     /// The self-test's folder.
     let folder: Directory
 
-    /// All checks, in their order. Each leaves the folder as it was.
+    /// All checks, in their order. Each leaves the folder unchanged.
     func findings() -> [Finding] {
         [
             kind, renaming, renamingWithoutReplacing, syncing, locking, events, names, clock,
@@ -41,7 +41,7 @@ struct MountCheck {
 
     // MARK: The kind
 
-    /// By the numbers of statfs(2) and linux/magic.h.
+    /// By the numbers in statfs(2) and linux/magic.h.
     private static let kinds: [Int64: String] = [
         0xEF53: "ext4", 0x5846_5342: "xfs", 0x9123_683E: "btrfs", 0xF2F5_2010: "f2fs",
         0x2FC1_2FC1: "zfs", 0x0102_1994: "tmpfs", 0x794C_7630: "overlayfs", 0x6969: "NFS",
@@ -59,7 +59,7 @@ struct MountCheck {
 
     // MARK: Renames
 
-    /// A reader that opens the name again and again must find one file or the other, whole.
+    /// A reader that opens the name repeatedly must always find one of the two complete files.
     private func renaming() throws(FileError) -> Finding {
         let contents = [UInt8(ascii: "a"), UInt8(ascii: "b")].map {
             [UInt8](repeating: $0, count: 4096)
@@ -108,7 +108,7 @@ struct MountCheck {
             return .problem(
                 "a rename that must not replace a file replaced it", consequence: consequence)
         } catch  where error.errno == .fileExists {
-            // As it should be.
+            // This is the expected result.
         } catch {
             return .problem(
                 "renameat2 with RENAME_NOREPLACE: \(error.errno)", consequence: consequence)
@@ -143,7 +143,7 @@ struct MountCheck {
                 + " (medians of \(files.count))")
     }
 
-    /// In milliseconds, with two digits behind the point.
+    /// In milliseconds, with two decimal places.
     private static func median(_ nanoseconds: [UInt64]) -> String {
         let hundredths = nanoseconds.sorted()[nanoseconds.count / 2] / 10_000
         let rest = hundredths % 100
@@ -153,7 +153,7 @@ struct MountCheck {
     private func locking() throws(FileError) -> Finding {
         try folder.write([], to: "lock", durably: false)
         defer { try? folder.remove("lock") }
-        // A lock belongs to the open file, so a second opening stands for a second process.
+        // A lock belongs to the open file description. So a second one stands for a second process.
         let first = try folder.open("lock")
         let second = try folder.open("lock")
         guard flock(first.number, LOCK_EX | LOCK_NB) == 0 else {
@@ -202,7 +202,7 @@ struct MountCheck {
 
     // MARK: Names
 
-    /// Names of 200 bytes, the longest that a manifest's ID and an output may have, and what comes behind.
+    /// Names of 200 bytes, the maximum for the ID of a manifest and the name of an output. A suffix follows them.
     static let longNames: [String] = ["a", "é", "e\u{301}", "ж", "写", "ص", "😀", "a\u{200d}"].map {
         String(repeating: $0, count: 200 / $0.utf8.count)
             + String(repeating: "x", count: 200 % $0.utf8.count)
@@ -218,7 +218,7 @@ struct MountCheck {
             do {
                 try names.write([1], to: name, durably: false)
             } catch  where error.errno.storageFault != nil {
-                // It says nothing of the name.
+                // The error is not about the name.
                 throw error
             } catch {
                 let begin = text.prefix(1)
@@ -243,7 +243,7 @@ struct MountCheck {
         clock_gettime(CLOCK_REALTIME, &now)
         let written = try folder.information(of: "now")?.st_mtim.tv_sec ?? 0
         let apart = now.tv_sec.saturatingSubtract(written).magnitude
-        // 2024-01-01. A machine without a battery begins in 1970 or at its system's making.
+        // 2024-01-01. Without a battery, a machine's clock starts in 1970 or at the build time of its system.
         if now.tv_sec < 1_704_067_200 {
             return .problem(
                 "the clock shows \(Clock.timestamp)", consequence: "write wrong times into statuses"

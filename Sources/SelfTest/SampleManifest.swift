@@ -1,18 +1,18 @@
 import DarkroomCore
 import DarkroomManifest
 
-/// A manifest of the self-tests. It may be dropped many times, each under a name of its own, and must have
-/// the same outcome each time.
+/// A manifest of the self-tests. It may be submitted many times, each time with another name, and must have the same
+/// result each time.
 package struct SampleManifest: Sendable {
-    /// What its name begins with; the rest is a full stop and a number.
+    /// The beginning of its name. A full stop and a number follow.
     package let kind: String
     package let format: ManifestFormat
     package let text: String
-    /// How many of its images are to be filtered and how many are to fail; nil where it is rejected.
+    /// How many of its images are filtered and how many fail; nil if it is rejected.
     package let outcome: (filtered: Int, failed: Int)?
-    /// Whether a cancellation follows it; then any of its images may be cancelled.
+    /// Whether a cancellation follows it. Then any of its images may be cancelled.
     package var isCancelled = false
-    /// Whether it is larger than `limit`, so that its answer has no copy of it.
+    /// Whether it is larger than `limit`, so that its entry in the outbox has no copy of it.
     package var isTooLarge: Bool { text.utf8.count > Self.limit }
 
     /// Its name in the inbox.
@@ -24,14 +24,14 @@ package struct SampleManifest: Sendable {
 }
 
 extension SampleManifest {
-    /// What `manifests.maxBytes` is for the tests' daemons.
+    /// `manifests.maxBytes` of the tests' daemons.
     package static let limit = 100_000
 
     package static let tooLarge = SampleManifest(
         kind: "long", format: .yaml,
         text: String(repeating: "# nothing\n", count: limit / 10 + 1), outcome: nil)
 
-    /// Images made of others whose output does not keep their pixels.
+    /// Images made from others whose outputs do not contain their exact pixels.
     package static let marked = SampleManifest(
         kind: "marked", format: .yaml,
         text: """
@@ -44,11 +44,11 @@ extension SampleManifest {
             """,
         outcome: (4, 0))
 
-    /// One image, for tests in which every call counts.
+    /// One image, for tests in which every system call counts.
     package static let single = SampleManifest(
         kind: "single", format: .json, text: #"{"images": ["small.png"]}"#, outcome: (1, 0))
 
-    /// Two images, one made from the other.
+    /// Two images. One is made from the other.
     package static let pair = SampleManifest(
         kind: "pair", format: .json,
         text: #"{"images": {"a": "gray.png", "b": {"from": "a", "filters": ["invert"]}}}"#,
@@ -58,7 +58,7 @@ extension SampleManifest {
         kind: "صور", format: .json, text: #"{"images": ["small.png"], "prioritaet": "high"}"#,
         outcome: nil)
 
-    /// Takes long enough that a cancellation finds something to do.
+    /// Its work takes so long that a cancellation finds unfinished images.
     package static let cancelled = SampleManifest(
         kind: "stopped", format: .yaml,
         text: """
@@ -73,7 +73,7 @@ extension SampleManifest {
             """,
         outcome: (5, 0), isCancelled: true)
 
-    /// Some images fail, and fail again when they are done again.
+    /// Some images fail, and fail again when they are retried.
     package static let failing = SampleManifest(
         kind: "größe", format: .json,
         text: """
@@ -84,8 +84,7 @@ extension SampleManifest {
             """,
         outcome: (2, 4))
 
-    /// All kinds there are: formats, chains, overlays, priorities, pictures that fail, names in several
-    /// scripts.
+    /// All kinds: formats, chains, overlays, priorities, pictures that fail, names in several scripts.
     package static let all = [
         single, pair, rejected, tooLarge, cancelled, failing,
         SampleManifest(

@@ -2,8 +2,8 @@ import DarkroomCore
 import DarkroomPicture
 import Glibc
 
-/// The pictures of a self-test, made up for it: small ones of each kind, one that takes a while, and two files
-/// that are none.
+/// The pictures of a self-test, which it generates: small ones of each kind, one that takes some time to process, and
+/// two files that are not pictures.
 enum SamplePictures {
     /// Writes them into a folder.
     static func write(into folder: Directory) throws(SelfTestError) {
@@ -30,7 +30,7 @@ enum SamplePictures {
     }
 }
 
-/// Gradients with some noise, the same for each layout whenever they are made.
+/// Gradients with some noise. The same layout always gives the same pixels.
 private final class SampleStage: Stage {
     let layout: PixelLayout
     private let row: UnsafeMutableRawPointer
@@ -47,7 +47,7 @@ private final class SampleStage: Stage {
     func nextBand() throws(PictureError) -> Band? {
         guard next < layout.height else { return nil }
         for byte in 0..<layout.bytesPerRow {
-            // Knuth's linear congruential generator of MMIX; its upper bits are good enough.
+            // Knuth's linear congruential generator of MMIX. Its upper bits are good enough.
             noise = noise &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let value = byte * 200 / layout.bytesPerRow + next + Int(noise >> 60)
             row.storeBytes(

@@ -1,17 +1,17 @@
 import DarkroomCore
 import Glibc
 
-/// `darkroomd --self-test SPOOL`: proves on the real mount that what the spool's promise rests on holds, and
-/// then the promise itself, on daemons that it kills.
+/// `darkroomd --self-test SPOOL`: checks on the real file system the behaviour on which the spool's guarantee depends.
+/// Then it checks the guarantee itself, with daemons that it kills.
 ///
-/// Everything happens in a folder of its own beneath the spool's root, which is removed at the end. The
-/// spool's own folders are looked at and not touched, so a daemon may work on them meanwhile.
+/// It works in a separate folder in the spool's root, which it removes at the end. It only reads the spool's own
+/// folders, so a daemon may use them at the same time.
 package struct SelfTest {
     package struct Options: Sendable {
         package var spool: String
-        /// How often a daemon is killed at random moments, besides once at each fault point.
+        /// How often a daemon is killed at random moments, in addition to one kill at each fault point.
         package var kills: Int
-        /// Whether the folder stays if something is wrong.
+        /// Whether the folder is kept if there is a problem.
         package var keeps = false
 
         package init(spool: String, kills: Int, keeps: Bool = false) {
@@ -34,7 +34,9 @@ package struct SelfTest {
         self.report = report
     }
 
-    /// Runs it; 0 where all is well, 1 where something is not.
+    /// Runs the self-test.
+    ///
+    /// - Returns: the exit code: 0 if there is no problem, else 1.
     package func run() -> Int32 {
         do {
             return try tested() ? 0 : 1
@@ -79,7 +81,7 @@ package struct SelfTest {
         return isWell
     }
 
-    /// The daemons in it have ended. Someone else's program may still be putting a file into it.
+    /// The daemons in it have ended. Another program may still be putting a file into it.
     private func remove(_ name: FileName, from root: Directory) {
         do {
             try root.removeTree(name)
@@ -147,7 +149,7 @@ package struct SelfTest {
     }
 }
 
-/// Tells what a self-test finds: a line each on standard output, and on a terminal how far it is.
+/// Reports the findings of a self-test: one line for each on standard output and, on a terminal, the progress.
 package final class SelfTestReport {
     package private(set) var problems = 0
     private let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -181,7 +183,7 @@ package final class SelfTestReport {
         if isTerminal { write("\r\u{1b}[K") }
     }
 
-    /// Unbuffered, so that a log holds what was known when the machine went down.
+    /// Unbuffered, so that a log contains all results if the machine crashes.
     private func write(_ text: String) {
         let bytes = Array(text.utf8)
         _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)

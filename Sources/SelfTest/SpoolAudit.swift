@@ -3,21 +3,21 @@ import DarkroomManifest
 import DarkroomSpool
 import Glibc
 
-/// Holds a test's spool against the promise: each manifest has one place or one answer, each picture is whole
-/// under its name, or its failure has a reason.
+/// Checks a test's spool against Darkroom's guarantee: each manifest has exactly one place or one answer, and each
+/// picture is complete under its name or its failure has a reason.
 package struct SpoolAudit {
-    /// What an undisturbed run makes of an image.
+    /// The result for an image of a run without faults.
     package enum Expected: Equatable, Sendable {
         case filtered(file: String, [UInt8])
         case failed(code: String)
     }
 
-    /// By kind of manifest and name of image.
+    /// By the kind of the manifest and the name of the image.
     package typealias Reference = [String: [String: Expected]]
 
     package let spool: TestSpool
     package let reference: Reference
-    /// Whether an image may have failed although it does not without the test's faults.
+    /// Whether the test's faults may cause this failure.
     package var mayFail: (Failure) -> Bool = { _ in false }
 
     package private(set) var manifests = 0
@@ -25,11 +25,11 @@ package struct SpoolAudit {
     package private(set) var failedByFault = 0
     package private(set) var lost: [String] = []
     package private(set) var duplicated: [String] = []
-    /// Files that are not what they are without the faults, and statuses that do not say what is there.
+    /// Files that differ from those of a run without faults, and statuses that do not match the files.
     package private(set) var differing: [String] = []
-    /// IDs whose end has been seen and found right.
+    /// IDs of batches that have ended with correct results.
     private var ended: Set<String> = []
-    /// IDs that may be in work again after their end.
+    /// IDs of batches that may be processed again after their end.
     private var retried: Set<String> = []
     private var counted: Set<String> = []
 
@@ -45,10 +45,13 @@ package struct SpoolAudit {
 
     // MARK: Places
 
-    /// Looks at the spool, on which no daemon works now. With `isFinal`, everything must have ended.
+    /// Checks the spool while no daemon uses it.
+    ///
+    /// - Parameter isFinal: whether all batches must have ended.
     package mutating func look(isFinal: Bool) throws(SelfTestError) {
         let inbox = try spool.names("inbox").map(\.text)
-        // IDs do not begin with a dot; what does is the daemon's own and gone when nothing is left to do.
+        // IDs do not begin with a dot. Entries with a dot belong to the daemon and do not exist when all work is
+        // finished.
         let everything = try spool.names("active")
         let active = everything.filter { !$0.text.hasPrefix(".") }
         let outbox = Set(try spool.names("outbox"))
@@ -82,7 +85,8 @@ package struct SpoolAudit {
         }
     }
 
-    /// Every manifest that was too large for an answer is in `tmp`, as often as it was dropped.
+    /// Checks that each manifest that was too large for its entry in the outbox is in `tmp`, as often as it was
+    /// submitted.
     private mutating func lookForGivenBack() throws(SelfTestError) {
         let names = try spool.names("tmp").map(\.text)
         for (id, (manifest, times)) in spool.dropped where manifest.isTooLarge {
@@ -94,17 +98,17 @@ package struct SpoolAudit {
         }
     }
 
-    /// Forgets what has been seen, for the spool has been cleared. The sums stay.
+    /// Forgets all results, because the spool has been cleared. The sums stay.
     package mutating func forget() {
         ended = []
         retried = []
         counted = []
     }
 
-    /// Looks at a batch anew each time, for its failed images are done again.
+    /// Has the batch checked each time, because its failed images are retried.
     package mutating func expectRetry(of id: String) { retried.insert(id) }
 
-    /// The ID that a manifest in the inbox would get; nil for another file.
+    /// The ID that a manifest in the inbox would get; nil for other files.
     private static func manifestID(_ name: String) -> String? {
         for format in ManifestFormat.allCases where name.hasSuffix(".\(format.rawValue)") {
             return String(name.dropLast(format.rawValue.count + 1))
@@ -120,8 +124,8 @@ package struct SpoolAudit {
         return String(id[..<hyphen])
     }
 
-    /// A claim that was broken off before the manifest was moved leaves a folder without one; a receipt on its
-    /// way to the outbox may hold the only copy.
+    /// If a claim stopped before the manifest was moved, its folder has no manifest. The only copy may be in the
+    /// receipt, on its way to the outbox.
     private func holdsManifest(_ id: FileName) throws(SelfTestError) -> Bool {
         try onFiles { () throws(FileError) in
             let folder = try Directory(id, in: Directory(path: "\(spool.path)/active"))
@@ -168,7 +172,7 @@ package struct SpoolAudit {
         images += status.images.count
     }
 
-    /// What is wrong with a status.
+    /// The errors in a status.
     private mutating func compare(_ status: Status, _ manifest: SampleManifest) -> [String] {
         var wrong: [String] = []
         let counts = ImageState.allCases.map { state in
@@ -203,8 +207,8 @@ package struct SpoolAudit {
         return wrong
     }
 
-    /// What is wrong with the files beside a status. A file under its final name is whole whatever the status
-    /// says, which may be older.
+    /// The errors in the files next to a status. A file with its final name is always complete. The status may be
+    /// older.
     private func compareFiles(
         of id: FileName, _ status: Status, _ manifest: SampleManifest
     ) throws(SelfTestError) -> [String] {
@@ -238,8 +242,8 @@ package struct SpoolAudit {
 }
 
 extension SpoolAudit {
-    /// Runs manifests undisturbed, and takes what becomes of their images as the reference. Each kind must
-    /// come out as it was meant.
+    /// Processes manifests without faults and returns the results as the reference. Each kind must have its intended
+    /// result.
     package static func makeReference(
         _ manifests: [SampleManifest], on spool: TestSpool
     ) throws(SelfTestError) -> Reference {

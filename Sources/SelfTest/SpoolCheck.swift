@@ -2,7 +2,7 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// Looks at the real spool's folders, and changes nothing in them.
+/// Checks the folders of the real spool without changing them.
 struct SpoolCheck {
     let root: Directory
 
@@ -31,13 +31,13 @@ struct SpoolCheck {
 
     private func daemon() throws(FileError) -> [Finding] {
         guard let lock = try root.information(of: "lock") else { return [] }
-        // Trying to take the lock would turn away a daemon that starts at this moment. By proc_locks(5) the
-        // sixth word is the file: its device's two numbers and its inode.
+        // To take the lock for a test would prevent a daemon from starting at this moment. By proc_locks(5), the sixth
+        // word is the file: the two numbers of its device, and its inode.
         let table: [UInt8]
         do {
             table = try Directory(path: "/proc").read("locks")
         } catch  where error.errno == .noSuchFileOrDirectory {
-            // A service that sees nothing of /proc but its own processes.
+            // The service can see only its own processes in /proc.
             return [.note("it cannot be determined whether a daemon works on this spool")]
         }
         let isHeld = String(decoding: table, as: UTF8.self).split(separator: "\n").contains {
@@ -48,7 +48,7 @@ struct SpoolCheck {
         return isHeld ? [.note("a daemon works on this spool; the test does not disturb it")] : []
     }
 
-    /// A self-test that was killed could not clear up.
+    /// A self-test that was killed could not remove its folder.
     private func leftovers() throws(FileError) -> [Finding] {
         try root.names().filter { $0.text.hasPrefix(SelfTest.folderPrefix) }.map {
             .note(
@@ -80,7 +80,7 @@ struct SpoolCheck {
         return [.ok("inbox, active and outbox are on one file system")]
     }
 
-    /// proc_pid_mountinfo(5): a space, a tab, a newline and a backslash are written in octal.
+    /// proc_pid_mountinfo(5) writes a space, a tab, a newline and a backslash in octal.
     private static func unescaped(_ text: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -166,7 +166,7 @@ struct SpoolCheck {
             throw FileError("examine", root.path, Errno(rawValue: errno))
         }
         let bytes = found.room.free
-        // Some file systems count no inodes and say 0 of 0.
+        // Some file systems do not count inodes and report 0 of 0.
         let inodes = found.f_files == 0 ? nil : UInt64(found.f_favail)
         let text =
             "\(bytes >> 20) MiB free" + (inodes.map { ", \($0) inodes free" } ?? "")

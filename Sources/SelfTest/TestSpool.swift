@@ -3,25 +3,24 @@ import DarkroomSpool
 import Glibc
 import SystemPackage
 
-/// A spool of a test's own: manifests are dropped into it, daemons run on it, and what became of everything
-/// is audited.
+/// A spool for a test: manifests are submitted to it, daemons run on it, and all results are checked.
 package final class TestSpool {
     package let path: String
-    /// Where its daemons write what they have to say.
+    /// The file for its daemons' output.
     package let log: String
-    /// An empty file, lest the machine's configuration be read.
+    /// An empty file, so that the machine's configuration is not read.
     private let configuration: String
     private let logName: FileName
     private let parent: Directory
     private let program: String
     private let pictures: String
     private let root: Directory
-    /// What has been dropped, and how often under each ID; the audit wants an answer for each.
+    /// The submitted manifests, and how often each ID was submitted. The audit expects an answer for each.
     package private(set) var dropped: [String: (manifest: SampleManifest, times: Int)] = [:]
     private var number = 0
     private var last: SampleManifest?
 
-    /// Makes the folder `name` in `folder`, which has the pictures in its folder `pictures`.
+    /// Creates the folder `name` in `folder`, whose folder `pictures` contains the pictures.
     package init(
         _ name: FileName, in folder: Directory, program: String
     ) throws(SelfTestError) {
@@ -42,7 +41,7 @@ package final class TestSpool {
         }
     }
 
-    /// Makes the folder of pictures that all test spools in `folder` share.
+    /// Creates the folder of pictures that all test spools in `folder` share.
     package static func makePictures(in folder: Directory) throws(SelfTestError) {
         let pictures = try onFiles { () throws(FileError) in
             try folder.makeDirectory("pictures")
@@ -74,22 +73,24 @@ package final class TestSpool {
         }
     }
 
-    /// A text as YAML takes it whatever is in it.
+    /// A text quoted so that YAML accepts any content.
     private static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
             + "'"
     }
 
-    /// The last lines that its daemons have written.
+    /// The last lines of its daemons' output.
     package var lastWords: [String] {
         let bytes = (try? parent.read(logName)) ?? []
         return String(decoding: bytes.suffix(16 << 10), as: UTF8.self).split(separator: "\n")
             .suffix(20).map(String.init)
     }
 
-    // MARK: What goes in
+    // MARK: Submission
 
-    /// Drops a manifest by the rule: written elsewhere, then renamed into the inbox. Gives its ID.
+    /// Submits a manifest by the rule: it is written in another folder, then renamed into the inbox.
+    ///
+    /// - Returns: its ID.
     @discardableResult
     package func drop(_ manifest: SampleManifest) throws(SelfTestError) -> String {
         number += 1
@@ -104,24 +105,26 @@ package final class TestSpool {
         return id
     }
 
-    /// Drops the last manifest once more under the same name, if that has left the inbox; tells whether.
+    /// Submits the last manifest again under the same name, if it has left the inbox.
+    ///
+    /// - Returns: whether it was submitted.
     package func dropLastAgain() throws(SelfTestError) -> Bool {
         guard let last else { return false }
         do throws(SelfTestError) {
             _ = try drop(last, number: number)
             return true
         } catch .file(let error) where error.errno == .fileExists {
-            // It would take the other one's place, which is its submitter's mistake and no loss.
+            // It would replace the other file. That would be the submitter's mistake and not a loss.
             return false
         }
     }
 
-    /// Puts a control file for a batch into the inbox, unless one like it is there.
+    /// Puts a control file for a batch into the inbox, unless the same one is there.
     package func give(_ command: ControlCommand, to id: String) throws(SelfTestError) {
         do throws(SelfTestError) {
             try put([], "\(id).\(command.rawValue)")
         } catch .file(let error) where error.errno == .fileExists {
-            // The daemon has not come to it yet.
+            // The daemon has not processed it yet.
         }
     }
 
@@ -138,9 +141,9 @@ package final class TestSpool {
         }
     }
 
-    // MARK: What is there
+    // MARK: Content
 
-    /// The names in one of its folders, none where there is no such folder.
+    /// The names in one of its folders; none if the folder does not exist.
     package func names(_ folder: FileName) throws(SelfTestError) -> [FileName] {
         try onFiles { () throws(FileError) in
             do throws(FileError) {
@@ -151,7 +154,7 @@ package final class TestSpool {
         }
     }
 
-    /// A file of an entry of the outbox; nil where there is none.
+    /// A file of an entry of the outbox; nil if it does not exist.
     package func outboxFile(_ id: FileName, _ file: FileName) throws(SelfTestError) -> [UInt8]? {
         try onFiles { () throws(FileError) in
             do throws(FileError) {
@@ -172,8 +175,10 @@ package final class TestSpool {
         return try names("active").isEmpty
     }
 
-    /// Waits until everything is answered. False if the daemon has ended before, if for `seconds` nothing was
-    /// taken or finished, or if the daemon's log has come to hold `word`.
+    /// Waits until every manifest has its answer.
+    ///
+    /// - Returns: false if the daemon has ended before, if nothing was taken or finished for `seconds`, or if the
+    ///   daemon's log contains `word`.
     package func waitUntilIdle(
         _ daemon: ChildDaemon, standstill seconds: Double = 30, orWord word: String? = nil
     ) throws(SelfTestError) -> Bool {
@@ -190,7 +195,7 @@ package final class TestSpool {
         return try isIdle()
     }
 
-    /// Removes the outbox's entries, as their users do, and forgets what was dropped.
+    /// Removes the entries of the outbox, as users do, and forgets the submitted manifests.
     package func clear() throws(SelfTestError) {
         try onFiles { () throws(FileError) in
             let outbox = try Directory("outbox", in: root)

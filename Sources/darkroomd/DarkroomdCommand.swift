@@ -105,7 +105,7 @@ struct DarkroomdCommand: ParsableCommand {
         }
     }
 
-    /// Reads the command line and does what it asks for.
+    /// Reads the command line and does what it requests.
     static func start() -> Never {
         do {
             var command = try readCommandLine()
@@ -116,8 +116,9 @@ struct DarkroomdCommand: ParsableCommand {
         }
     }
 
-    /// Help, the version and what is wrong with the command line are nothing that a signal should wait for, nor is the
-    /// check of a configuration, which may be on a network file system that does not answer.
+    /// Reads the command line. For help, the version, an error in the command line and the check of a configuration it
+    /// unblocks signals, so that they end the process at once: the check may read a network file system that does not
+    /// answer.
     private static func readCommandLine() throws -> any ParsableCommand {
         do {
             let command = try parseAsRoot()
@@ -170,7 +171,7 @@ struct DarkroomdCommand: ParsableCommand {
         ConfigurationListing(loaded.settings, withDefaults: all).lines.forEach { print($0) }
     }
 
-    /// Before anything is opened that might fail of it.
+    /// Called before anything is opened that could fail because of this limit.
     private func raiseDescriptorLimit(_ log: EventLog) throws {
         do {
             try DescriptorLimit.raise()
@@ -191,14 +192,14 @@ struct DarkroomdCommand: ParsableCommand {
         return overrides
     }
 
-    /// A path on the command line is relative to where the command was given.
+    /// A path on the command line is relative to the working directory.
     private func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
         defer { free(here) }
         return "\(String(cString: here))/\(path)"
     }
 
-    /// Says why the daemon does not start: in the journal as a record like any other, elsewhere in plain lines.
+    /// Reports why the daemon does not start: to the journal as an ordinary record, elsewhere as plain lines.
     private func complain(_ message: String, code: String, _ log: EventLog) {
         if !checkConfig, JournalLogHandler.standardErrorIsJournal() {
             log.notStarted(message, code: code)
@@ -218,7 +219,7 @@ struct DarkroomdCommand: ParsableCommand {
         ArgumentParser.ExitCode(code.rawValue)
     }
 
-    /// The exit code for a daemon that could not begin. The service manager's `status` shows why.
+    /// The exit code for a daemon that could not start. The service manager's `status` shows the reason.
     private func exit(_ error: any Error) -> ArgumentParser.ExitCode {
         let message = (error as? any CodedError)?.message ?? "\(error)"
         Notifier().status(message.split(separator: "\n").joined(separator: "; "))

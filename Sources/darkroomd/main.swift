@@ -1,5 +1,6 @@
 import DarkroomDaemon
 
-// Every later thread inherits this one's mask. The control signals have been blocked before (CDarkroomStart).
+// Every later thread inherits the signal mask of this thread. The control signals have been blocked before
+// (CDarkroomStart).
 SignalSources.block()
 DarkroomdCommand.start()

@@ -6,23 +6,23 @@ import DarkroomPicture
 import DarkroomSpool
 import Logging
 
-/// The daemon's settings, checked. `Setting.all` gives each its key, its default and its meaning.
+/// The daemon's settings, checked. `Setting.all` has the key, the default and the meaning of each.
 package struct Configuration: Sendable, Equatable {
     package enum Durability: String, Sendable, CaseIterable {
-        /// Survives a power cut: files, folders and journals are synced before they count.
+        /// Batches survive a power failure: files, folders and journals are synced before Darkroom relies on them.
         case full
-        /// Survives the death of the process, not of the machine.
+        /// Batches survive the death of the process, but not a crash of the machine.
         case process
     }
 
     package var spool = ""
     package var logLevel = Logger.Level.info
     package var durability = Durability.full
-    /// Seconds.
+    /// In seconds.
     package var settle = 0.0
-    /// Seconds between looks into the inbox where inotify cannot work.
+    /// Seconds between two scans of the inbox if inotify cannot work.
     package var pollInterval = 0.0
-    /// Seconds between scans of the inbox where inotify works; 0 for none.
+    /// Seconds between two scans of the inbox if inotify works; 0 for no scans.
     package var rescanInterval = 0.0
     package var manifestLimits = ManifestLimits()
     package var defaultFilters: [Filter] = []
@@ -30,37 +30,37 @@ package struct Configuration: Sendable, Equatable {
     package var maximumWaiting = 0
     package var downloadConcurrency = 0
     package var downloads = Downloads()
-    /// Where fetched sources are kept; nil for the place that is used where none is named.
+    /// The folder of the cache; nil for the default folder.
     package var cacheFolder: String?
-    /// 0 for no cache.
+    /// The maximum size of the cache; 0 for no cache.
     package var cacheBytes = 0
     package var filterConcurrency = 0
     package var pictureLimits = PictureLimits()
-    /// Bytes; 0 for half of what there is.
+    /// In bytes; 0 for half of the available memory.
     package var memoryLimit = 0
     package var sourceRoots: [String] = []
-    /// Seconds between two writings of one status file.
+    /// Seconds between two updates of a status file.
     package var statusInterval = 0.0
     var retention = Retention.Limits()
     /// Seconds after which files that were left in `tmp` are removed; 0 for never.
     package var uploadRetention = 0.0
-    /// Where the metrics are written; nil for nowhere.
+    /// The file of the metrics; nil for none.
     package var metricsFile: String?
-    /// Seconds between two writings of the metrics.
+    /// Seconds between two updates of the metrics.
     package var metricsInterval = 0.0
-    /// Seconds that running operations get to finish when the daemon stops.
+    /// Seconds that running operations have to finish when the daemon stops.
     package var stopTimeout = 0.0
 
-    /// Bounds of a transfer, times in seconds.
+    /// The limits of a transfer; times are in seconds.
     package struct Downloads: Sendable, Equatable {
         package var maxBytes = 0
         package var redirects = 0
         package var connectTimeout = 0.0
         package var timeout = 0.0
         package var stallTime = 0.0
-        /// Bytes a second.
+        /// In bytes per second.
         package var stallRate = 0
-        /// Transfers of one host at once.
+        /// Simultaneous transfers from one host.
         package var perHost = 0
         package var backOff = BackOff()
         package var caFile: String?
@@ -69,10 +69,10 @@ package struct Configuration: Sendable, Equatable {
         package var allowNetworks: [IPNetwork] = []
         package var allowHosts: [HostPattern] = []
         package var denyHosts: [HostPattern] = []
-        /// The file of `headers`, by the configuration or the service manager; nil for none.
+        /// The file of `downloads.headers`, from the configuration or the service manager; nil for none.
         package var headersFile: String?
         package var headers = OriginHeaders()
-        /// Whether the file can be read by every user of the machine.
+        /// Whether every user of the machine can read the file.
         package var headersAreExposed = false
     }
 
@@ -82,7 +82,7 @@ package struct Configuration: Sendable, Equatable {
 }
 
 extension Configuration {
-    /// What the transfers have in common, as the engine takes it.
+    /// The settings that all transfers share, as the engine takes them.
     var transferSettings: TransferSettings {
         TransferSettings(
             limits: TransferLimits(
@@ -94,7 +94,7 @@ extension Configuration {
             rules: fetchRules, userAgent: TransferSettings.userAgent(version: Release.version))
     }
 
-    /// What may be fetched, from whom, and what is said to whom.
+    /// Which sources may be downloaded, from which servers, and with which headers.
     var fetchRules: FetchRules {
         FetchRules(
             addresses: AddressRules(allowNetworks: downloads.allowNetworks),
@@ -133,10 +133,10 @@ extension Configuration {
             maximumWaiting: maximumWaiting, examination: examination)
     }
 
-    /// What the pictures in work may take together, in bytes.
+    /// The memory that all pictures in work may use together, in bytes.
     var memory: Int { memoryLimit > 0 ? memoryLimit : Machine.memory / 2 }
 
-    /// The settings that matter most, for the journal.
+    /// The most important settings, for the journal.
     var summary: String {
         let roots = sourceRoots.isEmpty ? "none" : sourceRoots.joined(separator: ", ")
         return

@@ -1,9 +1,9 @@
-/// What a reload has changed, for people: each key with its former text and its new one, secrets left out.
+/// The changes of a reload as texts for users: each key with its old and its new text, without secrets.
 struct ConfigurationChanges: Equatable {
-    /// `limits.memory: 64MiB → 192MiB`.
+    /// For example `limits.memory: 64MiB → 192MiB`.
     private(set) var lines: [String] = []
 
-    /// All of them, as part of a sentence.
+    /// All changes, as a part of a sentence.
     var text: String {
         lines.isEmpty ? "nothing has changed" : "changed: \(lines.joined(separator: ", "))"
     }
@@ -17,7 +17,7 @@ struct ConfigurationChanges: Equatable {
             guard let before = former[entry.setting.key], before != entry.text else { continue }
             lines.append(Self.line(entry.setting, before, entry.text))
         }
-        // The file's name may be the same, and its content is nothing to be shown.
+        // The name of the file may be the same. Its content is secret.
         if old.configuration.downloads.headers != new.configuration.downloads.headers {
             lines.append("the request headers of downloads.headers")
         }
@@ -25,18 +25,18 @@ struct ConfigurationChanges: Equatable {
 
     private static func line(_ setting: Setting, _ old: String, _ new: String) -> String {
         let (old, new) = (setting.shown(old), setting.shown(new))
-        // A password, say.
+        // Only a secret part has changed, for example a password.
         guard old != new else { return "\(setting.key): in a part that is not shown" }
         return "\(setting.key): \(inOneLine(old)) → \(inOneLine(new))"
     }
 
-    /// Of a long text the beginning.
+    /// The beginning of a long text.
     private static func inOneLine(_ text: String) -> String {
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return line.isEmpty ? "none" : line.count <= 60 ? line : "\(line.prefix(60))…"
     }
 
-    /// Why a reload cannot take over a configuration, although there is nothing wrong with it; nil where it can.
+    /// The reason why a reload cannot apply a valid configuration; nil if it can.
     static func refusal(
         from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded
     ) -> String? {
@@ -45,7 +45,7 @@ struct ConfigurationChanges: Equatable {
         if former.spool != latter.spool { keys.append("spool") }
         if former.durability != latter.durability { keys.append("durability") }
         if former.cacheFolder != latter.cacheFolder { keys.append("cache.folder") }
-        // Without a cache at the start there is no folder to turn it on in.
+        // If the daemon started without a cache, no folder of a cache is open.
         if former.cacheBytes == 0, latter.cacheBytes > 0 { keys.append("cache.maxBytes") }
         guard !keys.isEmpty else { return nil }
         let changes = keys.map { key -> String in

@@ -3,18 +3,18 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// What `--check-config` finds beyond the texts of a configuration: what would keep the daemon from starting, or from
-/// doing what it is told, on this machine and under the unit that reads the file. Where no unit does, the daemon is
-/// taken to run as the user that asks.
+/// What `--check-config` finds in addition to errors in the texts of a configuration: what would prevent the daemon
+/// from starting, or from doing what is configured, on this machine and in the unit that reads the file. If no unit
+/// reads it, the check assumes that the daemon runs as the user who calls it.
 package struct ConfigurationCheck {
-    /// What would keep the daemon from starting.
+    /// What would prevent the daemon from starting.
     package private(set) var problems: [String] = []
     package private(set) var warnings: [String] = []
 
     private let configuration: Configuration
     private let settings: [String: ConfigurationLoader.Resolved]
 
-    /// - Parameter unit: the one that reads the file; nil where none does, or nothing can be known of it.
+    /// - Parameter unit: the unit that reads the file; nil if none does, or if nothing is known about it.
     package init(_ loaded: ConfigurationLoader.Loaded, unit: ServiceUnit?) {
         configuration = loaded.configuration
         settings = Dictionary(
@@ -26,7 +26,7 @@ package struct ConfigurationCheck {
             warnings.append(("metrics.textfile", words))
         }
         if let unit {
-            // Binding it would not help.
+            // If the folder cannot be used at all, the advice to bind it would not help.
             warnings += unseen(by: unit).filter { finding in
                 !unusable.contains { $0.key == finding.key }
             }
@@ -35,7 +35,7 @@ package struct ConfigurationCheck {
         self.warnings = inOrder(warnings)
     }
 
-    /// With their places, and in the order of these.
+    /// The findings with their places, in the order of these places.
     private func inOrder(_ findings: [(key: String, words: String)]) -> [String] {
         findings.enumerated().map { number, finding in
             let setting = settings[finding.key]
@@ -49,7 +49,7 @@ package struct ConfigurationCheck {
 
     // MARK: Folders
 
-    /// A spool and a cache that can never be where they are to be, or that this user may not use.
+    /// A spool and a cache that can never exist at their paths, or that this user may not use.
     private func folders(asOwnUser: Bool) -> [(key: String, words: String)] {
         var findings: [(String, String)] = []
         let spool = configuration.spool
@@ -71,12 +71,12 @@ package struct ConfigurationCheck {
         return findings
     }
 
-    /// Why no folder can be there, as far as that can be known without making one.
+    /// The reason why there can be no folder at a path, as far as this can be known without creating one.
     private static func obstacle(to path: String) -> String? {
         var existing = FilePath(path).lexicallyNormalized()
         while isMissing(existing.string), existing.removeLastComponent() {}
         var information = stat()
-        // What this user may not look at is told of by FolderAccess, where the daemon is to run as this user.
+        // If this user may not examine the path and the daemon is to run as this user, FolderAccess reports it.
         guard stat(existing.string, &information) == 0 else { return nil }
         guard information.st_mode & S_IFMT == S_IFDIR else {
             return "\(existing) is not a folder"
@@ -104,16 +104,16 @@ package struct ConfigurationCheck {
 
     // MARK: The unit
 
-    /// What the service would not get at, although it is there.
+    /// Paths that exist, but that the service cannot access.
     private func unseen(by unit: ServiceUnit) -> [(key: String, words: String)] {
         guard let view = unit.view else { return [] }
         var findings: [(String, String)] = []
         func look(_ key: String, _ path: String, _ wanted: ServiceView.Access) {
-            // Of a default the unit knows, and an instance has a spool and a cache by its name.
+            // The unit contains the defaults, and an instance has a spool and a cache with its own name.
             guard settings[key]?.place != nil else { return }
-            // What is missing is told of already.
+            // A missing file is reported elsewhere.
             guard wanted == .writing || !Self.isMissing(path) else { return }
-            // A link may lead out of what is bound.
+            // A symbolic link may lead to a path that is not bound.
             let real = realpath(path, nil).map { pointer -> String in
                 defer { free(pointer) }
                 return String(cString: pointer)
@@ -152,9 +152,9 @@ package struct ConfigurationCheck {
     }
 }
 
-/// File systems in which the kernel shows things: what is there was written by nobody, and nothing can be put there.
+/// File systems in which the kernel shows its own data. Users did not write their content and cannot store files there.
 enum KernelFileSystem {
-    /// By linux/magic.h.
+    /// From linux/magic.h.
     private static let magics: Set<Int64> = [
         0x9FA0,  // PROC_SUPER_MAGIC
         0x6265_6572,  // SYSFS_MAGIC

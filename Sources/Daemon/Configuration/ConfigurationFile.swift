@@ -3,9 +3,9 @@ import DarkroomManifest
 import Foundation
 import Yams
 
-/// The configuration file: YAML, whose nested keys are joined by dots.
+/// The configuration file: YAML. The nested keys are joined by dots.
 package struct ConfigurationFile: Sendable {
-    /// A setting's text, and the line it stands in.
+    /// The text of a setting, and its line in the file.
     package struct Entry: Sendable, Equatable {
         package let text: String
         package let line: Int
@@ -14,10 +14,10 @@ package struct ConfigurationFile: Sendable {
     package private(set) var entries: [String: Entry] = [:]
     package private(set) var problems: [ConfigurationProblem] = []
     private let path: String
-    /// The line of each key and section that has been met.
+    /// The line of each key and each section read so far.
     private var lines: [String: Int] = [:]
 
-    /// Reads the file's text; whatever is wrong is in `problems`.
+    /// Reads the file's text; `problems` has all errors.
     package init(path: String, text: String) {
         self.path = path
         do {
@@ -41,12 +41,12 @@ package struct ConfigurationFile: Sendable {
         let name: String
         let line: Int
         let value: Node
-        /// Of a value that is a map.
+        /// The keys of the value if it is a map; else nil.
         let within: [Key]?
     }
 
-    /// The keys of the file. Yams refuses one that comes twice without its line and reads no further; our own reader
-    /// keeps both.
+    /// The keys of the file. Yams refuses a key that occurs twice, without its line, and reads no further. Our own
+    /// reader keeps both.
     private static func keys(_ text: String) throws -> [Key] {
         do {
             guard let root = try Yams.compose(yaml: text), root.null == nil else { return [] }
@@ -77,7 +77,7 @@ package struct ConfigurationFile: Sendable {
         }
     }
 
-    /// The line where YAML breaks off, 0 where it is not known, and why it does.
+    /// The line at which the reader of YAML stopped, 0 if it is not known, and the reason.
     private static func place(of error: YamlError) -> (line: Int, words: String) {
         switch error {
         case .scanner(let context, let problem, let mark, _),
@@ -112,7 +112,7 @@ package struct ConfigurationFile: Sendable {
             } else if isSection, let within = key.within {
                 read(within, prefix: name + ".")
             } else if isSection, key.value.null != nil {
-                // A section whose every key is commented out.
+                // All keys of this section are commented out.
             } else {
                 let lines = Self.lines(meantBy: name, key.value)
                 complain(
@@ -121,7 +121,7 @@ package struct ConfigurationFile: Sendable {
         }
     }
 
-    /// The end of a sentence that says that there is no such key: the lines to write instead, `; write log: {level: info}`,
+    /// The end of a message about an unknown key: the lines to write instead, for example `; write log: {level: info}`,
     /// or nothing.
     private static func lines(meantBy name: String, _ value: Node) -> String {
         if value.mapping != nil || value.null != nil { return "" }
@@ -131,25 +131,25 @@ package struct ConfigurationFile: Sendable {
         return lines.isEmpty ? "" : "; write \(lines.joined(separator: " or "))"
     }
 
-    /// A key with its section and its value in one line; nil where that would be long.
+    /// A key with its section and its value in one line; nil if that line is too long.
     private static func line(_ parts: ArraySlice<String>, _ value: Node) -> String? {
         let node = parts.reversed().reduce(inOneLine(value)) { node, part in
             .mapping(Node.Mapping([(Node(part), node)], Tag(.map), .flow))
         }
         guard let text = try? Yams.serialize(node: node, width: -1) else { return nil }
-        // Without the braces of the outermost map.
+        // Removes the braces of the outermost map.
         let line = text.trimmingCharacters(in: .whitespacesAndNewlines).dropFirst().dropLast()
         return line.count <= 80 && !line.contains("\n") ? String(line) : nil
     }
 
     private static func text(of node: Node) -> String {
         if let scalar = node.scalar { return scalar.string }
-        // A list of filters or of folders goes on as YAML in one line or several.
-        // A text that cannot be written out again is one that no setting takes, and is refused there.
+        // A list of filters or of folders is written as YAML in one line. If a text cannot be serialised, no setting
+        // takes it, and the setting refuses it.
         return (try? Yams.serialize(node: inOneLine(node))) ?? ""
     }
 
-    /// Lists and maps as `[a, b]` and `{a: b}`.
+    /// Writes lists and maps as `[a, b]` and `{a: b}`.
     private static func inOneLine(_ node: Node) -> Node {
         switch node {
         case .sequence(var sequence):
@@ -157,14 +157,14 @@ package struct ConfigurationFile: Sendable {
             sequence.style = .flow
             return .sequence(sequence)
         case .mapping(let mapping):
-            // By pairs: a key may come twice, which is refused by who reads the text.
+            // Pairs instead of a dictionary: a key may occur twice. The reader of the text refuses it then.
             let pairs = mapping.map { ($0.key, inOneLine($0.value)) }
             return .mapping(Node.Mapping(pairs, mapping.tag, .flow, mapping.mark))
         default: return node
         }
     }
 
-    /// The strings of a YAML list, or of a single string; an empty text is an empty list.
+    /// The strings of a YAML list, or of a single string. An empty text is an empty list.
     package static func strings(yaml text: String) throws -> [String] {
         struct NotAList: Error {}
         guard let node = try Yams.compose(yaml: text), node.null == nil else { return [] }
@@ -178,7 +178,7 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension Node {
-    /// The same value, without places; a key that comes twice is in its map twice.
+    /// The same value, without places. A key that occurs twice is in its map twice.
     fileprivate init(_ node: Document.Node) {
         switch node.value {
         case .list(let list): self = .sequence(Sequence(list.items.map(Node.init)))
@@ -187,7 +187,7 @@ extension Node {
             self = .mapping(Mapping(pairs))
         case .plain(let text): self = .scalar(Scalar(text.string, .implicit, .plain))
         case .text(let text): self = .scalar(Scalar(text.string, Tag(.str), .doubleQuoted))
-        // The reader of YAML makes none of the others.
+        // The reader of YAML makes no other kind of value.
         default: self = .scalar(Scalar("", .implicit, .plain))
         }
     }

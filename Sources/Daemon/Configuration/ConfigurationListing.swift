@@ -1,9 +1,9 @@
-/// What `--check-config` prints: each key with its value and where that comes from.
+/// What `--check-config` prints: each key with its value and the origin of the value.
 package struct ConfigurationListing {
-    /// Those that are set come first, in the order of the configuration file.
+    /// Keys that are set come first, in the order of the configuration file.
     package let lines: [String]
 
-    /// - Parameter withDefaults: whether keys that nobody has set are listed, too.
+    /// - Parameter withDefaults: whether keys that are not set are listed too.
     package init(_ settings: [ConfigurationLoader.Resolved], withDefaults: Bool) {
         let set = settings.filter { $0.place != nil }
         let defaults = settings.filter { $0.place == nil }

@@ -4,18 +4,18 @@ import DarkroomFetch
 import Foundation
 import SystemPackage
 
-/// Reads the configuration from its layers: the command line over the environment over the file over the
-/// defaults.
+/// Reads the configuration from its layers. The command line has the highest priority, then the environment, then the
+/// file, then the defaults.
 package struct ConfigurationLoader: Sendable {
-    /// The file that is read where none is named and it exists.
+    /// The file that is read if it exists and no other one is named.
     package static let standardPath = "/etc/darkroom/darkroomd.yaml"
 
     /// The file named on the command line, which must exist.
     package var path: String?
-    /// `--set KEY=VALUE` and the options that stand for one.
+    /// `--set KEY=VALUE`, and the options that are short for one.
     package var overrides: [(key: String, text: String)]
     package var environment: [String: String]
-    /// What of the machine can be seen, where that is not all.
+    /// The part of the machine that the daemon can see; nil for all of it.
     var view: ServiceView?
 
     package init(
@@ -28,33 +28,37 @@ package struct ConfigurationLoader: Sendable {
         view = .current
     }
 
-    /// A setting with the text that holds for it and where that comes from.
+    /// A setting with its effective text and the origin of this text.
     package struct Resolved: Sendable {
         package let setting: Setting
         package let text: String
         /// nil for a default.
         package let place: ConfigurationProblem.Place?
-        /// The place as a person would look for it.
+        /// The place, in words for users.
         package let origin: String
 
-        /// The beginning of what is said of it.
+        /// The beginning of a message about it.
         var prefix: String {
             if case .file = place { "\(origin): \(setting.key)" } else { origin }
         }
     }
 
-    /// A configuration without a problem, and the texts it was made of.
+    /// A valid configuration, and the texts that it was made from.
     package struct Loaded: Sendable {
         package let configuration: Configuration
         package let settings: [Resolved]
     }
 
-    /// The settings, or everything that is wrong with them.
+    /// The settings.
+    ///
+    /// - Throws: all errors of the configuration.
     package func load() throws(ConfigurationError) -> Configuration {
         try loadAll().configuration
     }
 
-    /// The same with the texts that they come from.
+    /// The settings with their texts.
+    ///
+    /// - Throws: all errors of the configuration.
     package func loadAll() throws(ConfigurationError) -> Loaded {
         var configuration = Configuration()
         var (resolved, problems) = resolve()
@@ -77,13 +81,13 @@ package struct ConfigurationLoader: Sendable {
         return Loaded(configuration: configuration, settings: resolved)
     }
 
-    /// What helps where a setting names a file that is refused because it cannot be seen.
+    /// The advice for a setting whose file is refused because the service cannot see it.
     private func remedy(for entry: Resolved) -> String? {
         guard entry.setting.key == "downloads.caFile", entry.text.hasPrefix("/") else { return nil }
         return view?.remedy(forFile: entry.text, wanting: .reading)
     }
 
-    /// Each setting's text out of the first layer that has it, and what is wrong with the layers.
+    /// The text of each setting from the first layer that has it, and the errors of the layers.
     package func resolve() -> (settings: [Resolved], problems: [ConfigurationProblem]) {
         var problems: [ConfigurationProblem] = []
         let file = readFile(&problems)
@@ -137,8 +141,7 @@ package struct ConfigurationLoader: Sendable {
         }
     }
 
-    /// Reads the file of `downloads.headers`, or the service manager's credential of that name if it has given
-    /// one.
+    /// Reads the file of `downloads.headers`, or the credential of that name if the service manager has given one.
     private func readHeaders(
         _ downloads: inout Configuration.Downloads,
         _ problems: inout [ConfigurationProblem]
@@ -159,7 +162,8 @@ package struct ConfigurationLoader: Sendable {
         }
     }
 
-    /// Variables that begin like ours and are none: a misspelt one would otherwise do nothing.
+    /// Variables that begin like ours but are not known. Otherwise a misspelt variable would have no effect and no
+    /// message.
     private func unknownVariables() -> [ConfigurationProblem] {
         let others = [FaultPoint.variable, TestDaemon.variable]
         let known = Set(Setting.all.map(\.variable) + others)
@@ -179,7 +183,7 @@ package struct ConfigurationLoader: Sendable {
         return problems
     }
 
-    /// A refused text, quoted; of a long one the beginning.
+    /// A refused text in quotes; only the beginning of a long one.
     private static func inOneLine(_ text: String) -> String {
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return line.count <= 60 ? "\"\(line)\"" : "\"\(line.prefix(60))…\""
@@ -195,11 +199,11 @@ package struct ConfigurationLoader: Sendable {
         return InMemoryProvider(name: name, values: table)
     }
 
-    /// Where the text of a setting comes from, also as a person would look for it.
+    /// The origin of a setting's text, as a place and in words for users.
     private func origin(
         of setting: Setting, _ file: ConfigurationFile
     ) -> (ConfigurationProblem.Place?, String) {
-        // Of several the last one holds.
+        // If a key is set several times, the last one counts.
         if let number = overrides.lastIndex(where: { $0.key == setting.key }) {
             return (.commandLine(number), "--set \(setting.key)")
         }

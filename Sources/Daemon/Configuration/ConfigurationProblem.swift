@@ -1,24 +1,24 @@
 import DarkroomCore
 
-/// Something wrong with a configuration.
+/// An error in a configuration.
 package struct ConfigurationProblem: Sendable, Equatable {
-    /// Where a text of the configuration stands, in the order in which problems are told.
+    /// The place of a text of the configuration. The cases are in the order in which errors are printed.
     package enum Place: Sendable, Comparable {
         /// 0 for the file as a whole.
         case file(line: Int)
         case environment(variable: String)
-        /// Of `--set`, by its number.
+        /// The number of the `--set`.
         case commandLine(Int)
-        /// The file of `downloads.headers`, by the number of the problem.
+        /// The file of `downloads.headers`; the number of the error.
         case headers(Int)
     }
 
     package let place: Place
-    /// Says the place, too.
+    /// Contains the place too.
     package let message: String
 }
 
-/// Everything wrong with a configuration, each with its place.
+/// All errors of a configuration, each with its place.
 package struct ConfigurationError: CodedError, Equatable {
     package let problems: [String]
 
@@ -28,7 +28,7 @@ package struct ConfigurationError: CodedError, Equatable {
 
     package init(problems: [String]) { self.problems = problems }
 
-    /// Tells them in the order of their places.
+    /// Sorts the errors by their places.
     init(_ problems: [ConfigurationProblem]) {
         let ordered = problems.enumerated().sorted {
             ($0.element.place, $0.offset) < ($1.element.place, $1.offset)

@@ -1,28 +1,28 @@
 import DarkroomCore
 
-/// Something about a configuration that is no error, but may not be what was meant.
+/// Something in a configuration that is not an error, but that the administrator may not have intended.
 package struct ConfigurationWarning: Sendable, Equatable {
     package enum Kind: Sendable {
-        /// A folder of `sources.roots` cannot be opened now. It may come later, a mount say.
+        /// A folder of `sources.roots` cannot be opened now. It may appear later, for example as a mount.
         case rootMissing
-        /// Everyone may read the file of `downloads.headers`.
+        /// Every user can read the file of `downloads.headers`.
         case headersExposed
     }
 
     package let kind: Kind
     package let key: String
     package let path: String
-    /// Ends what begins with the key.
+    /// The end of a message that begins with the key.
     let words: String
 
     package var message: String { "\(key): \(words)" }
 }
 
 extension Configuration {
-    /// What an administrator is to be told of, as things are now.
+    /// The warnings for the administrator, about the present state of the machine.
     package var warnings: [ConfigurationWarning] { warnings(view: .current) }
 
-    /// - Parameter view: what of the machine can be seen, where that is not all.
+    /// - Parameter view: the part of the machine that the daemon can see; nil for all of it.
     func warnings(view: ServiceView?) -> [ConfigurationWarning] {
         var warnings: [ConfigurationWarning] = []
         if downloads.headersAreExposed, let path = downloads.headersFile {

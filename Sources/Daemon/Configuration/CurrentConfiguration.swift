@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The configuration that holds now; each reload replaces it.
+/// The present configuration. Each reload replaces it.
 final class CurrentConfiguration: Sendable {
     private let configuration: Mutex<Configuration>
 

@@ -1,7 +1,9 @@
 import Foundation
 
 extension ServiceUnit {
-    /// Asks systemd, by `systemctl show`; nil where there is no such unit, or no systemd that answers.
+    /// Asks systemd, by `systemctl show`.
+    ///
+    /// - Returns: nil if there is no such unit, or if no systemd answers.
     package static func query(_ name: String) -> ServiceUnit? {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -12,7 +14,7 @@ extension ServiceUnit {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return nil }
-        // One that hangs is no reason to wait for ever.
+        // If systemctl does not answer, it is killed after a time.
         let patience = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + 5, execute: patience)
         let shown = (try? output.fileHandleForReading.readToEnd()) ?? nil

@@ -1,18 +1,18 @@
 import DarkroomCore
 import Foundation
 
-/// What systemd says of the unit that a configuration is for: drop-ins are in it.
+/// The unit that reads a configuration, as systemd describes it, with its drop-ins.
 package struct ServiceUnit: Sendable, Equatable {
-    /// `darkroomd.service`.
+    /// For example `darkroomd.service`.
     let name: String
-    /// nil where it has the machine's root folder.
+    /// The part of the machine that the unit can see; nil if its root folder is the machine's.
     let view: ServiceView?
-    /// Seconds after which systemd kills it when it is to stop; nil for never.
+    /// Seconds after which systemd kills the stopping unit; nil for never.
     let stopTimeout: Double?
-    /// Whether systemd hears the daemon when it asks for more time.
+    /// Whether systemd accepts the daemon's requests for more time.
     let isHeard: Bool
 
-    /// The unit that reads this configuration file; nil where none of ours does.
+    /// The unit that reads this configuration file; nil if none of ours does.
     package static func name(forConfiguration path: String?) -> String? {
         guard let path, path != ConfigurationLoader.standardPath else { return "darkroomd.service" }
         guard let match = path.wholeMatch(of: /\/etc\/darkroom\/([\w.\-]+)\.yaml/) else {
@@ -21,15 +21,15 @@ package struct ServiceUnit: Sendable, Equatable {
         return "darkroomd@\(match.1).service"
     }
 
-    /// The properties of a unit that are asked for.
+    /// The properties that are read.
     static let properties = [
         "LoadState", "RootDirectory", "BindPaths", "BindReadOnlyPaths", "ReadOnlyPaths",
         "ReadWritePaths", "InaccessiblePaths", "CacheDirectory", "StateDirectory", "LogsDirectory",
         "ProtectHome", "TimeoutStopUSec", "NotifyAccess",
     ]
 
-    /// - Parameter shown: what `systemctl show` prints of these properties.
-    /// - Returns: nil where there is no such unit.
+    /// - Parameter shown: the output of `systemctl show` for these properties.
+    /// - Returns: nil if there is no such unit.
     init?(name: String, shown: String) {
         var values: [Substring: Substring] = [:]
         for line in shown.split(separator: "\n") {
@@ -45,7 +45,7 @@ package struct ServiceUnit: Sendable, Equatable {
             ? ServiceView(unit: name, properties: values) : nil
     }
 
-    /// A time as systemd prints it, `1min 30s`; nil for `infinity` and what is none.
+    /// A time as systemd prints it, for example `1min 30s`; nil for `infinity` and for texts that are not a time.
     static func seconds(_ text: some StringProtocol) -> Double? {
         let units = [
             "y": 31_557_600, "month": 2_629_800, "w": 604_800, "d": 86400, "h": 3600, "min": 60,
@@ -66,7 +66,7 @@ package struct ServiceUnit: Sendable, Equatable {
 extension ServiceView {
     fileprivate init(unit: String, properties: [Substring: Substring]) {
         var folders: [(path: String, access: Access)] = []
-        // Not the machine's either, but nobody looks for files of their own there.
+        // The unit's are not the machine's either, but users have no files of their own there.
         for path in ["/proc", "/sys", "/dev"] { folders.append((path, .reading)) }
         for path in Self.destinations(properties["BindReadOnlyPaths"]) {
             folders.append((path, .reading))
@@ -95,8 +95,8 @@ extension ServiceView {
             hidesHomes: properties["ProtectHome"] == "yes", folders: folders)
     }
 
-    /// The folders of a list such as `/etc:/etc:rbind -/srv:/srv:rbind` as the service has them. They are separated by
-    /// spaces, which they may have themselves; but a next one begins with its slash.
+    /// The paths inside the service of a list such as `/etc:/etc:rbind -/srv:/srv:rbind`. Spaces separate the entries,
+    /// and a path may contain spaces too. But each new entry begins with a slash.
     private static func destinations(_ list: Substring?) -> [String] {
         var entries: [String] = []
         for word in (list ?? "").split(separator: " ", omittingEmptySubsequences: false) {

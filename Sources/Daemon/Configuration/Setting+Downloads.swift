@@ -2,9 +2,9 @@ import DarkroomCore
 import DarkroomFetch
 import Foundation
 
-/// Kinds of settings that only downloads have.
+/// Kinds of settings that only downloads use.
 extension Setting {
-    /// A list of networks, or one.
+    /// A list of networks, or a single one.
     static func networks(
         _ key: String, _ help: String,
         _ path: WritableKeyPath<Configuration, [IPNetwork]> & Sendable
@@ -26,7 +26,7 @@ extension Setting {
         }
     }
 
-    /// A list of hosts and domains, or one.
+    /// A list of hosts and domains, or a single one.
     static func hosts(
         _ key: String, _ help: String,
         _ path: WritableKeyPath<Configuration, [HostPattern]> & Sendable
@@ -48,7 +48,7 @@ extension Setting {
         }
     }
 
-    /// Throws if there is any problem, and names each.
+    /// Throws one error that names all problems, if there are any.
     static func refuse(
         _ expected: String, _ problems: [String], correction: String? = nil
     ) throws(SettingError) {
@@ -57,8 +57,7 @@ extension Setting {
             expected: "\(expected) (\(problems.joined(separator: "; ")))", correction: correction)
     }
 
-    /// A text that stands for itself may begin with what means something else in YAML: `*.example.org`,
-    /// `::1`.
+    /// A text that is a single entry may begin with a character that has a meaning in YAML: `*.example.org`, `::1`.
     private static func entries(of text: String) throws(SettingError) -> [String] {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let isSingle = !trimmed.contains { $0.isWhitespace || "[],\"'".contains($0) }
@@ -70,7 +69,7 @@ extension Setting {
         Setting(key, "", help + "; empty for none") { text, configuration throws(SettingError) in
             configuration.downloads.caFile = text.isEmpty ? nil : text
             if text.isEmpty { return }
-            // libcurl would say so only when it makes a connection, of every single picture.
+            // libcurl would report it only when it makes a connection, for every single picture.
             guard let data = FileManager.default.contents(atPath: text) else {
                 throw SettingError(expected: "a file that can be read")
             }
@@ -95,7 +94,7 @@ extension Setting {
 
     private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
-    /// Whether libcurl takes it as a proxy: a URL without a path, or one without its scheme.
+    /// Whether libcurl accepts it as a proxy: a URL without a path, or a host without a scheme.
     private static func isProxy(_ text: String) -> Bool {
         var authority = text[...]
         if let separator = text.firstRange(of: "://") {

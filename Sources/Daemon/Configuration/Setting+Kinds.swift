@@ -59,7 +59,7 @@ extension Setting {
         }
     }
 
-    /// A YAML list of strings, or one string, which stands for a list of itself.
+    /// A YAML list of strings. A single string is a list with one element.
     static func list(_ text: String) throws(SettingError) -> [String] {
         do {
             return try ConfigurationFile.strings(yaml: text)
@@ -68,7 +68,8 @@ extension Setting {
         }
     }
 
-    /// The list that is meant by one text that has several entries, as in `/srv/a,/srv/b`; nil for any other text.
+    /// The list that was probably meant by one text with several entries, such as `/srv/a,/srv/b`; nil for any other
+    /// text.
     static func several(
         in text: String, separators: String, isEntry: (String) -> Bool
     ) -> String? {
@@ -84,12 +85,12 @@ extension Setting {
     }
 }
 
-/// A kind of number: how it is written, and how it is called in messages.
+/// A kind of number: how it is written, and its name in messages.
 private struct QuantityKind<Value: Comparable & Sendable>: Sendable {
-    /// Before the range.
+    /// The words before the range.
     let words: String
     let value: @Sendable (String) -> Value?
-    /// What is meant by a text whose unit is written as elsewhere.
+    /// The corrected text if its unit is written in a form that other programs use.
     var corrected: @Sendable (String) -> String? = { _ in nil }
     let text: @Sendable (Value) -> String
 }

@@ -1,8 +1,8 @@
 import DarkroomCore
 
-/// What was probably meant by a key that is none.
+/// Suggestions for an unknown key.
 extension Setting {
-    /// The end of a sentence that says that there is no such key: `; did you mean …?`, or nothing.
+    /// The end of a message about an unknown key: `; did you mean …?`, or nothing.
     package static func suggestion(forKey key: String) -> String {
         let keys = all.map(\.key)
         let within = keys.filter { $0.hasPrefix(key + ".") }
@@ -21,29 +21,29 @@ extension Setting {
         if let nearest = Suggestion.nearest(to: key, among: keys + sections) {
             return "; did you mean \(nearest)?"
         }
-        // Misspelt and in the wrong place.
+        // The key is misspelt and in the wrong section.
         let names = Suggestion.nearest(to: last, among: keys.map(lastPart)).map { name in
             keys.filter { lastPart(of: $0) == name }
         }
         return names.map { "; did you mean \($0.joined(separator: " or "))?" } ?? ""
     }
 
-    /// The settings that a value was probably meant for whose key is a section or lacks one: of those that the key may
-    /// stand for the ones that take the value. Nothing where they are many.
+    /// The settings that were probably meant by a key that is a section or lacks one: the settings that the key may
+    /// stand for and that accept the value. Empty if there are more than three.
     static func meant(byKey key: String, text: String) -> [Setting] {
         let within = all.filter { $0.key.hasPrefix(key + ".") }
         let last = lastPart(of: key)
         let candidates = within.isEmpty ? all.filter { lastPart(of: $0.key) == last } : within
         let meant = candidates.filter { setting in
             var configuration = Configuration()
-            // A part of the text may be a secret there.
+            // A part of the text may be a secret in that setting.
             return setting.shown(text) == text
                 && (try? setting.apply(text, &configuration)) != nil
         }
         return meant.count <= 3 ? meant.filter { section(of: $0.key) != nil } : []
     }
 
-    /// The same for a variable of the environment. `others` are variables that are not of settings.
+    /// The same for an environment variable. `others` are our variables that do not stand for settings.
     static func suggestion(forVariable name: String, others: [String]) -> String {
         let rest = name.dropFirst("DARKROOM".count)
         let variables = all.map(\.variable)

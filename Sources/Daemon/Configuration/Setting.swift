@@ -6,12 +6,12 @@ import DarkroomSpool
 import Foundation
 import Logging
 
-/// One key of the configuration: its name, its default as one would write it, and how a text becomes the
+/// One key of the configuration: its name, its default as a user would write it, and the conversion of a text to the
 /// value.
 package struct Setting: Sendable {
     package let key: String
     package let defaultValue: String
-    /// What it does and in which unit, one sentence.
+    /// One sentence: the effect of the setting, and its unit.
     package let help: String
     let apply: @Sendable (_ text: String, inout Configuration) throws(SettingError) -> Void
     private let isURL: Bool
@@ -27,10 +27,10 @@ package struct Setting: Sendable {
         self.apply = apply
     }
 
-    /// Its text as it may be printed: a URL without the password it may have.
+    /// The text without secrets: a URL without its password.
     package func shown(_ text: String) -> String { isURL ? RedactedURL.text(text) : text }
 
-    /// The environment variable that overrides it: `downloads.maxBytes` is DARKROOM_DOWNLOADS_MAX_BYTES.
+    /// The environment variable that overrides it: DARKROOM_DOWNLOADS_MAX_BYTES for `downloads.maxBytes`.
     package var variable: String {
         var name = "DARKROOM_"
         for character in key {
@@ -45,11 +45,11 @@ package struct Setting: Sendable {
     }
 }
 
-/// A text that a setting does not take.
+/// A text that a setting does not accept.
 package struct SettingError: Error, Sendable {
-    /// Ends the sentence "… must be".
+    /// The end of the sentence "… must be".
     package let expected: String
-    /// What was probably meant, as it is to be written.
+    /// The text that was probably meant, as it must be written.
     package let correction: String?
 
     init(expected: String, correction: String? = nil) {
@@ -59,7 +59,7 @@ package struct SettingError: Error, Sendable {
 }
 
 extension Setting {
-    /// Every setting, in the order of the configuration file.
+    /// All settings, in the order of the configuration file.
     package static let all: [Setting] = [
         Setting("spool", "/var/spool/darkroom", "the spool's root folder") {
             text, configuration throws(SettingError) in
@@ -216,7 +216,7 @@ extension Setting {
         ) { text, configuration throws(SettingError) in
             configuration.sourceRoots = try Setting.list(text)
             let relative = configuration.sourceRoots.filter { !$0.hasPrefix("/") }
-            // One that is wrong alone is named by the text, which is shown.
+            // A single entry is the whole text, which the message shows anyway.
             if configuration.sourceRoots.count == 1, !relative.isEmpty {
                 throw SettingError(expected: "a list of absolute paths")
             }

@@ -1,23 +1,24 @@
 import DarkroomCore
 import DequeModule
 
-/// The names that events and scans have given, until they are examined.
+/// The names that events and scans have reported, until they are examined.
 ///
-/// Each owner's are in their order, and owners take turns name by name, so that whoever drops thousands of manifests
-/// keeps nobody else waiting. For the same reason an owner with few names finds room where one with many does not.
+/// Each owner's names are in their order. Owners take turns after each name, so that one who submits thousands of
+/// manifests does not delay the others. For the same reason there is room for an owner with few names when there is
+/// none for one with many.
 struct Arrivals {
     struct Arrival: Equatable {
         let name: FileName
-        /// Whether it was renamed into the inbox, complete by the rule.
+        /// Whether it was renamed into the inbox, and so is complete by the rule for submitters.
         let isWhole: Bool
     }
 
-    /// Names remembered at once; what is above stays in the folder for the next scan.
+    /// The maximum number of remembered names. More stay in the folder for the next scan.
     static let capacity = 16_384
-    /// Of one owner, those that find room beyond that, as long as all are no more than `limit`.
+    /// How many names of one owner are remembered beyond that, as long as all together are at most `limit`.
     static let reserve = 64
     private static let limit = 4 * capacity
-    /// Manifests claimed together, sharing the waits for the disk.
+    /// Manifests that are claimed together and share the waits for the disk.
     static let groupSize = 32
 
     private struct Known {
@@ -25,47 +26,49 @@ struct Arrivals {
         var isWhole: Bool
     }
 
-    /// By the owner of the file; nil for those that could not be looked at. A name that has another owner since, or was
-    /// taken before, is passed over.
+    /// The names by the owner of the file; nil is for files that could not be examined. A name is skipped if its file
+    /// has another owner now, or if it was taken before.
     private var lanes: [UInt32?: Deque<FileName>] = [:]
-    /// The owners that have names, whose turn it is first.
+    /// The owners that have names; the next one in turn is first.
     private var turns: [UInt32?] = []
-    /// Whose name was given last. It goes behind those who come while that is read.
+    /// The owner whose name was returned last. It is placed behind the owners that arrive while that file is read.
     private var served: UInt32??
-    /// In all lanes.
+    /// The number of names in all lanes.
     private var count = 0
     private var known: [FileName: Known] = [:]
-    /// Whether something was taken from here and left in the folder since the last scan.
+    /// Whether a name was taken from here since the last scan and its file left in the folder.
     private var hasGivenBack = false
-    /// The owners of names that were left there for want of room here.
+    /// The owners of names that were left in the folder because there was no room here.
     private var left: Set<UInt32?> = []
 
     var isEmpty: Bool { known.isEmpty }
 
     func contains(_ name: FileName) -> Bool { known[name] != nil }
 
-    /// Whether an event has told that a file was renamed into the inbox.
+    /// Whether an event reported that the file was renamed into the inbox.
     func isWhole(_ name: FileName) -> Bool { known[name]?.isWhole ?? false }
 
-    /// Whether names that were told have been left in the folder since the last scan.
+    /// Whether reported names have been left in the folder since the last scan.
     var hasLeft: Bool { hasGivenBack || !left.isEmpty }
 
-    /// The owner of the file of that name that waits here; nil where none does.
+    /// The owner of the waiting file of that name; nil if none waits.
     func owner(of name: FileName) -> UInt32?? { known[name].map(\.owner) }
 
-    /// Adds a name; of one that is known, what is news of it. False where there is no room for it.
+    /// Adds a name, or updates a known one.
+    ///
+    /// - Returns: false if there is no room for it.
     mutating func add(_ name: FileName, isWhole: Bool, owner: UInt32?) -> Bool {
         if let former = known[name], former.owner == owner {
             known[name]?.isWhole = former.isWhole || isWhole
             return true
         }
-        // Another's file under the name waits its owner's turn, not that of the one who had the name before.
+        // A file with the same name but another owner waits for its own owner's turn.
         guard canAdd(owner) else {
             left.insert(owner)
             return false
         }
         known[name] = Known(owner: owner, isWhole: isWhole)
-        // One with a lane has its turn, or is the one served last.
+        // An owner with a lane is already in `turns`, or was served last.
         if lanes[owner] == nil { turns.append(owner) }
         lanes[owner, default: []].append(name)
         count += 1
@@ -76,26 +79,26 @@ struct Arrivals {
         Self.hasRoom(beside: count, own: lanes[owner]?.count ?? 0)
     }
 
-    /// Whether a name finds room beside so many, so many of which are its owner's.
+    /// Whether there is room for a name if there are `count` names, of which `own` belong to its owner.
     static func hasRoom(beside count: Int, own: Int) -> Bool {
         count < capacity || own < reserve && count < limit
     }
 
-    /// What was taken from here stays in the folder, for the next scan to find.
+    /// Remembers that files were left in the folder, for the next scan.
     mutating func leave() { hasGivenBack = true }
 
-    /// The folder is looked through.
+    /// Called when the folder is scanned.
     mutating func forgetLeft() {
         hasGivenBack = false
         left = []
     }
 
-    /// Whether names were left in the folder of an owner who has room, and has none here any more.
+    /// Whether names were left in the folder of an owner that has room, and whose other names have all been examined.
     func hasLeft(where hasRoom: (UInt32?) -> Bool) -> Bool {
         left.contains { lanes[$0]?.count ?? 0 == 0 && canAdd($0) && hasRoom($0) }
     }
 
-    /// Whether there is one of an owner that has room.
+    /// Whether there is a name of an owner that has room.
     func hasNext(where hasRoom: (UInt32?) -> Bool) -> Bool {
         !isEmpty
             && (turns + (served.map { [$0] } ?? [])).contains { owner in
@@ -103,7 +106,7 @@ struct Arrivals {
             }
     }
 
-    /// The next one of the owner whose turn it is, among those who have room.
+    /// The next name, of the first owner in turn that has room.
     mutating func next(where hasRoom: (UInt32?) -> Bool = { _ in true }) -> Arrival? {
         if let owner = served { turns.append(owner) }
         served = nil

@@ -1,26 +1,26 @@
 import DarkroomCore
 
-/// Files that have appeared in the inbox otherwise than by a rename, and that no one has closed since.
+/// Files that have appeared in the inbox without a rename, and that no process has closed since.
 ///
-/// One that was created there will be closed by its writer. One that was linked there will not, and by the time that
-/// the event is read its number of links may be that of a created one: its other name has been removed, or it never had
-/// one (O_TMPFILE). What tells them apart is a write, which inotify tells under the name only where the file was opened
-/// by it. (Leases, which the kernel refuses while a writer has the file open, are for its owner alone.)
+/// If a file was created there, its writer will close it. If it was linked there, no process will. When the event is
+/// read, a linked file may have only one link, as a created one: its other name has been removed, or it never had one
+/// (O_TMPFILE). A write tells them apart: inotify reports it under the name only if the file was opened by that name.
+/// (Leases, which the kernel refuses while a writer has the file open, can be taken only by the file's owner.)
 ///
-/// | state     | it is there because                                  | leaves it when                               |
-/// |-----------|------------------------------------------------------|----------------------------------------------|
-/// | appeared  | it was created or linked                             | it is written to, or for a moment is not     |
-/// | written   | its writer has it open                               | it is closed, or a rename takes its name     |
+/// | state    | why it is there          | until                                                |
+/// |----------|--------------------------|------------------------------------------------------|
+/// | appeared | it was created or linked | it is written to, or is not written to for a moment  |
+/// | written  | its writer has it open   | it is closed, or another file is renamed to its name |
 ///
-/// What turns out to be linked is looked at as any file that was not renamed into the inbox: `inbox.settle` says when
-/// it counts as complete.
+/// A file that turns out to be linked is treated as any file that was not renamed into the inbox: `inbox.settle`
+/// defines when it counts as complete.
 struct BegunFiles {
-    /// Names remembered; what is above is looked at when it is closed, or by a scan.
+    /// The maximum number of names. Other files are examined when they are closed, or by a scan.
     private static let capacity = 16_384
-    /// In nanoseconds: a file may be seen to have content a moment before the event of that is there.
+    /// In nanoseconds. The content of a file may be visible a moment before the event of its write.
     static let moment: UInt64 = 250_000_000
 
-    /// Since when each has been there, in nanoseconds; nil where it has been written to.
+    /// When each file appeared, in nanoseconds; nil if it has been written to.
     private var entries: [FileName: UInt64?] = [:]
 
     var names: Set<FileName> { Set(entries.keys) }
@@ -42,16 +42,16 @@ struct BegunFiles {
 
     mutating func removeAll() { entries = [:] }
 
-    /// Forgets those that are not there any more.
+    /// Forgets files that do not exist any more.
     mutating func keep(_ present: Set<FileName>) {
         if !entries.isEmpty { entries = entries.filter { present.contains($0.key) } }
     }
 
-    /// When it will be known of the first one whether it is written to, in nanoseconds.
+    /// When it will be known for the first file whether it is written to, in nanoseconds.
     var due: UInt64? { entries.values.compactMap { $0 }.min().map { $0 + Self.moment } }
 
-    /// Those that have been there for a moment without a write, in the order of their bytes. One without content stays:
-    /// whoever has created it has yet to write.
+    /// Removes and returns the files that have existed for a moment without a write, in the order of their bytes. An
+    /// empty file stays: its creator has not written to it yet.
     mutating func takeLinked(
         now: UInt64, hasContent: (FileName) -> Bool
     ) -> [FileName] {

@@ -1,34 +1,34 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// The control files of the inbox. Owners take turns, so that whoever drops thousands keeps nobody else's waiting.
+/// The control files of the inbox. Owners take turns, so that one who submits thousands does not delay the others.
 ///
-/// | place     | why it is there                                    | leaves it when                    |
-/// |-----------|----------------------------------------------------|-----------------------------------|
-/// | `arrived` | an event or a scan named it                        | its turn has come                 |
-/// | `waiting` | what it means is not there, or not ready           | it is looked at again, or acts    |
-/// | `inHand`  | it acts, and that is being written down            | it is removed from the inbox      |
-/// | `done`    | it has acted and cannot be removed                 | another file takes its name       |
+/// | place     | why it is there                            | until                                 |
+/// |-----------|--------------------------------------------|---------------------------------------|
+/// | `arrived` | an event or a scan reported it             | its turn has come                     |
+/// | `waiting` | its target does not exist, or is not ready | it is examined again, or takes effect |
+/// | `inHand`  | it takes effect, which is being recorded   | it is removed from the inbox          |
+/// | `done`    | it has taken effect and cannot be removed  | another file takes its name           |
 struct ControlFileQueue {
     private var arrived = Arrivals()
-    /// The same of those that go first.
+    /// The same for files that are examined first.
     private var urgent = Arrivals()
-    /// Since when, in nanoseconds, for those that were examined and wait.
+    /// When each file that was examined and waits began to wait, in nanoseconds.
     private var waiting: [FileName: UInt64] = [:]
-    /// Since when it has waited, should it have to wait again, and whose it is.
+    /// When the file began to wait, in case it has to wait again, and its owner.
     private var inHand: [FileName: (since: UInt64?, owner: UInt32?)] = [:]
     private var done: [FileName: FileIdentity] = [:]
-    /// Those that have arrived or wait, by the bytes of the IDs that they may mean.
+    /// The files that have arrived or wait, by the bytes of the IDs that they may mean.
     private var byID: [FileName: Set<FileName>] = [:]
-    /// Those, with their owners, and how many each owner has. What does not fit here, as little as into `Arrivals`, stays
-    /// in the folder for the next scan.
+    /// The same files with their owners, and how many each owner has. Files for which there is no room here or in
+    /// `Arrivals` stay in the folder for the next scan.
     private var known: [FileName: UInt32?] = [:]
     private var ofOwner: [UInt32?: Int] = [:]
     /// Whether there was no room for a name.
     private var isOverfull = false
 
-    /// Adds a name, unless it is known. One that is urgent, for there is something for it to act on, goes before
-    /// the others, and finds room where they do not.
+    /// Adds a name unless it is known. An urgent file has a target in work: it is examined before the others, and there
+    /// is always room for it here.
     mutating func add(_ file: ControlFile, owner: UInt32?, isUrgent: Bool = false) {
         guard inHand[file.name] == nil, known[file.name] == nil else { return }
         guard
@@ -49,33 +49,37 @@ struct ControlFileQueue {
         for id in file.ids { byID[FileName(id), default: []].insert(file.name) }
     }
 
-    /// Whether there may be one to be examined.
+    /// Whether there may be a file to examine.
     var hasNext: Bool { !urgent.isEmpty || !arrived.isEmpty }
 
-    /// The next one to be examined.
+    /// The next file to examine.
     mutating func next() -> FileName? {
-        // One that was dealt with out of its turn is known no more.
+        // A file that was handled out of its turn is not known any more.
         while let name = (urgent.next() ?? arrived.next())?.name {
             if known[name] != nil { return name }
         }
         return nil
     }
 
-    /// Whether something is to be looked at again after a while.
+    /// Whether a file must be examined again later.
     package var needTime: Bool { !waiting.isEmpty || isOverfull }
 
-    /// Has those that wait examined again. Gives whether there are more in the folder than there was room for.
+    /// Has the waiting files examined again.
+    ///
+    /// - Returns: whether the folder contains more files than there was room for.
     package mutating func wake() -> Bool {
         defer { isOverfull = false }
         let again = waiting.keys.filter { known[$0] != nil }
         for name in again.sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
-            // Where there is no room now there is the next time.
+            // If there is no room now, it is tried again at the next call.
             _ = arrived.add(name, isWhole: true, owner: known[name] ?? nil)
         }
         return isOverfull
     }
 
-    /// It waits; gives since when, in nanoseconds.
+    /// The file waits.
+    ///
+    /// - Returns: when it began to wait, in nanoseconds.
     mutating func wait(_ file: ControlFile, now: UInt64) -> UInt64 {
         let former = inHand.removeValue(forKey: file.name)
         let since = former?.since ?? waiting[file.name] ?? now
@@ -84,14 +88,14 @@ struct ControlFileQueue {
         return since
     }
 
-    /// It acts, and is not looked at until it has been dealt with.
+    /// The file takes effect, and is not examined until that is finished.
     mutating func take(_ file: ControlFile) {
         let (since, owner) = (waiting[file.name], known[file.name] ?? nil)
         forget(file)
         inHand[file.name] = (since, owner)
     }
 
-    /// It is dealt with or gone.
+    /// The file has been handled, or does not exist any more.
     package mutating func forget(_ file: ControlFile, keepingDone: Bool = false) {
         inHand[file.name] = nil
         waiting[file.name] = nil
@@ -105,7 +109,7 @@ struct ControlFileQueue {
         }
     }
 
-    /// It has acted but lies there still.
+    /// The file has taken effect, but is still in the inbox.
     package mutating func keep(_ request: ControlRequest) {
         forget(request.file)
         done[request.file.name] = request.identity
@@ -115,7 +119,7 @@ struct ControlFileQueue {
         done[request.file.name] == request.identity
     }
 
-    /// Those that may mean one of these IDs.
+    /// The files that may mean one of these IDs.
     package func naming(_ ids: [String]) -> [FileName] {
         let names = ids.reduce(into: Set<FileName>()) { $0.formUnion(byID[FileName($1)] ?? []) }
         return names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }

@@ -1,7 +1,7 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// What is said about the inbox.
+/// Records about the inbox.
 extension EventLog {
     package func watching(_ path: String) { say(.watching, "Watching \(path)") }
 
@@ -25,7 +25,7 @@ extension EventLog {
         say(.notTaken, "inbox/\(name) is not taken: \(reason)", [.file: name])
     }
 
-    /// The sum of many of which not each was told.
+    /// The sum of files that were not reported one by one.
     func notTaken(more count: Int) {
         let files = count == 1 ? "1 more file in inbox/ is" : "\(count) more files in inbox/ are"
         say(.notTaken, "\(files) not taken; inbox.json has the reasons", [.count: "\(count)"])

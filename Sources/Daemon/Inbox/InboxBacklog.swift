@@ -1,14 +1,14 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// What of the inbox the status line tells: files that stay there until somebody does something.
+/// The part of the inbox that the status line reports: files that stay there until somebody acts.
 package struct InboxBacklog: Sendable, Equatable {
-    /// Files that are not taken as they are, by their reasons.
+    /// Files that are not taken in their present state, by their reasons.
     var refused: [InboxReason: Int] = [:]
-    /// Manifests that wait for `batches.maxWaiting`.
+    /// Manifests that wait because of `batches.maxWaiting`.
     var overLimit = 0
 
-    /// The reasons that do not pass by themselves. Not a name that is ignored: it may be one that says "not yet".
+    /// The reasons that do not end by themselves. An ignored name is not one of them: it may mean "not yet".
     static let lasting: [InboxReason] = [.unreadable, .notAFile, .picture, .hasActed]
 
     package init() {}

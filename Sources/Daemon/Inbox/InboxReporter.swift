@@ -2,27 +2,26 @@ import DarkroomCore
 import DarkroomSpool
 import Glibc
 
-/// What the intake remembers for `spool/inbox.json` and for the count of missed events. A value without
-/// files or queues; the intake's queue owns it.
+/// What the intake remembers for `spool/inbox.json` and for the number of missed events. A value without files or
+/// queues; it is used on the intake's queue only.
 struct InboxReporter {
-    /// Files that have been made and that no one has closed yet.
+    /// Files that were created and that no process has closed yet.
     var begun = BegunFiles()
-    /// When the inbox was looked through last.
+    /// When the last scan of the inbox took place.
     private(set) var lastScan: String?
 
-    /// What was written last.
+    /// The report that was written last.
     private(set) var last: InboxReport?
-    /// Of each listed file, why it is there and since when.
+    /// For each listed file, why it is there and since when.
     private var known: [FileName: (reason: InboxReason, since: String)] = [:]
-    /// Before this moment nothing is written again, in nanoseconds.
+    /// No report is written before this time, in nanoseconds.
     private(set) var notBefore: UInt64 = 0
-    /// Whether a report is to come, and a look whether there need be one.
+    /// Whether a report is planned, and whether a check is planned that finds out if one is needed.
     var timerIsSet = false
     var lookIsSet = false
-    /// Whether the file could not be written, which is told once.
+    /// Whether the file could not be written. This is reported once.
     var hasFailed = false
-    /// The inbox's time of change before it was listed last; nil where that may have been in the middle of
-    /// one.
+    /// The inbox's modification time before the last listing; nil if it may have changed during the listing.
     var listed: FileIdentity?
 
     // MARK: Files being written
@@ -31,13 +30,13 @@ struct InboxReporter {
         switch event {
         case .moved(let name), .closed(let name): begun.remove(name)
         case .written(let name): begun.written(name)
-        // Events were lost, those of closings perhaps among them.
+        // The events of closings may be among the lost ones.
         case .overflow: begun.removeAll()
         case .made, .changed, .lost, .stationLost: break
         }
     }
 
-    /// The inbox was looked through, and these files are in it.
+    /// The inbox was scanned and contains these files.
     mutating func scanned(_ present: Set<FileName>) {
         begun.keep(present)
         lastScan = Clock.timestamp
@@ -45,8 +44,7 @@ struct InboxReporter {
 
     // MARK: The report
 
-    /// Describes the files of these names. `judge` says why each is there, and nil of one that is just being
-    /// taken.
+    /// Describes the files of these names. `judge` returns why each is there, and nil for a file that is being taken.
     mutating func report(
         _ names: [FileName], at time: String,
         judge: (FileName) -> (reason: InboxReason, message: String)?
@@ -76,8 +74,8 @@ struct InboxReporter {
         return report
     }
 
-    /// Takes note that a report was made, which took from `begin` to `end`, in nanoseconds. The next one may
-    /// not follow within half a second, nor so soon that this takes more than a twentieth of the time.
+    /// Records that a report was made from `begin` to `end`, in nanoseconds. The next one must not follow within half a
+    /// second. It must also not follow so soon that reports take more than a twentieth of the time.
     mutating func finished(_ report: InboxReport, begin: UInt64, end: UInt64) {
         last = report
         notBefore = end + max(500_000_000, (end - begin) * 20)

@@ -5,27 +5,27 @@ import Dispatch
 import Glibc
 import SystemPackage
 
-/// What happened in the inbox, as inotify tells it. Events are hints: the folder is the truth.
+/// An event in the inbox, as inotify reports it. Events are hints. Only the folder shows the truth.
 package enum InboxEvent: Sendable, Equatable {
-    /// A file was renamed into the folder, complete by the submitters' rule.
+    /// A file was renamed into the folder: by the rule for submitters it is complete.
     case moved(FileName)
     /// A file that was open for writing was closed.
     case closed(FileName)
-    /// Something was made: a file, empty as yet and to be closed some time, or what is never closed, a
-    /// link or a folder.
+    /// Something was created: a file, which is still empty and will be closed, or a link or a folder, which is never
+    /// closed.
     case made(FileName)
-    /// A file was written to, by somebody who has opened it under this name.
+    /// A process that opened the file by this name wrote to it.
     case written(FileName)
     /// A file's permissions changed.
     case changed(FileName)
-    /// Events were lost; only a scan tells what is there.
+    /// Events were lost. Only a scan shows the present content.
     case overflow
-    /// The folder was removed, renamed or unmounted; the watch is dead.
+    /// The folder was removed, renamed or unmounted. The watch does not work any more.
     case lost
-    /// Another of the spool's folders was removed or renamed.
+    /// Another folder of the spool was removed or renamed.
     case stationLost(FileName)
 
-    /// The file that it is about.
+    /// The name of the file concerned.
     var name: FileName? {
         switch self {
         case .moved(let name), .closed(let name), .made(let name), .written(let name),
@@ -37,22 +37,22 @@ package enum InboxEvent: Sendable, Equatable {
 }
 
 extension InboxEvent {
-    /// Whether it tells only that a file is still being written.
+    /// Whether it says only that a file is still being written.
     var isOfAWriter: Bool {
         if case .written = self { true } else { false }
     }
 }
 
-/// An inotify watch on the inbox, delivering to a queue.
+/// An inotify watch on the inbox that delivers events to a queue.
 package final class InboxWatch {
-    /// What happens in the folder. IN_ATTRIB is there for a file that could not be read until someone gave
-    /// permission, IN_MODIFY to tell a file that is being written from one that was linked (`BegunFiles`).
+    /// Events in the folder. IN_ATTRIB is needed for a file that cannot be read until its permissions change. IN_MODIFY
+    /// tells a file that is being written from one that was linked (`BegunFiles`).
     private static let mask =
         UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE) | UInt32(IN_ATTRIB)
         | UInt32(IN_MODIFY) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
 
-    /// What happens to the folder. A removed folder that is open, as this one is, gets no IN_DELETE_SELF
-    /// until it is closed, so its parent is watched too.
+    /// Events of the folder itself. This folder is open, so IN_DELETE_SELF does not arrive when it is removed, but only
+    /// when it is closed. Therefore its parent is watched too.
     private static let parentMask =
         UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
         | UInt32(IN_ONLYDIR)
@@ -60,10 +60,11 @@ package final class InboxWatch {
     private let source: any DispatchSourceRead
     private let descriptor: InotifyDescriptor
 
-    /// Begins to watch `folder`, which is `name` in `parent`; `handler` runs on `queue` with the events of
-    /// each reading.
+    /// Begins to watch `folder`, whose name in `parent` is `name`. `handler` runs on `queue` with the events of each
+    /// read.
     ///
-    /// Fails where inotify cannot work, ENOSPC meaning that the user's watches are used up (not the disk).
+    /// - Throws: an error if inotify cannot work. ENOSPC means that the user has no watches left, not that the disk is
+    ///   full.
     package init(
         folder: Directory, named name: FileName, in parent: Directory, queue: DispatchQueue,
         handler: @escaping @Sendable ([InboxEvent]) -> Void
@@ -89,17 +90,17 @@ package final class InboxWatch {
             let events = descriptor.read()
             if !events.isEmpty { handler(events) }
         }
-        // The descriptor is closed when the source, and with it this closure, has let go of it.
+        // This closure holds the descriptor, so that it is closed only after the source has been cancelled.
         source.setCancelHandler { @Sendable in _ = descriptor }
         source.activate()
     }
 
     deinit { source.cancel() }
 
-    /// The events that have not been delivered yet; they will not be. To be called on the queue.
+    /// The events that have not been delivered yet. They will not be delivered again. Call this on the queue.
     func read() -> [InboxEvent] { descriptor.read() }
 
-    /// Adds a watch through the open folder, so that it is on the very one that will be scanned.
+    /// Adds a watch by the open folder, so that it watches the same folder that is scanned.
     private static func add(
         _ folder: Directory, _ mask: UInt32, to number: CInt
     ) throws(FileError) -> CInt {
@@ -112,7 +113,7 @@ package final class InboxWatch {
         }
     }
 
-    /// File systems whose changes by others never reach inotify.
+    /// File systems on which inotify does not report the changes of other machines or processes.
     private static func filesystemWithoutEvents(_ folder: Directory) -> String? {
         switch darkroom_filesystem_type(folder.number) {
         case 0x6969: "NFS"
@@ -124,10 +125,10 @@ package final class InboxWatch {
     }
 }
 
-/// Reads and parses what inotify reports.
+/// Reads and parses events of inotify.
 final class InotifyDescriptor: Sendable {
     private let descriptor: Descriptor
-    /// The watch on the folder that holds the watched one, whose name is `folder`.
+    /// The watch on the parent of the watched folder. The name of the watched folder is `folder`.
     private let parentWatch: CInt
     private let folder: FileName
 
@@ -137,7 +138,7 @@ final class InotifyDescriptor: Sendable {
         self.folder = folder
     }
 
-    /// All events there are now, a name not twice in a row.
+    /// All pending events. Equal consecutive events become one.
     func read() -> [InboxEvent] {
         var events: [InboxEvent] = []
         withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
@@ -157,8 +158,8 @@ final class InotifyDescriptor: Sendable {
         return events
     }
 
-    /// The records are `struct inotify_event`, whose name Swift does not import: 16 bytes of watch, mask,
-    /// cookie and length, then the name, filled up with NULs.
+    /// The records are `struct inotify_event`, whose name Swift does not import: 16 bytes of watch, mask, cookie and
+    /// length, then the name, padded with NULs.
     static func parse(
         _ buffer: UnsafeRawBufferPointer,
         _ body: (_ watch: CInt, _ mask: UInt32, _ name: FileName) -> Void

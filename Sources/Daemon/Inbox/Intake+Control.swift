@@ -5,18 +5,18 @@ import Dispatch
 import Glibc
 import SystemPackage
 
-/// Control files: what is done with them between the moment they are found and the moment they are removed.
+/// Control files, from the moment they are found until they are removed.
 ///
-/// They are dealt with at once, also where no manifest is taken: while the daemon is paused, too many batches wait,
-/// or the disk does not let manifests be claimed. Only where a batch would have to wait that does not yet, the control file
-/// waits for the room too. It is removed when a restart would remember its
+/// They are processed at once, even if no manifest is taken: while the daemon is paused, while too many batches wait,
+/// or while the disk does not allow manifests to be claimed. There is one exception: if the command adds a batch that
+/// then waits, the control file waits for room too. A control file is removed when a restart would remember its
 /// command, so that a kill leaves the file or the record.
 ///
-/// The batch that a control file means is looked for in this order: a batch of its ID that is in work; a manifest of its name in
-/// the inbox, which is then claimed before others; a finished batch of its ID. Where the command is
-/// for finished batches, the last two change places.
+/// The batch of a control file is searched in this order: a batch in work with its ID; a manifest with its name in the
+/// inbox, which is then claimed before others; a finished batch with its ID. If the command is for finished batches,
+/// the last two are exchanged.
 extension Intake {
-    /// Finds the control files that are there, before a batch that they mean is taken in.
+    /// Finds the control files in the inbox, before the batches that they mean are taken.
     func findControlFiles() {
         guard let inbox else { return }
         do {
@@ -34,10 +34,10 @@ extension Intake {
 
     private static let controlFilesAtOnce = 16
 
-    /// Deals with the control files that have arrived, some of them if there are many.
+    /// Processes the control files that have arrived, or some of them if there are many.
     func takeControlFiles(_ examination: Examination, _ inbox: Directory) {
-        // In slices, so that one that has something to act on does not wait for thousands that have not.
-        // The first of many may have manifests beside them that take long to read.
+        // It works in slices, so that a control file with a target does not wait for thousands without one. The first
+        // of them may belong to manifests that take long to read.
         let begin = time.now
         var count = 0
         while !isStopped, count < Self.controlFilesAtOnce, time.now - begin < Self.turn,
@@ -89,7 +89,7 @@ extension Intake {
         }
     }
 
-    /// Takes a batch in together with the control files that are there for it.
+    /// Takes a batch into work, together with its control files.
     func accept(_ prepared: PreparedBatch) {
         let requests = requests(for: prepared)
         for request in requests { controlFiles.take(request.file) }
@@ -103,8 +103,8 @@ extension Intake {
         for (request, outcome) in zip(requests, outcomes) { settle(request, outcome) }
     }
 
-    /// The control files that name a batch, the oldest first: by its ID, or, for one of which nothing has begun, by the
-    /// manifest that they were put beside.
+    /// The control files that name a batch, the oldest first. They name its ID or, if it has not begun yet, the
+    /// manifest that they were placed next to.
     private func requests(for prepared: PreparedBatch) -> [ControlRequest] {
         guard let inbox else { return [] }
         var ids = [prepared.folders.id]
@@ -125,9 +125,9 @@ extension Intake {
         }
     }
 
-    // MARK: What it means
+    // MARK: The target
 
-    /// Looks for what a control file means that names no batch in work.
+    /// Searches for the target of a control file that names no batch in work.
     private func look(
         for request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) {
@@ -155,8 +155,9 @@ extension Intake {
         }
     }
 
-    /// Claims the manifest that lies beside a control file, whose command it is given then; or says why not yet. False where there
-    /// is none.
+    /// Claims the manifest next to a control file and applies the command to it, or reports why not yet.
+    ///
+    /// - Returns: false if there is no manifest.
     private func claimManifest(
         of request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) -> Bool {
@@ -191,8 +192,9 @@ extension Intake {
         return false
     }
 
-    /// Deals with a control file for which the content of the manifest beside it does not matter yet. There may be hundreds
-    /// for one manifest, for letters of either case end their names, and reading it for each would take minutes.
+    /// Processes a control file for which the content of its manifest does not matter yet. There may be hundreds of
+    /// control files for one manifest, because their suffix may have upper-case and lower-case letters. To read the
+    /// manifest for each would take minutes.
     private func dealsUnread(
         with request: ControlRequest, _ name: FileName, _ information: stat, _ isWhole: Bool,
         _ examination: Examination
@@ -209,7 +211,7 @@ extension Intake {
         } else if settling.contains(name), !isWhole,
             identity.age(at: Clock.steady) < examination.settle
         {
-            // It was read, and is read again when its own turn comes.
+            // It was read before, and is read again when its turn comes.
             setTimer(examination.settle)
             wait(request, .settling(name))
         } else {
@@ -218,7 +220,7 @@ extension Intake {
         return true
     }
 
-    /// Finished batches that are taken up again at once for one user: another's wait for them.
+    /// How many finished batches are resumed at once for one user. Further ones wait.
     private static let reopenedAtOnce = 256
 
     private func reopen(_ request: ControlRequest, _ id: String) {
@@ -249,12 +251,12 @@ extension Intake {
         }
     }
 
-    // MARK: What becomes of it
+    // MARK: The result
 
     private func settle(_ request: ControlRequest, _ outcome: ControlOutcome) {
         switch outcome {
         case .acts:
-            // It is removed when that has been recorded.
+            // The control file is removed when this has been recorded.
             break
         case .already(let state): dismiss(request, "the batch \(state.words) already")
         case .hasActed: dismiss(request, "it has acted before")
@@ -278,7 +280,7 @@ extension Intake {
         if let reason { refuse(request.file.name, .waits(reason)) }
     }
 
-    /// Removes a control file, unless another has taken its name.
+    /// Removes a control file, unless another file has its name now.
     private func consume(_ request: ControlRequest) {
         let name = request.file.name
         refused[name] = nil
@@ -286,25 +288,25 @@ extension Intake {
         do throws(FileError) {
             guard let inbox else { return }
             FaultPoint.controlRecorded.pass()
-            // What was put back is told of by an event, as it was when it came.
+            // If it was put back, an event reports it, as it did when it arrived.
             try spool.removeControlFile(name, request.identity, from: inbox)
-            // A hold that a power cut brings back would undo a release.
+            // If a power failure restored a hold, it would undo a later release.
             if settings.isDurable { try inbox.sync() }
             FaultPoint.controlConsumed.pass()
         } catch  where error.errno == .noSuchFileOrDirectory {
-            // Its owner has taken it back.
+            // Its owner has removed it.
         } catch {
-            // In a folder with the sticky bit only its owner may. It is not to act again.
+            // In a folder with the sticky bit only its owner may remove it. It must not take effect again.
             controlFiles.keep(request)
             refuse(name, .hasActed(error))
             guard error.fault != nil else { return }
-            // It is the disk's fault, and passes.
+            // The cause is the disk, and the fault may end.
             scheduler.storage.writeRefused(error)
             schedule(in: 5) { $0.consume(request) }
         }
     }
 
-    /// Looks again at those that wait, after a while.
+    /// Examines the waiting control files again after a while.
     private func setControlTimer(_ settle: Double) {
         guard controlFiles.needTime, !controlTimerIsSet else { return }
         controlTimerIsSet = true

@@ -4,17 +4,18 @@ import DarkroomSpool
 import Dispatch
 import Glibc
 
-/// Manifests so large that taking one would keep the others waiting, and control files, which are to act at once.
-/// They are examined, claimed and answered on a queue of their own, one after the other; the rest of the intake
-/// sees them when they are done. Owners take turns here, too: whoever drops many keeps another's waiting for one.
+/// Large manifests. To take one takes so long that it would delay other manifests, and also control files, which must
+/// take effect at once. Large manifests are examined, claimed and answered on their own queue, one after the other. The
+/// rest of the intake gets the results. Owners take turns here too: one who submits many delays another by one
+/// manifest.
 ///
-/// A name in `large` or `largeInHand` is nobody else's: no event or scan has it examined, and a control file that means it
+/// Nothing else uses a name in `large` or `largeInHand`: no event or scan has it examined, and a control file for it
 /// waits.
 extension Intake {
-    /// Some three thousand images. One step of the intake takes as long as the largest that is not large.
+    /// About three thousand images. The largest manifest that is not large takes one step of the intake.
     private static let largeBytes = 256 << 10
 
-    /// What became of one, in `Claim` and `ReceiptIssuer`.
+    /// The result for one manifest, from `Claim` and `ReceiptIssuer`.
     struct Taken: Sendable {
         let candidate: Candidate
         let claim: Claim.Outcome
@@ -22,11 +23,11 @@ extension Intake {
         var rest = ReceiptIssuer.Rest()
     }
 
-    /// Bytes of a manifest that is taken with the others. An attempt whether the spool takes writes again is of one
-    /// group, large or not.
+    /// The maximum bytes of a manifest that is taken with the others. When the intake tests whether the spool accepts
+    /// writes again, it takes one group, which may contain large ones.
     var largestAtOnce: Int { refusals.isTrying ? .max : Self.largeBytes }
 
-    /// Has one wait for its turn. Where there is no room for its name, a scan finds it later.
+    /// Has a manifest wait for its turn. If there is no room for its name, a scan finds it later.
     func queueLarge(_ name: FileName, isWhole: Bool) {
         _ = large.add(name, isWhole: isWhole, owner: look(at: name)?.st_uid)
     }
@@ -36,7 +37,7 @@ extension Intake {
             && large.hasNext(where: scheduler.hasRoom)
     }
 
-    /// Has the next one taken, if none is: it counts as a batch only when it is done.
+    /// Takes the next one, unless one is being taken: it counts as a batch only when that is finished.
     func takeNextLarge(_ examination: Examination, _ inbox: Directory) {
         guard canTakeLarge, let next = large.next(where: scheduler.hasRoom) else { return }
         let name = next.name

@@ -1,14 +1,14 @@
 import DarkroomSpool
 
-/// How manifests are taken. A change counts for what is looked at after it.
+/// The settings of the intake. A change applies to files that are examined after it.
 package struct IntakeSettings: Sendable {
-    /// Whether what is written is synced before it counts.
+    /// Whether data is synced before Darkroom relies on it.
     var isDurable = true
-    /// Seconds between looks into the inbox where inotify cannot work.
+    /// Seconds between two scans of the inbox if inotify cannot work.
     var pollInterval = 0.0
-    /// Seconds between scans of the inbox where inotify works; 0 for none.
+    /// Seconds between two scans of the inbox if inotify works; 0 for no scans.
     var rescanInterval = 0.0
-    /// Claimed batches that may wait.
+    /// The maximum number of claimed batches that wait.
     var maximumWaiting = 0
     var examination: Examination
 }

@@ -1,5 +1,5 @@
-/// How many files are told of one by one: of a folder that someone has moved into the inbox by mistake the journal
-/// is to hold a hundred lines and a sum, not a line for each of 65,536 files.
+/// How many files are reported one by one. If someone moves a folder with 65,536 files into the inbox by mistake, the
+/// journal gets a hundred records and a sum instead of one record for each file.
 struct NoticeAllowance {
     /// In one interval.
     static let limit = 100
@@ -8,10 +8,10 @@ struct NoticeAllowance {
 
     private var begin: UInt64?
     private var told = 0
-    /// Of how many not each was told, since they were told of together.
+    /// How many files were not reported since the last sum.
     private(set) var withheld = 0
 
-    /// Whether one more is told of at `now`, in nanoseconds; else it is counted.
+    /// Whether one more file is reported at `now`, in nanoseconds. If not, it is counted.
     mutating func take(at now: UInt64) -> Bool {
         if let begin, now < begin + Self.interval {
             guard told < Self.limit else {
@@ -26,7 +26,7 @@ struct NoticeAllowance {
         return true
     }
 
-    /// Gives how many were withheld, and forgets them.
+    /// Returns how many were withheld, and resets this number.
     mutating func takeWithheld() -> Int {
         defer { withheld = 0 }
         return withheld

@@ -1,7 +1,7 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// The files of the inbox that may not be complete, and since when each is as it is now.
+/// The files of the inbox that may not be complete, with the time since which each has not changed.
 struct SettlingFiles {
     private struct Entry {
         let identity: FileIdentity
@@ -18,14 +18,14 @@ struct SettlingFiles {
         entries.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
-    /// Since when that of these files which was left alone longest is as it is now, in nanoseconds.
+    /// The time of the longest unchanged one of these files, in nanoseconds.
     func first(where isIncluded: (FileName) -> Bool) -> UInt64? {
         entries.filter { isIncluded($0.key) }.values.map(\.since).min()
     }
 
     func contains(_ name: FileName) -> Bool { entries[name] != nil }
 
-    /// Its time begins again if it is another file now, or was changed.
+    /// The time begins again if the name has another file now, or the file has changed.
     mutating func note(_ name: FileName, _ identity: FileIdentity, now: UInt64) {
         if entries[name]?.identity == identity { return }
         entries[name] = Entry(identity: identity, since: now)
@@ -33,7 +33,7 @@ struct SettlingFiles {
 
     mutating func forget(_ name: FileName) { entries[name] = nil }
 
-    /// Whether the file is still what it was when it was noted, so many seconds ago or more.
+    /// Whether the file has not changed since it was noted, and this was at least `seconds` ago.
     func hasSettled(
         _ name: FileName, _ identity: FileIdentity, for seconds: Double, now: UInt64
     ) -> Bool {
