@@ -90,7 +90,7 @@ public struct PictureConverter: Sendable {
         let target = PictureResult(file: file.file, name: result, options: options)
         // The check that nothing keeps `fill` has the length of this file's path in it, whatever prefix is mapped. Without
         // this line the program would depend on where it was built.
-        #sourceLocation(file:"PictureConverter.swift",line:94)
+        #sourceLocation(file:"PictureConverter+Write.swift",line:94)
         let report = try withoutActuallyEscaping(fill) { fill throws(PictureError) in
             let rows = try GivenRows(
                 layout, name: result, limits: limits, checkpoint: steps.checkpoint, fill: fill)
@@ -100,8 +100,8 @@ public struct PictureConverter: Sendable {
                 throw rows.failure ?? error
             }
         }
-        #sourceLocation()
         try file.publish()
         return report
     }
+    #sourceLocation()
 }
