@@ -30,7 +30,7 @@ struct BegunFiles {
     /// Whether its writer is known to have it open.
     func isWritten(_ name: FileName) -> Bool { entries[name] == .some(nil) }
 
-    mutating func appeared(_ name: FileName, now: UInt64 = Clock.nanoseconds) {
+    mutating func appeared(_ name: FileName, now: UInt64) {
         if entries.count < Self.capacity { entries[name] = .some(now) }
     }
 
@@ -53,7 +53,7 @@ struct BegunFiles {
     /// Those that have been there for a moment without a write, in the order of their bytes. One without content stays:
     /// whoever has created it has yet to write.
     mutating func takeLinked(
-        now: UInt64 = Clock.nanoseconds, hasContent: (FileName) -> Bool
+        now: UInt64, hasContent: (FileName) -> Bool
     ) -> [FileName] {
         var linked: [FileName] = []
         for case (let name, let since?) in entries where now >= since + Self.moment {

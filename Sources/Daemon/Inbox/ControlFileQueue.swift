@@ -76,9 +76,9 @@ struct ControlFileQueue {
     }
 
     /// It waits; gives since when, in nanoseconds.
-    mutating func wait(_ file: ControlFile) -> UInt64 {
+    mutating func wait(_ file: ControlFile, now: UInt64) -> UInt64 {
         let former = inHand.removeValue(forKey: file.name)
-        let since = former?.since ?? waiting[file.name] ?? Clock.nanoseconds
+        let since = former?.since ?? waiting[file.name] ?? now
         waiting[file.name] = since
         if let former { know(file, former.owner) }
         return since

@@ -38,9 +38,9 @@ extension Intake {
     func takeControlFiles(_ examination: Examination, _ inbox: Directory) {
         // In slices, so that one that has something to act on does not wait for thousands that have not.
         // The first of many may have manifests beside them that take long to read.
-        let begin = Clock.nanoseconds
+        let begin = time.now
         var count = 0
-        while !isStopped, count < Self.controlFilesAtOnce, Clock.nanoseconds - begin < Self.turn,
+        while !isStopped, count < Self.controlFilesAtOnce, time.now - begin < Self.turn,
             let name = controlFiles.next()
         {
             examine(name, examination, inbox)
@@ -149,8 +149,8 @@ extension Intake {
         var hasEnded = false
         for id in file.ids where try spool.outbox.exists(FileName(id)) { hasEnded = true }
         if hasEnded, !request.form.mayMeanNext { return dismiss(request, "the batch has ended") }
-        let since = controlFiles.wait(file)
-        if Double(Clock.nanoseconds - since) >= examination.settle * 1e9 {
+        let since = controlFiles.wait(file, now: time.now)
+        if Double(time.now - since) >= examination.settle * 1e9 {
             dismiss(request, hasEnded ? "the batch has ended" : "there is no such batch")
         }
     }
@@ -172,7 +172,7 @@ extension Intake {
             {
             case .gone, .ignored, .control, .interrupted: continue
             case .settling(let identity):
-                settling.note(name, identity)
+                settling.note(name, identity, now: time.now)
                 setTimer(examination.settle)
                 wait(request, .settling(name))
             case .unreadable(let error):
@@ -274,7 +274,7 @@ extension Intake {
     }
 
     private func wait(_ request: ControlRequest, _ reason: SkipReason.Wait?) {
-        _ = controlFiles.wait(request.file)
+        _ = controlFiles.wait(request.file, now: time.now)
         if let reason { refuse(request.file.name, .waits(reason)) }
     }
 
@@ -300,10 +300,7 @@ extension Intake {
             guard error.fault != nil else { return }
             // It is the disk's fault, and passes.
             scheduler.storage.writeRefused(error)
-            queue.asyncAfter(deadline: .now() + 5) { [weak self] in
-                guard let self, !isStopped else { return }
-                consume(request)
-            }
+            schedule(in: 5) { $0.consume(request) }
         }
     }
 
@@ -312,10 +309,9 @@ extension Intake {
         guard controlFiles.needTime, !controlTimerIsSet else { return }
         controlTimerIsSet = true
         let wait = min(max(settle, 0.05), 1)
-        queue.asyncAfter(deadline: .now() + wait) { [weak self] in
-            guard let self, !isStopped else { return }
-            controlTimerIsSet = false
-            if controlFiles.wake() { scan() } else { drain() }
+        schedule(in: wait) { intake in
+            intake.controlTimerIsSet = false
+            if intake.controlFiles.wake() { intake.scan() } else { intake.drain() }
         }
     }
 }

@@ -28,28 +28,25 @@ extension Intake {
 
     /// Between the steps of something long, which would keep the timer waiting.
     func reportIfDue() {
-        if reporter.timerIsSet, Clock.nanoseconds >= reporter.notBefore { report() }
+        if reporter.timerIsSet, time.now >= reporter.notBefore { report() }
     }
 
     private func reportLater(than nanoseconds: UInt64) {
         reporter.timerIsSet = true
-        let now = Clock.nanoseconds
-        let due = max(reporter.notBefore, now + nanoseconds)
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: due - now))) { [weak self] in
-            guard let self, !isStopped else { return }
-            reporter.timerIsSet = false
-            report()
+        schedule(at: max(reporter.notBefore, time.now + nanoseconds)) { intake in
+            intake.reporter.timerIsSet = false
+            intake.report()
         }
     }
 
     /// Writes what is in the inbox, if that is news.
     func report() {
-        let begin = Clock.nanoseconds
+        let begin = time.now
         guard let report = describe() else { return }
         log.metrics.setInbox(isClaiming: report.claiming, counts: report.counts)
         if reporter.last.map(report.isNews) ?? true { write(report) }
         tellStatus(of: report)
-        reporter.finished(report, begin: begin, end: Clock.nanoseconds)
+        reporter.finished(report, begin: begin, end: time.now)
         if report.total > 0 { lookAgain() }
     }
 
@@ -71,11 +68,12 @@ extension Intake {
     private func lookAgain() {
         guard !isStopped, !reporter.lookIsSet else { return }
         reporter.lookIsSet = true
-        queue.asyncAfter(deadline: .now() + 2) { [weak self] in
-            guard let self, !isStopped else { return }
-            reporter.lookIsSet = false
-            if let listed = reporter.listed, listed == inbox?.identity { return lookAgain() }
-            reportSoon()
+        schedule(in: 2) { intake in
+            intake.reporter.lookIsSet = false
+            if let listed = intake.reporter.listed, listed == intake.inbox?.identity {
+                return intake.lookAgain()
+            }
+            intake.reportSoon()
         }
     }
 
@@ -175,18 +173,14 @@ extension Intake {
         guard refused[name] != why, refused.count < Self.refusedCapacity else { return }
         refused[name] = why
         guard why.isTold else { return }
-        if notices.take(at: Clock.nanoseconds) {
+        if notices.take(at: time.now) {
             return log.notTaken(name.text, because: why.words)
         }
         if notices.withheld == 1 { tellRestLater() }
     }
 
     private func tellRestLater() {
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(NoticeAllowance.interval))) {
-            [weak self] in
-            guard let self, !isStopped else { return }
-            tellRest()
-        }
+        schedule(at: time.now + NoticeAllowance.interval) { $0.tellRest() }
     }
 
     /// Tells of those of which not each was told.

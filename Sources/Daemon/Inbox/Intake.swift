@@ -30,6 +30,8 @@ package final class Intake: @unchecked Sendable {
     /// Nanoseconds after which neither a further control file nor a further manifest is begun with before the others
     /// have had their turn.
     static let turn: UInt64 = 100_000_000
+    /// How long after the moment that a file is looked at for, in nanoseconds: clocks tick.
+    private static let moment: UInt64 = 1_000_000
 
     let spool: Spool
     let scheduler: Scheduler
@@ -37,6 +39,7 @@ package final class Intake: @unchecked Sendable {
     private let currentSettings: Mutex<IntakeSettings>
     /// Called when the inbox is gone and cannot be put back.
     private let onLoss: @Sendable (FileError) -> Void
+    let time: TimeSource
     let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
     /// Whether something is left in the folder for want of room.
     private let waitsForRoom = Atomic(false)
@@ -77,13 +80,14 @@ package final class Intake: @unchecked Sendable {
 
     package init(
         spool: Spool, scheduler: Scheduler, settings: IntakeSettings, log: EventLog,
-        onLoss: @escaping @Sendable (FileError) -> Void
+        time: TimeSource = .system, onLoss: @escaping @Sendable (FileError) -> Void
     ) {
         self.spool = spool
         self.scheduler = scheduler
         self.log = log
         currentSettings = Mutex(settings)
         self.onLoss = onLoss
+        self.time = time
     }
 
     /// The settings that hold now.
@@ -150,10 +154,9 @@ package final class Intake: @unchecked Sendable {
     private func rescanLater() {
         let seconds = settings.rescanInterval
         guard seconds > 0 else { return }
-        queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
-            guard let self, !isStopped else { return }
-            scan()
-            rescanLater()
+        schedule(in: seconds) { intake in
+            intake.scan()
+            intake.rescanLater()
         }
     }
 
@@ -209,12 +212,12 @@ package final class Intake: @unchecked Sendable {
     }
 
     private func poll(every seconds: Double) {
-        queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
-            guard let self, !isStopped, watch == nil else { return }
+        schedule(in: seconds) { intake in
+            guard intake.watch == nil else { return }
             // No event tells of it: begins to poll anew, or to watch.
-            if isReplaced { return reopen() }
-            scan()
-            poll(every: seconds)
+            if intake.isReplaced { return intake.reopen() }
+            intake.scan()
+            intake.poll(every: seconds)
         }
     }
 
@@ -226,7 +229,7 @@ package final class Intake: @unchecked Sendable {
             case .moved(let name): arrived(name, isWhole: true)
             case .written: break
             case .made(let name) where willBeClosed(name):
-                reporter.begun.appeared(name)
+                reporter.begun.appeared(name, now: time.now)
             case .closed(let name), .changed(let name), .made(let name):
                 arrived(name, isWhole: false)
             case .overflow:
@@ -365,11 +368,11 @@ package final class Intake: @unchecked Sendable {
     /// the next turn.
     private func takeGroup(_ examination: Examination, _ inbox: Directory) {
         reportIfDue()
-        let begin = Clock.nanoseconds
+        let begin = time.now
         var candidates: [Candidate] = []
         var bytes = 0
         var count = 0
-        while count < Arrivals.groupSize, Clock.nanoseconds - begin < Self.turn,
+        while count < Arrivals.groupSize, time.now - begin < Self.turn,
             let arrival = arrivals.next(where: scheduler.hasRoom)
         {
             count += 1
@@ -429,7 +432,7 @@ package final class Intake: @unchecked Sendable {
             refuse(name, .unreadable(error))
             recheckLater()
         case .settling(let identity):
-            settling.note(name, identity)
+            settling.note(name, identity, now: time.now)
         case .ready(let candidate):
             return candidate
         }
@@ -471,7 +474,8 @@ package final class Intake: @unchecked Sendable {
     func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
         // One that cannot be looked at now goes on settling, and is looked at again.
         guard settling.contains(name), let information = look(at: name) else { return false }
-        return settling.hasSettled(name, FileIdentity(information), for: seconds)
+        return settling.hasSettled(
+            name, FileIdentity(information), for: seconds, now: time.now)
     }
 
     /// Comes back to the files that settle, when the first of them may have, and to those that may have been linked.
@@ -479,29 +483,34 @@ package final class Intake: @unchecked Sendable {
         // Those that wait for their turn are looked at then.
         if !timerIsSet, let first = settling.first(where: { !isQueued($0) }) {
             timerIsSet = true
-            come(at: first.saturatingAdd(UInt64(clamping: settle * 1e9))) { intake in
+            let settled = first.saturatingAdd(UInt64(clamping: settle * 1e9))
+            schedule(at: settled.saturatingAdd(Self.moment)) { intake in
                 intake.timerIsSet = false
                 for name in intake.settling.names { intake.arrived(name, isWhole: false) }
+                intake.drain()
             }
         }
         if !linkedTimerIsSet, let due = reporter.begun.due {
             linkedTimerIsSet = true
-            come(at: due) { intake in
+            schedule(at: due.saturatingAdd(Self.moment)) { intake in
                 intake.linkedTimerIsSet = false
                 intake.findLinked()
+                intake.drain()
             }
         }
     }
 
-    private func come(at due: UInt64, _ body: @escaping @Sendable (Intake) -> Void) {
-        let now = Clock.nanoseconds
-        let wait = due > now ? Int(clamping: due - now) : 0
-        queue.asyncAfter(deadline: .now() + .nanoseconds(wait.saturatingAdd(1_000_000))) {
-            [weak self] in
+    /// Does something at a moment, unless the intake has been stopped by then.
+    func schedule(at moment: UInt64, _ body: @escaping @Sendable (Intake) -> Void) {
+        time.call(at: moment, on: queue) { [weak self] in
             guard let self, !isStopped else { return }
             body(self)
-            drain()
         }
+    }
+
+    /// The same in so many seconds.
+    func schedule(in seconds: Double, _ body: @escaping @Sendable (Intake) -> Void) {
+        schedule(at: time.now.saturatingAdd(UInt64(clamping: seconds * 1e9)), body)
     }
 
     /// Finds the files that were linked into the inbox, which nobody closes.
@@ -513,7 +522,7 @@ package final class Intake: @unchecked Sendable {
             if !events.isEmpty { queue.async { [weak self] in self?.handle(events) } }
         }
         // Of a control file the name is all that counts.
-        let linked = reporter.begun.takeLinked {
+        let linked = reporter.begun.takeLinked(now: time.now) {
             ControlFile($0) != nil || (look(at: $0)?.st_size ?? 0) > 0
         }
         for name in linked { arrived(name, isWhole: false) }
@@ -524,10 +533,9 @@ package final class Intake: @unchecked Sendable {
     func recheckLater() {
         guard !recheckIsSet else { return }
         recheckIsSet = true
-        queue.asyncAfter(deadline: .now() + 10) { [weak self] in
-            guard let self, !isStopped else { return }
-            recheckIsSet = false
-            scan()
+        schedule(in: 10) { intake in
+            intake.recheckIsSet = false
+            intake.scan()
         }
     }
 }

@@ -26,16 +26,18 @@ struct SettlingFiles {
     func contains(_ name: FileName) -> Bool { entries[name] != nil }
 
     /// Its time begins again if it is another file now, or was changed.
-    mutating func note(_ name: FileName, _ identity: FileIdentity) {
+    mutating func note(_ name: FileName, _ identity: FileIdentity, now: UInt64) {
         if entries[name]?.identity == identity { return }
-        entries[name] = Entry(identity: identity, since: Clock.nanoseconds)
+        entries[name] = Entry(identity: identity, since: now)
     }
 
     mutating func forget(_ name: FileName) { entries[name] = nil }
 
     /// Whether the file is still what it was when it was noted, so many seconds ago or more.
-    func hasSettled(_ name: FileName, _ identity: FileIdentity, for seconds: Double) -> Bool {
+    func hasSettled(
+        _ name: FileName, _ identity: FileIdentity, for seconds: Double, now: UInt64
+    ) -> Bool {
         guard let entry = entries[name], entry.identity == identity else { return false }
-        return Double(Clock.nanoseconds - entry.since) >= seconds * 1e9
+        return Double(now - entry.since) >= seconds * 1e9
     }
 }

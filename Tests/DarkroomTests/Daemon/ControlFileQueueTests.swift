@@ -18,7 +18,7 @@ import Testing
         queue.take(files[2])
         queue.add(files[0], owner: nil)
         #expect(queue.next() == "b.cancel")
-        let since = queue.wait(files[1])
+        let since = queue.wait(files[1], now: 0)
         #expect(queue.next() == nil)
         #expect(queue.needTime)
         let isOverfull = queue.wake()
@@ -26,7 +26,7 @@ import Testing
         #expect(queue.next() == "b.cancel")
         queue.take(files[1])
         // What has to wait again has waited since the first time.
-        #expect(queue.wait(files[1]) == since)
+        #expect(queue.wait(files[1], now: 0) == since)
         for file in files { queue.forget(file) }
         #expect(!queue.needTime)
         #expect(queue.naming(["a", "b"]).isEmpty)
@@ -85,7 +85,7 @@ import Testing
             given.append(name)
             let file = try #require(ControlFile(name))
             queue.take(file)
-            if name == "a.hold" { _ = queue.wait(file) } else { queue.forget(file) }
+            if name == "a.hold" { _ = queue.wait(file, now: 0) } else { queue.forget(file) }
         }
         #expect(given == ["0.hold", "a.hold", "1.hold", "b.hold", "2.hold"])
         // What has to wait is in its owner's turn again, and urgent no more.

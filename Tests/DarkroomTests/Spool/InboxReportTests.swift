@@ -94,7 +94,7 @@ import Testing
 
     @Test func remembersWhatIsBeingWritten() {
         var reporter = InboxReporter()
-        for file: FileName in ["a", "b", "c", "d"] { reporter.begun.appeared(file) }
+        for file: FileName in ["a", "b", "c", "d"] { reporter.begun.appeared(file, now: 0) }
         reporter.note(.closed("a"))
         reporter.note(.moved("b"))
         reporter.note(.changed("c"))
@@ -104,7 +104,7 @@ import Testing
         #expect(reporter.begun.isWritten("d") && !reporter.begun.isWritten("c"))
         reporter.scanned(["c", "e"])
         #expect(reporter.begun.names == ["c"])
-        for index in 0..<50_000 { reporter.begun.appeared(name(index)) }
+        for index in 0..<50_000 { reporter.begun.appeared(name(index), now: 0) }
         #expect(reporter.begun.names.count <= 16_384)
         reporter.note(.overflow)
         #expect(reporter.begun.names.isEmpty)
