@@ -1,141 +1,176 @@
+import DarkroomManifest
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
-/// What a stop does with the statuses of the batches in work.
-@Suite(.tags(.concurrency)) struct StatusKeeperTests {
-    /// Batches of these keys, and how often their status was asked for.
-    private final class Source: StatusSource {
-        let asked = Mutex<[BatchKey]>([])
-        private let spool: Spool
-        private let asking: @Sendable () -> Void
+/// When the statuses of batches are written, which the real scheduler has in work.
+@Suite struct StatusKeeperTests {
+    /// Sources that do not come, so that their batches stay in work.
+    private let origin: FlakyOrigin
 
-        /// - Parameter asking: called before a status is given.
-        init(
-            _ spool: Spool, _ keys: ClosedRange<BatchKey>,
-            asking: @escaping @Sendable () -> Void = {}
-        ) throws {
-            self.spool = spool
-            self.asking = asking
-            for key in keys {
-                try spool.active.makeDirectory(FileName("\(key)"))
-                try spool.outbox.makeDirectory(FileName("\(key)"))
-            }
-        }
-
-        func snapshot(of key: BatchKey) -> StatusSnapshot? {
-            asked.withLock { $0.append(key) }
-            asking()
-            let status = Status(
-                id: "\(key)", manifest: .init(name: "", file: "", sha256: "", bytes: 0),
-                state: .processing, times: .init(received: ""))
-            return StatusSnapshot(
-                folders: BatchFolders(spool: spool, id: "\(key)"), status: status, startedAt: nil)
-        }
-
-        func finished(_ key: BatchKey) {}
-        func parked(_ key: BatchKey) {}
-
-        /// The batches that have a status.
-        var written: [BatchKey] {
-            get throws {
-                try (1...9).filter { key in
-                    guard try spool.outbox.exists(FileName("\(key)")) else { return false }
-                    return try Directory(FileName("\(key)"), in: spool.outbox)
-                        .exists(BatchFile.status)
-                }
-            }
-        }
+    init() throws {
+        origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
     }
 
-    private func keeper(interval: Double = 0) -> StatusKeeper {
-        let log = RecordedJournal().log()
-        return StatusKeeper(
-            interval: interval, durably: false, storage: StorageGuard(log: log), log: log)
+    /// A scheduler with so many batches in work, `1`, `2`, …, whose keys these are; their files say that they are pending.
+    private func fixture(batches count: Int, interval: Double = 0) async throws -> SchedulerFixture
+    {
+        let fixture = try SchedulerFixture {
+            $0.statusInterval = interval
+            $0.perHost = 16
+        }
+        for index in 1...count { try fixture.accept("\(index)", origin: origin) }
+        try await fixture.wait(for: "the requests") {
+            origin.requests.count == count && fixture.scheduler.runningCount == count
+        }
+        return fixture
     }
 
-    @Test func leavesEachStatusOnce() throws {
-        let scratch = try ScratchDirectory()
-        let source = try Source(Spool(path: scratch.path), 1...3)
-        let keeper = keeper()
-        keeper.close(finishingUntil: .max)
-        // What changes while what runs is finished is written at the end.
-        for key in 1...3 { keeper.changed(key, source) }
-        keeper.leave([2, 1, 3], source, before: .max)
-        #expect(source.asked.withLock { $0 } == [2, 1, 3])
-        #expect(try source.written == [1, 2, 3])
+    /// The batches whose status was written since they were accepted.
+    private func written(_ fixture: SchedulerFixture) throws -> [String] {
+        try fixture.spool.outbox.names().map(\.text).filter {
+            try fixture.status($0)?.state == .processing
+        }.sorted()
     }
 
-    /// The first takes longer than there is time for all.
-    @Test func leavesNoMoreThanThereIsTimeFor() throws {
-        let scratch = try ScratchDirectory()
-        let source = try Source(Spool(path: scratch.path), 1...3) { usleep(60_000) }
-        let keeper = keeper()
-        keeper.close(finishingUntil: .max)
-        keeper.leave([1, 2, 3], source, before: Clock.nanoseconds + 30_000_000)
-        // It is broken off, however many images it has.
-        #expect(source.asked.withLock { $0.count } <= 1)
-        #expect(try source.written == [])
-        keeper.leave([1, 2, 3], source, before: 0)
-        #expect(try source.written == [])
-        keeper.leave([1, 2, 3], source, before: .max)
-        #expect(try source.written == [1, 2, 3])
+    // MARK: In the middle of the work
+
+    @Test func writesAFileOnceAnInterval() async throws {
+        defer { origin.stop() }
+        let fixture = try await fixture(batches: 1, interval: 10)
+        // The receipt is there, so the first rewriting waits, too.
+        fixture.time.advance(by: 9)
+        #expect(try written(fixture) == [])
+        fixture.time.advance(by: 1)
+        #expect(try written(fixture) == ["1"])
+        let first = try fixture.outputIdentities("1")["status.json"]
+        fixture.scheduler.statusChanged(1)
+        fixture.time.advance(by: 9)
+        #expect(try fixture.outputIdentities("1")["status.json"] == first)
+        fixture.time.advance(by: 1)
+        #expect(try fixture.outputIdentities("1")["status.json"] != first)
+        // What has not changed is not written.
+        let second = try fixture.outputIdentities("1")["status.json"]
+        fixture.time.advance(by: 100)
+        #expect(try fixture.outputIdentities("1")["status.json"] == second)
+    }
+
+    /// What takes long to write is written seldom: a twentieth of the time at most.
+    @Test func writesALargeFileSeldom() async throws {
+        defer { origin.stop() }
+        let fixture = try await fixture(batches: 1)
+        fixture.time.step = 0.5
+        fixture.time.advance(by: 1)
+        #expect(try written(fixture) == ["1"])
+        fixture.time.step = 0
+        let first = try fixture.outputIdentities("1")["status.json"]
+        fixture.scheduler.statusChanged(1)
+        fixture.time.advance(by: 9)
+        #expect(try fixture.outputIdentities("1")["status.json"] == first)
+        fixture.time.advance(by: 100)
+        #expect(try fixture.outputIdentities("1")["status.json"] != first)
     }
 
     /// Many large statuses may be due at once, and a small batch that has ended has its last one between them.
     @Test func aBatchThatEndsDoesNotWaitForAllThatIsDue() async throws {
-        let scratch = try ScratchDirectory()
-        let keeper = keeper()
-        let mayGoOn = DispatchSemaphore(value: 0)
-        let count = Atomic(0)
-        let ending = Mutex<Source?>(nil)
-        let source = try Source(Spool(path: scratch.path), 1...9) {
-            switch count.add(1, ordering: .relaxed).newValue {
-            case 1: mayGoOn.wait()
-            case 2: if let source = ending.withLock({ $0 }) { keeper.finish(10, source) }
-            default: break
-            }
-            usleep(60_000)
+        defer { origin.stop() }
+        let fixture = try await fixture(batches: 9)
+        let queue = fixture.statusKeeper.queue
+        queue.suspend()
+        // Each takes longer than half of what is written at a time.
+        fixture.time.step = 0.06
+        let due = Thread { fixture.time.advance(by: 1) }
+        due.start()
+        try await fixture.wait(for: "the moment") { fixture.time.waitingCount == 0 }
+        try fixture.accept("small", images: 1)
+        try await fixture.wait(for: "its end") {
+            fixture.board { $0.batches[10]?.isFinishing == true }
         }
-        ending.withLock { $0 = source }
-        keeper.changed(1, source)
-        try await eventually("the first writing") {
-            source.asked.withLock { $0.isEmpty } ? nil : true
+        fixture.publisher.drain()
+        fixture.publisher.drain()
+        queue.resume()
+        try await fixture.wait(for: .batchFinished)
+        #expect(fixture.finishedOrder == ["small"])
+        #expect(try written(fixture).count <= 3)
+        try await fixture.wait(for: "the others") {
+            fixture.time.advance(by: 10)
+            return try written(fixture).count == 9
         }
-        // While it lasts the others become due, and one ends once the next of them is begun.
-        for key in 2...9 { keeper.changed(key, source) }
-        mayGoOn.signal()
-        let asked = try await eventually("all") {
-            let asked = source.asked.withLock { $0 }
-            return asked.count >= 10 ? asked : nil
-        }
-        ending.withLock { $0 = nil }
-        #expect(try #require(asked.firstIndex(of: 10)) <= 3, "\(asked)")
     }
 
-    /// What is due when the daemon is asked to stop is not waited for.
-    @Test func stopsInTheMiddleOfWhatIsDue() async throws {
-        let scratch = try ScratchDirectory()
-        let mayGoOn = DispatchSemaphore(value: 0)
-        let source = try Source(Spool(path: scratch.path), 1...9) { mayGoOn.wait() }
-        let keeper = keeper()
-        for key in 1...9 { keeper.changed(key, source) }
-        try await eventually("the first writing") {
-            source.asked.withLock { $0.isEmpty } ? nil : true
-        }
+    // MARK: The last status
+
+    /// What concerns one batch alone keeps no other from ending, and is told of once.
+    @Test func aBatchThatCannotBeAnsweredIsTriedAgain() async throws {
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        fixture.holdOperations()
+        try fixture.accept("a", images: 1)
+        try fixture.accept("b", images: 1)
+        let outbox = try BatchFolders(spool: fixture.spool, id: "a").outbox()
+        try outbox.remove("status.json")
+        try outbox.makeDirectory("status.json")
+        try outbox.write([1], to: "status.json/in-the-way", durably: false)
+        fixture.releaseOperations()
+        try await fixture.wait(for: .storageFailed)
+        try await fixture.wait(for: .batchFinished)
+        #expect(fixture.finishedOrder == ["b"] && fixture.storage.mayWork)
+        for _ in 0..<3 { fixture.time.advance(by: 5) }
+        #expect(fixture.journal.all(.storageFailed).count == 1)
+        try outbox.removeTree("status.json")
+        fixture.time.advance(by: 5)
+        try await fixture.wait(for: .batchFinished, count: 2)
+        #expect(try fixture.status("a")?.state == .completed)
+    }
+
+    // MARK: A stop
+
+    @Test func leavesEachStatusOnce() async throws {
+        defer { origin.stop() }
+        let fixture = try await fixture(batches: 3)
+        let keeper = fixture.statusKeeper
         keeper.close(finishingUntil: .max)
-        for _ in 1...10 { mayGoOn.signal() }
-        keeper.leave([], source, before: 0)
-        #expect(source.asked.withLock { $0.count } == 1)
-        // Nor is the one that was being written; all are written at the end.
-        #expect(try source.written == [])
-        keeper.leave([], source, before: .max)
-        #expect(try source.written == Array(1...9))
+        // What changes while what runs is finished is written at the end, besides what is asked for.
+        for key in 1...3 { fixture.scheduler.statusChanged(key) }
+        keeper.leave([2], fixture.scheduler, before: .max)
+        #expect(try written(fixture) == ["1", "2", "3"])
+        let identity = { try fixture.outputIdentities($0)["status.json"] }
+        let before = try ["1", "2", "3"].map(identity)
+        keeper.leave([], fixture.scheduler, before: .max)
+        #expect(try ["1", "2", "3"].map(identity) == before)
+    }
+
+    /// Writing one takes longer than there is time for all. It is broken off, however many images it has.
+    @Test func leavesNoMoreThanThereIsTimeFor() async throws {
+        defer { origin.stop() }
+        let fixture = try await fixture(batches: 3)
+        let keeper = fixture.statusKeeper
+        keeper.close(finishingUntil: .max)
+        fixture.time.step = 0.02
+        keeper.leave([1, 2, 3], fixture.scheduler, before: fixture.time.now + 30_000_000)
+        #expect(try written(fixture) == [])
+        keeper.leave([1, 2, 3], fixture.scheduler, before: 0)
+        #expect(try written(fixture) == [])
+        keeper.leave([1, 2, 3], fixture.scheduler, before: .max)
+        #expect(try written(fixture) == ["1", "2", "3"])
+    }
+
+    /// What is due when the daemon is asked to stop is not waited for, nor is the one that is being written.
+    @Test func stopsInTheMiddleOfWhatIsDue() async throws {
+        defer { origin.stop() }
+        let fixture = try await fixture(batches: 9)
+        let keeper = fixture.statusKeeper
+        // Once it looks what is due, and once for each that it begins.
+        fixture.time.afterReads(3) { keeper.close(finishingUntil: .max) }
+        fixture.time.advance(by: 1)
+        #expect(try written(fixture) == [])
+        keeper.leave([], fixture.scheduler, before: 0)
+        #expect(try written(fixture) == [])
+        keeper.leave([], fixture.scheduler, before: .max)
+        #expect(try written(fixture) == (1...9).map { "\($0)" })
     }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import DarkroomCore
 
-/// A time that stands still until a test moves it on.
+/// A time that stands still until a test moves it on, or moves by a step each time that it is asked for.
 final class ManualTime: Sendable {
     private struct Call: Sendable {
         let moment: UInt64
@@ -14,6 +14,10 @@ final class ManualTime: Sendable {
     private struct State: Sendable {
         var now: UInt64 = 1_000_000_000_000
         var calls: [Call] = []
+        var step: UInt64 = 0
+        /// What is done when it has been asked for so many more times.
+        var reads = 0
+        var afterReads: (@Sendable () -> Void)?
 
         /// Takes the next call that is due by `end`, and comes to its moment.
         mutating func takeNext(by end: UInt64) -> Call? {
@@ -32,6 +36,30 @@ final class ManualTime: Sendable {
     /// In nanoseconds.
     var now: UInt64 { state.withLock(\.now) }
 
+    /// In seconds; 0 where it stands still.
+    var step: Double {
+        get { state.withLock { Double($0.step) / 1e9 } }
+        set { state.withLock { $0.step = UInt64(clamping: newValue * 1e9) } }
+    }
+
+    /// Does something when the time has been asked for so many more times, within that call.
+    func afterReads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.reads = count
+            state.afterReads = body
+        }
+    }
+
+    private func read() -> UInt64 {
+        let (now, body) = state.withLock { state -> (UInt64, (@Sendable () -> Void)?) in
+            state.now += state.step
+            state.reads -= 1
+            return (state.now, state.reads == 0 ? state.afterReads.take() : nil)
+        }
+        body?()
+        return now
+    }
+
     /// For how many moments somebody waits.
     var waitingCount: Int { state.withLock(\.calls.count) }
 
@@ -44,7 +72,7 @@ final class ManualTime: Sendable {
 
     var source: TimeSource {
         TimeSource { [self] in
-            now
+            read()
         } arrange: { [self] moment, queue, body in
             state.withLock { $0.calls.append(Call(moment: moment, queue: queue, body: body)) }
         }
