@@ -185,6 +185,19 @@ extension Scheduler {
         }
     }
 
+    // MARK: Next attempts
+
+    /// Has a download that failed retried; whether it is still wanted then, the board knows. It waits without
+    /// an operation, and whatever stops the daemon does not wait for it.
+    func enqueueLater(_ work: Work, _ retry: Retry) {
+        guard case .download(let key, let source) = work else { return }
+        log.retried(retry)
+        endedUndecided(work)
+        time.call(in: retry.delay, on: alarms) { [self] in
+            advance { $0.retryDue(key, source, number: retry.number) }
+        }
+    }
+
     // MARK: Local files
 
     private func examineLocal(_ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int) {

@@ -4,10 +4,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What a download waits for by the clock: the end of its host's pause, and its next attempt.
+/// Hosts that have asked to be left alone.
 extension Scheduler {
-    // MARK: Pauses
-
     /// A server has asked to be left alone for so many seconds: nothing of its host begins meanwhile.
     ///
     /// - Parameters:
@@ -78,18 +76,5 @@ extension Scheduler {
                 "\(pause.host): the server has asked to be left alone, so nothing of it is fetched "
                 + "before \(Clock.timestamp(.now + seconds))",
             since: pause.since)
-    }
-
-    // MARK: Next attempts
-
-    /// Has a download that failed retried; whether it is still wanted then, the board knows. It waits without
-    /// an operation, and whatever stops the daemon does not wait for it.
-    func enqueueLater(_ work: Work, _ retry: Retry) {
-        guard case .download(let key, let source) = work else { return }
-        log.retried(retry)
-        endedUndecided(work)
-        time.call(in: retry.delay, on: alarms) { [self] in
-            advance { $0.retryDue(key, source, number: retry.number) }
-        }
     }
 }

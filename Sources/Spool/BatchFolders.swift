@@ -80,6 +80,22 @@ package struct BatchFolders: Sendable {
         }
     }
 
+    /// Writes the last status also where someone has removed `active/ID`, through a new one.
+    package func writeLastStatus(
+        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }
+    ) throws(FileError) {
+        do {
+            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            do {
+                try spool.active.makeDirectory(FileName(id), mode: 0o700)
+            } catch  where error.errno == .fileExists {
+                // It was another file that was missing.
+            }
+            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
+        }
+    }
+
     /// The same with a content that comes in pieces: `content` is given what writes one.
     func writeStatus(
         isFinal: Bool, durably: Bool,

@@ -1,5 +1,4 @@
 import DarkroomCore
-import SystemPackage
 
 extension ImageStatus {
     /// The same image of a batch whose folder in `active` someone has removed while it was in work. A failure
@@ -44,23 +43,5 @@ extension Status {
         status.state = .completedWithErrors
         status.times.finished = Clock.timestamp
         return status
-    }
-}
-
-extension BatchFolders {
-    /// Writes the last status also where someone has removed `active/ID`, through a new one.
-    package func writeLastStatus(
-        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }
-    ) throws(FileError) {
-        do {
-            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            do {
-                try spool.active.makeDirectory(FileName(id), mode: 0o700)
-            } catch  where error.errno == .fileExists {
-                // It was another file that was missing.
-            }
-            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
-        }
     }
 }

@@ -6,18 +6,12 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// What the intake tells of the inbox: `spool/inbox.json`, and the count of files whose events were missed.
-/// All of it on the intake's queue.
+/// What the intake tells of the inbox: `spool/inbox.json`, and the journal of what is not taken. All of it on the
+/// intake's queue.
 extension Intake {
     /// The queues have been suspended, which the report says.
     package func suspensionChanged() {
         queue.async { [self] in reportSoon() }
-    }
-
-    /// Batches of a former daemon that are still to be read, and how many there were; nil when all have been.
-    package var recovery: (left: Int, total: Int)? {
-        let left = unread.load(ordering: .relaxed)
-        return left > 0 ? (left, found.load(ordering: .relaxed)) : nil
     }
 
     /// The inbox may not be any more what the file says.
@@ -187,43 +181,6 @@ extension Intake {
     func tellRest() {
         let count = notices.takeWithheld()
         if count > 0 { log.notTaken(more: count) }
-    }
-
-    // MARK: Orphans
-
-    /// Says what lies in `active` and is no batch, and removes what is Darkroom's own.
-    func tellOfOrphans() throws(FileError) {
-        let active = try ActiveFolder(of: spool)
-        for name in active.unfinished {
-            try spool.active.removeTree(name)
-            FaultPoint.recoveryRetryRemoved.pass()
-            log.orphan(name.text, removed: "it was being made when darkroomd ended")
-        }
-        for id in active.empty { log.orphan(id, removed: "there is no manifest in it") }
-        for (name, what) in active.foreign { log.orphan(name.text, left: what) }
-    }
-
-    // MARK: Missed events
-
-    /// Counts the manifests among `names`, just listed, that no event has told of. Not in the first scan, nor
-    /// where names were left in the folder for want of room or of space on the disk: those are found again.
-    func countMissed(_ names: [FileName]) {
-        defer {
-            arrivals.forgetLeft()
-            large.forgetLeft()
-        }
-        guard let watch, !isBlocked, !arrivals.hasLeft, !large.hasLeft, reporter.lastScan != nil
-        else { return }
-        // What was in the folder when it was listed has its event in the descriptor by now.
-        let events = watch.read()
-        let told = Set(events.compactMap(\.name))
-        let missed = names.count { name in
-            ManifestFormat(fileName: name.text) != nil && !isQueued(name)
-                && !settling.contains(name) && refused[name] == nil && !told.contains(name)
-                && !reporter.begun.contains(name) && Examination.reasonToIgnore(name) == nil
-        }
-        log.metrics.scanFound.add(missed)
-        if !events.isEmpty { queue.async { [weak self] in self?.handle(events) } }
     }
 }
 

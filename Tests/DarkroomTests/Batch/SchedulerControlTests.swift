@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// The table of `Board.obey`, cell by cell, and what holding does to a batch's images.
-@Suite struct SchedulerControlTests {
+@Suite(.fewAtATime) struct SchedulerControlTests {
     /// Where a batch may be when a command comes.
     enum Situation: CaseIterable, Sendable {
         case waits, waitsHeld, inPreparation, inWork, inWorkHeld, cancelled, ending, notHere
@@ -127,7 +127,7 @@ import Testing
             #expect(try fixture.status("a")?.state == .held)
             #expect(fixture.scheduler.summary.batchesHeld == 1)
             // It is journaled, too, so that a start finds it held.
-            #expect(try fixture.recover("a").control == .held)
+            #expect(try fixture.journaledControl("a") == .held)
             fixture.obey("a", .release)
             try await fixture.finish()
         }
@@ -202,7 +202,7 @@ import Testing
         try fixture.accept("a", images: 3)
         let isJournaled = Mutex<Bool?>(nil)
         let outcome = fixture.scheduler.obey("a", ControlRecord(.hold, uid: 0)) { _ in
-            isJournaled.withLock { $0 = try? fixture.recover("a").control == .held }
+            isJournaled.withLock { $0 = try? fixture.journaledControl("a") == .held }
         }
         #expect(outcome == .acts)
         try await fixture.wait(for: "the word") { isJournaled.withLock { $0 } != nil }

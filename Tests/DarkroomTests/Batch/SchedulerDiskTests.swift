@@ -7,7 +7,8 @@ import Testing
 @testable import DarkroomSpool
 
 /// Images on a disk that is really full.
-@Suite(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
+@Suite(
+    .fewAtATime, .enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
 struct SchedulerDiskTests {
     private static let picture = Starfield.png(width: 80, height: 64, seed: 1)
 

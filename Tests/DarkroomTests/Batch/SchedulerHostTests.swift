@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Downloads that wait for their host.
-@Suite struct SchedulerHostTests {
+@Suite(.fewAtATime) struct SchedulerHostTests {
     private func manifest(_ paths: [String], of origin: FlakyOrigin) -> Manifest {
         Manifest(
             images: paths.enumerated().map {

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Images that wait for memory, and those that are filtered alone or not at all.
-@Suite struct SchedulerMemoryTests {
+@Suite(.fewAtATime) struct SchedulerMemoryTests {
     private static let mega = 1 << 20
     /// Whoever has the memory that others wait for.
     private static let occupant = MemoryBudget.Ticket(batch: 99, image: 0)

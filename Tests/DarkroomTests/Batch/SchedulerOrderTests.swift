@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Who is given the next place: by priority and quality of service, and in turns of owners and batches.
-@Suite struct SchedulerOrderTests {
+@Suite(.fewAtATime) struct SchedulerOrderTests {
     /// A fixture in which nothing begins before the test has said what there is to be done.
     private func held(
         window: Int = 4, board: BoardBounds = BoardBounds(),

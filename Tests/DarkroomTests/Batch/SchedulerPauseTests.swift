@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Suspending, resuming and stopping.
-@Suite struct SchedulerPauseTests {
+@Suite(.fewAtATime) struct SchedulerPauseTests {
     @Test func beginsNothingWhileSuspended() async throws {
         let fixture = try SchedulerFixture()
         fixture.scheduler.suspend()

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Downloads that are tried again.
-@Suite struct SchedulerRetryTests {
+@Suite(.fewAtATime) struct SchedulerRetryTests {
     /// An origin whose paths `late…` answer only after so many tries, and `never…` never.
     private func origin(
         tries: Int = 1, fault: FlakyOrigin.Fault = .status(503)

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// When the statuses of batches are written, which the real scheduler has in work.
-@Suite struct StatusKeeperTests {
+@Suite(.fewAtATime) struct StatusKeeperTests {
     /// Sources that do not come, so that their batches stay in work.
     private let origin: FlakyOrigin
 

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Control files in the inbox.
-@Suite struct IntakeControlTests {
+@Suite(.fewAtATime) struct IntakeControlTests {
     private func started(settle: Double = 60) throws -> IntakeFixture {
         let fixture = try IntakeFixture(settle: settle)
         try fixture.start()
@@ -21,12 +21,11 @@ import Testing
         fixture.base.holdOperations()
         try fixture.drop("a.json")
         try await fixture.wait(for: .batchClaimed)
-        for (command, state) in [("hold", BatchState.held), ("release", .pending)] {
+        for (command, state) in [("hold", ControlState.held), ("release", .free)] {
             try fixture.drop(FileName("a.\(command)"), "")
             try await fixture.wait(for: "\(command)") { try fixture.names == [] }
             // It is removed when a restart would remember it.
-            let control = try fixture.base.recover("a").control
-            #expect(control == (state == .held ? .held : .free))
+            #expect(try fixture.base.journaledControl("a") == state)
         }
         try fixture.drop("a.cancel", "")
         try await fixture.wait(for: "the end") { try fixture.names == [] }
@@ -43,10 +42,12 @@ import Testing
         #expect(try fixture.names == ["a.hold"])
         try fixture.drop("a.json")
         try await fixture.wait(for: .batchHeld)
-        try await fixture.base.finish()
         try await fixture.wait(for: "its removal") { try fixture.names == [] }
-        #expect(try fixture.base.status("a")?.state == .held)
-        #expect(!fixture.base.fetched.contains("a"))
+        try await fixture.wait(for: "its status") {
+            try fixture.base.status("a")?.state == .held
+        }
+        try await fixture.base.finish()
+        #expect(!fixture.base.filteredBatches.contains("a"))
     }
 
     /// A manifest beside it is claimed before others.
@@ -91,8 +92,10 @@ import Testing
         // Whichever of the two is looked at first, it is held from the first.
         fixture.time.advance(by: 1)
         try await fixture.wait(for: .batchHeld)
-        try await fixture.base.finish()
-        #expect(try fixture.base.status("a")?.state == .held)
+        try await fixture.wait(for: "its status") {
+            try fixture.base.status("a")?.state == .held
+        }
+        #expect(!fixture.base.filteredBatches.contains("a"))
     }
 
     @Test func takesUpAFinishedBatchAgain() async throws {

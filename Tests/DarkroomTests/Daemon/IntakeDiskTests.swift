@@ -8,7 +8,8 @@ import Testing
 @testable import DarkroomSpool
 
 /// Manifests on a disk that is really full.
-@Suite(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
+@Suite(
+    .fewAtATime, .enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
 struct IntakeDiskTests {
     let disk: SmallDisk
 
@@ -36,7 +37,7 @@ struct IntakeDiskTests {
         #expect(try fixture.report().why?.code == "disk")
         try await fixture.wait(for: "some tries") {
             fixture.time.advance(by: 1)
-            return (fixture.base.storage.report?.secondsBetweenTries ?? 0) >= 8
+            return (fixture.base.storage.report?.secondsBetweenAttempts ?? 0) >= 8
         }
         #expect(try fixture.spool.outbox.names() == [])
         disk.empty()

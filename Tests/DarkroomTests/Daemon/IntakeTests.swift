@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// What the intake takes out of the inbox, when, and what it leaves there.
-@Suite struct IntakeTests {
+@Suite(.fewAtATime) struct IntakeTests {
     // MARK: Arrivals
 
     @Test func takesWhatIsRenamedIntoTheInbox() async throws {

@@ -1,14 +1,14 @@
 import Synchronization
 import Testing
 
-/// Lets only a few tests through at a time, each with a daemon and an origin of its own: all at once
+/// Lets only a few tests through at a time, each with a daemon or a scheduler and an origin of its own: all at once
 /// would starve each other on a small machine.
-struct Turnstile: SuiteTrait, TestTrait, TestScoping {
+package struct Turnstile: SuiteTrait, TestTrait, TestScoping {
     private static let places = Places(count: 4)
 
-    var isRecursive: Bool { true }
+    package var isRecursive: Bool { true }
 
-    func provideScope(
+    package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         // A suite and a test with arguments hold no place while their cases wait for one.
@@ -21,7 +21,7 @@ struct Turnstile: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == Turnstile {
     /// At most a few tests of all suites with this trait run at a time.
-    static var fewAtATime: Self { Self() }
+    package static var fewAtATime: Self { Self() }
 }
 
 /// A counting semaphore for tasks.

@@ -19,65 +19,6 @@ extension Intake {
     /// Whether nothing is claimed, for the spool takes no writes.
     var isBlocked: Bool { !refusals.isTrying && !scheduler.storage.mayWork }
 
-    /// Puts in order what a former daemon, or a failed claim, has left in `active`.
-    func recover(_ id: String, _ recovery: Recovery) {
-        guard !isBlocked else { return refusals.unrecovered.append(id) }
-        do {
-            switch try recovery.recover(id) {
-            case .empty, .finished(nil): break
-            case .finished(let name?): log.givenBack(id: id, name)
-            case .putBack(let name): refuse(name, Examination.reasonToIgnore(name) ?? .notAFile)
-            case .rejected(let status, let givenBack):
-                log.rejected(status)
-                if let givenBack { log.givenBack(id: id, givenBack) }
-            case .removed(let status): log.batchRemoved(status)
-            case .unfinished(let prepared):
-                log.resumed(prepared)
-                log.suspected(prepared)
-                accept(prepared)
-            }
-        } catch  where error.errno == .canceled {
-            // The daemon stops, and the next start does it.
-        } catch  where error.fault != nil {
-            scheduler.storage.writeRefused(error, batch: id)
-            refusals.unrecovered.append(id)
-        } catch {
-            // It stays where it is for the next start, and the others go on.
-            log.storageFailed(error, batch: id)
-        }
-    }
-
-    /// Puts in order what could be claimed but not be read, nor put back into the inbox.
-    func putInOrder(_ ids: [String]) {
-        guard !ids.isEmpty else { return }
-        queue.async { [weak self] in
-            guard let self, !isStopped else { return }
-            let recovery = recovery(settings)
-            for id in ids { recover(id, recovery) }
-        }
-    }
-
-    private func recovery(_ settings: IntakeSettings) -> Recovery {
-        Recovery(
-            spool: spool, examination: settings.examination.asking(stopped),
-            durably: settings.isDurable)
-    }
-
-    /// Gives the manifests, whose claims are on the disk, their receipts. One whose receipt cannot be written is
-    /// kept, for it is in the inbox no more.
-    func answer(_ claimed: [ClaimedManifest]) {
-        let reception = ReceiptIssuer(
-            spool: spool, storage: scheduler.storage, log: log,
-            durably: settings.isDurable, stop: stopped, accept: accept)
-        note(reception.answer(claimed))
-    }
-
-    /// Keeps what the spool has refused of an answer.
-    func note(_ rest: ReceiptIssuer.Rest) {
-        refusals.unanswered += rest.unanswered
-        refusals.unrecovered += rest.uncleared
-    }
-
     /// Does again what the spool has refused. False where it refuses it again.
     private func answerRefused(_ inbox: Directory) -> Bool {
         let settings = settings
@@ -114,19 +55,6 @@ extension Intake {
             scheduler.storage.writeRefused(error)
             // Half of it may be there.
             try? spool.root.remove(name)
-            return false
-        }
-    }
-
-    /// Whether the inbox is another folder than the one that is open, or none.
-    var isReplaced: Bool {
-        guard let inbox else { return true }
-        do {
-            guard let there = try spool.root.information(of: "inbox") else { return true }
-            let here = try inbox.information()
-            return there.st_dev != here.st_dev || there.st_ino != here.st_ino
-        } catch {
-            // What cannot be examined now can be at the next look.
             return false
         }
     }
