@@ -47,10 +47,11 @@ extension Board {
         }
     }
 
-    private func isLarge(_ images: Int) -> Bool { images > imageBudget / 4 }
+    private func isLarge(_ images: Int) -> Bool { images > bounds.imageBudget / 4 }
 
     private func hasRoom(for batch: Waiting, keptRoomOnly: Bool) -> Bool {
         let (images, level) = (batch.images, batch.level.index)
+        let (imageBudget, batchesPerLevel) = (bounds.imageBudget, bounds.batchesPerLevel)
         let hasLittle =
             (imagesOfOwner[batch.uid] ?? 0) + images <= imageBudget / 8
             && (batchesOfOwner[level][batch.uid] ?? 0) < max(1, batchesPerLevel / 8)

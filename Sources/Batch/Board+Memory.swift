@@ -16,13 +16,6 @@ enum MemoryAnswer: Equatable, Sendable {
 /// An image that waits for memory is in the phase `queuedFilter`, as is one in the filters queue. But it has no
 /// operation until the memory has been granted.
 extension Board {
-    package init(_ settings: BatchSettings) {
-        self.init(window: settings.window, saturation: settings.saturation)
-        backOff = settings.backOff
-        admission = Admission(downloads: settings.downloadLimits, filters: settings.filterPlaces)
-        _ = setMemory(limit: settings.memory, places: settings.filterPlaces)
-    }
-
     func ticket(_ key: BatchKey, _ index: Int) -> MemoryBudget.Ticket {
         MemoryBudget.Ticket(batch: key, image: index)
     }

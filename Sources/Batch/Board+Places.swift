@@ -30,9 +30,9 @@ extension Board {
     /// a higher quality of service keep both queues busy, owners with nothing in work at this or those levels get one
     /// of a quarter more: the others' images have no time limit.
     private mutating func nextInRotation(_ level: Level) -> BatchKey? {
-        let free = placesPerLevel - workingPlaces(level.index)
+        let free = bounds.placesPerLevel - workingPlaces(level.index)
         let isOpen = free > 0 && level.above.reduce(0) { $0 + workingPlaces($1) } < saturation
-        guard isOpen || free > -(placesPerLevel / 4) else { return nil }
+        guard isOpen || free > -(bounds.placesPerLevel / 4) else { return nil }
         let placesOfOwner = placesOfOwner
         return rotation[level.index].next(below: isOpen ? 3 * free : 1) { owner in
             let above = isOpen ? 0 : level.above.reduce(0) { $0 + (placesOfOwner[$1][owner] ?? 0) }
@@ -46,7 +46,8 @@ extension Board {
     private func mayAdmit(_ batch: Batch) -> Bool {
         // If very many images already wait, each batch may still have `window` images, so that the images of other
         // batches do not keep it out.
-        let isCrowded = waitingPlaces[batch.level.index] >= placesPerLevel * Self.waitingFactor
+        let isCrowded =
+            waitingPlaces[batch.level.index] >= bounds.placesPerLevel * Self.waitingFactor
         return batch.live.workingCount < window
             && batch.live.count < (isCrowded ? window : window * 4)
     }

@@ -39,24 +39,29 @@ package struct Board {
         }
     }
 
+    /// Limits that are not settings.
+    struct Bounds: Sendable {
+        /// Images of one level, over all batches, that may have places at once.
+        var placesPerLevel = 512
+        /// Images of all batches in work, which limits the memory. One batch with more than a quarter of this number, a
+        /// large one, may be in work in addition. A quarter more is for batches with at most `smallBatch` images, so that
+        /// an urgent one does not wait for others to end. Another quarter is for owners with at most an eighth of the
+        /// budget. Half as much again is for a small batch of an owner with nothing in work.
+        var imageBudget = 262_144
+        /// Batches of one level that may be in work at once: enough to fill its places twice. A quarter more is for owners
+        /// with less than an eighth of them, and the same number again for owners with nothing in work. A waiting batch
+        /// needs less memory. Beyond `batches.maxWaiting`, manifests stay in the inbox.
+        var batchesPerLevel = 1024
+        /// How many images waiting batches may have together to be kept completely in memory.
+        var preparedBudget = 65_536
+    }
+
     /// Images of one batch that may have places at once.
     var window: Int
-    /// Images of one level, over all batches, that may have places at once.
-    let placesPerLevel: Int
     /// How many admitted images keep both queues busy. While a higher quality of service of the same priority has this
     /// number, a lower one gets no places, except for owners without any.
     var saturation: Int
-    /// Images of all batches in work, which limits the memory. One batch with more than a quarter of this number, a
-    /// large one, may be in work in addition. A quarter more is for batches with at most `smallBatch` images, so that
-    /// an urgent one does not wait for others to end. Another quarter is for owners with at most an eighth of the
-    /// budget. Half as much again is for a small batch of an owner with nothing in work.
-    let imageBudget: Int
-    /// Batches of one level that may be in work at once: enough to fill its places twice. A quarter more is for owners
-    /// with less than an eighth of them, and the same number again for owners with nothing in work. A waiting batch
-    /// needs less memory. Beyond `batches.maxWaiting`, manifests stay in the inbox.
-    let batchesPerLevel: Int
-    /// How many images waiting batches may have together to be kept completely in memory.
-    let preparedBudget: Int
+    let bounds: Bounds
 
     private var nextKey: BatchKey = 1
     var batches: [BatchKey: Batch] = [:]
@@ -82,9 +87,7 @@ package struct Board {
     /// Since the start.
     private(set) var batchesEnded = 0
     /// The place of each requested piece of work.
-    var admission = Admission(
-        downloads: DownloadFairQueue.Limits(places: 16, perHost: 6), filters: FilterPlaces(width: 1)
-    )
+    var admission: Admission
     /// The key of a source in the cache; nil if nothing is cached, or for a local file.
     var cacheKey: @Sendable (ByteString) -> CacheKey? = { _ in nil }
     /// The memory that images in work have, and the images that wait for memory.
@@ -96,16 +99,17 @@ package struct Board {
     /// The number of the last wait for a next attempt.
     var lastRetry = 0
 
-    init(
-        window: Int, saturation: Int, placesPerLevel: Int = 512, imageBudget: Int = 262_144,
-        batchesPerLevel: Int = 1024, preparedBudget: Int = 65_536
-    ) {
-        self.window = window
-        self.saturation = saturation
-        self.placesPerLevel = placesPerLevel
-        self.imageBudget = imageBudget
-        self.batchesPerLevel = batchesPerLevel
-        self.preparedBudget = preparedBudget
+    package init(_ settings: BatchSettings) {
+        self.init(settings, Bounds())
+    }
+
+    init(_ settings: BatchSettings, _ bounds: Bounds) {
+        self.bounds = bounds
+        window = settings.window
+        saturation = settings.saturation
+        backOff = settings.backOff
+        admission = Admission(downloads: settings.downloadLimits, filters: settings.filterPlaces)
+        _ = setMemory(limit: settings.memory, places: settings.filterPlaces)
     }
 
     // MARK: New batches
@@ -120,7 +124,8 @@ package struct Board {
         let isContinued = prepared.status.times.started != nil
         let isKept =
             prepared.control != .held
-            && (isContinued || imagesPrepared + images <= preparedBudget || waitingBatches.isEmpty)
+            && (isContinued || imagesPrepared + images <= bounds.preparedBudget
+                || waitingBatches.isEmpty)
         if isKept { imagesPrepared += images }
         let batch = Waiting(
             folders: prepared.folders,

@@ -11,9 +11,10 @@ extension EventLog {
     }
 
     package func reopened(_ status: Status, uid: UInt32) {
+        let form = ControlCommand.retry.form
         say(
-            .batchReopened,
-            "\(status.id) is reopened: \(status.counts.new) of "
+            form.event,
+            "\(status.id) \(form.words): \(status.counts.new) of "
                 + "\(Words.count(status.counts.total, "image")) to process (by user \(uid))",
             [
                 .batch: status.id, .state: status.state.rawValue, .user: "\(uid)",

@@ -51,7 +51,7 @@ import Testing
             self.origin = origin
             fixture = try SchedulerFixture(
                 window: 4,
-                board: BoardBounds(
+                board: Board.Bounds(
                     imageBudget: 10, preparedBudget: situation == .inPreparation ? 0 : 65_536))
             switch situation {
             case .waits, .waitsHeld:
@@ -238,7 +238,7 @@ import Testing
     }
 
     @Test func leavesItsRoomToOthersWhileHeld() async throws {
-        let fixture = try SchedulerFixture(window: 4, board: BoardBounds(imageBudget: 10))
+        let fixture = try SchedulerFixture(window: 4, board: Board.Bounds(imageBudget: 10))
         fixture.holdOperations()
         try fixture.accept("large", images: 100)
         try fixture.accept("other", images: 100)
@@ -252,7 +252,7 @@ import Testing
     }
 
     @Test func takesItsOldPlaceWhenReleased() async throws {
-        let fixture = try SchedulerFixture(window: 4, board: BoardBounds(imageBudget: 10))
+        let fixture = try SchedulerFixture(window: 4, board: Board.Bounds(imageBudget: 10))
         fixture.holdOperations()
         for id in ["busy", "a", "b"] { try fixture.accept(id, images: 9) }
         fixture.obey("a", .hold)
@@ -312,7 +312,7 @@ import Testing
         var random = SplitMix64(seed: seed)
         let fixture = try SchedulerFixture(
             window: 1 + Int.random(in: 0..<5, using: &random),
-            board: BoardBounds(imageBudget: 60, preparedBudget: 40))
+            board: Board.Bounds(imageBudget: 60, preparedBudget: 40))
         let ids = (0..<8).map { "b\($0)" }
         for id in ids {
             try fixture.accept(

@@ -34,7 +34,8 @@ final class SchedulerFixture: Sendable {
     ///   - spoolPath: where the spool is; by default in a folder of the test's.
     ///   - settings: changes those of this fixture: no waiting for the disk, 16 downloads and 2 filters at once.
     init(
-        window: Int = 8, board: BoardBounds = BoardBounds(), after former: SchedulerFixture? = nil,
+        window: Int = 8, board bounds: Board.Bounds = Board.Bounds(),
+        after former: SchedulerFixture? = nil,
         spoolPath: String? = nil, settings change: (inout BatchSettings) -> Void = { _ in }
     ) throws {
         if let former {
@@ -70,9 +71,16 @@ final class SchedulerFixture: Sendable {
             interval: settings.statusInterval, durably: settings.isDurable, storage: storage,
             log: log, time: time.source)
         scheduler = Scheduler(
-            spool: spool, settings: settings, board: board.board(settings), engine: engine,
+            spool: spool, settings: settings, board: Self.board(settings, bounds), engine: engine,
             cache: nil, storage: storage, publisher: publisher, statusKeeper: statusKeeper,
             log: log, time: time.source)
+    }
+
+    /// The daemon's board, with waits before further attempts that are always as long.
+    private static func board(_ settings: BatchSettings, _ bounds: Board.Bounds) -> Board {
+        var board = Board(settings, bounds)
+        board.jitter = { 1 }
+        return board
     }
 
     /// With one download and one filter at once, so that images end in the order in which they began.
@@ -344,29 +352,6 @@ final class SchedulerFixture: Sendable {
     /// The files of a batch's folder in `active`.
     func activeFiles(_ id: String) throws -> Set<String> {
         Set(try Directory(FileName(id), in: spool.active).names().map(\.text))
-    }
-}
-
-/// What bounds a board besides the settings.
-struct BoardBounds {
-    var placesPerLevel = 512
-    var imageBudget = 262_144
-    var batchesPerLevel = 1024
-    var preparedBudget = 65_536
-    /// Of the waits before next tries.
-    var jitter = 1.0
-
-    func board(_ settings: BatchSettings) -> Board {
-        var board = Board(
-            window: settings.window, saturation: settings.saturation,
-            placesPerLevel: placesPerLevel, imageBudget: imageBudget,
-            batchesPerLevel: batchesPerLevel, preparedBudget: preparedBudget)
-        board.backOff = settings.backOff
-        board.jitter = { [jitter] in jitter }
-        board.admission = Admission(
-            downloads: settings.downloadLimits, filters: settings.filterPlaces)
-        _ = board.setMemory(limit: settings.memory, places: settings.filterPlaces)
-        return board
     }
 }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite struct SchedulerOrderTests {
     /// A fixture in which nothing begins before the test has said what there is to be done.
     private func held(
-        window: Int = 4, board: BoardBounds = BoardBounds(),
+        window: Int = 4, board: Board.Bounds = Board.Bounds(),
         settings: (inout BatchSettings) -> Void = { _ in }
     ) throws -> SchedulerFixture {
         let fixture = try SchedulerFixture(window: window, board: board, settings: settings)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func letsAHigherPriorityGoFirst() async throws {
-        let fixture = try held(board: BoardBounds(placesPerLevel: 4))
+        let fixture = try held(board: Board.Bounds(placesPerLevel: 4))
         try fixture.accept("low", images: 40, priority: .low)
         try fixture.accept("high", images: 8, priority: .high)
         try await finish(fixture, batches: 2)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func keepsNoMoreThanTheBudgetInWorkButLetsOneLargeBatchIn() async throws {
-        let fixture = try held(board: BoardBounds(imageBudget: 100))
+        let fixture = try held(board: Board.Bounds(imageBudget: 100))
         for (id, count) in [("a", 80), ("b", 500), ("c", 300), ("d", 10)] {
             try fixture.accept(id, images: count)
         }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func letsAnUrgentSmallBatchInBesideAFullHouse() throws {
-        let fixture = try held(board: BoardBounds(imageBudget: 4000))
+        let fixture = try held(board: Board.Bounds(imageBudget: 4000))
         for index in 0..<4 { try fixture.accept("full\(index)", images: 1000) }
         try fixture.accept("large", images: 3000)
         try fixture.accept("urgent", images: 1, priority: .veryHigh)
@@ -84,7 +84,7 @@ import Testing
     /// However many small batches there are, few of each level are in work; others of a higher level are not
     /// kept waiting by them.
     @Test func keepsFewBatchesOfALevelInWork() async throws {
-        let fixture = try held(board: BoardBounds(batchesPerLevel: 8))
+        let fixture = try held(board: Board.Bounds(batchesPerLevel: 8))
         for index in 0..<50 { try fixture.accept("b\(index)", images: 1) }
         #expect(fixture.scheduler.summary.batchesInWork == 8)
         try fixture.accept("urgent", images: 1, priority: .veryHigh)
@@ -102,7 +102,7 @@ import Testing
 
     /// Whatever one owner has in work, another's image is given a place.
     @Test func leavesPlacesToOtherOwners() async throws {
-        let fixture = try held(board: BoardBounds(placesPerLevel: 16))
+        let fixture = try held(board: Board.Bounds(placesPerLevel: 16))
         for index in 0..<10 { try fixture.accept("many\(index)", images: 10) }
         #expect(fixture.board { $0.places.reduce(0, +) } == 12)
         try fixture.accept("other", images: 1, owner: 2)
@@ -113,7 +113,7 @@ import Testing
     /// Nor do his manifests, many as they are, keep another's from being worked on, be that one of a lower priority.
     @Test(arguments: [DarkroomManifest.Priority.normal, .veryLow])
     func leavesRoomToOtherOwners(priority: DarkroomManifest.Priority) async throws {
-        let fixture = try held(board: BoardBounds(imageBudget: 160, batchesPerLevel: 8))
+        let fixture = try held(board: Board.Bounds(imageBudget: 160, batchesPerLevel: 8))
         for index in 0..<100 { try fixture.accept("many\(index)", images: 30) }
         let waiting = fixture.scheduler.summary.batchesWaiting
         #expect(waiting > 90)
@@ -128,7 +128,7 @@ import Testing
 
     /// However many owners have all there is, one who has nothing is given a place.
     @Test func leavesPlacesToOwnersBesideSeveral() async throws {
-        let fixture = try held(window: 64, board: BoardBounds(placesPerLevel: 16))
+        let fixture = try held(window: 64, board: Board.Bounds(placesPerLevel: 16))
         for owner in 2..<8 {
             for number in 0..<4 {
                 try fixture.accept("\(owner)-\(number)", images: 16, owner: UInt32(owner))
@@ -154,7 +154,7 @@ import Testing
 
     /// Nor do those who have filled all the room for batches keep out one who has nothing in work.
     @Test func leavesRoomToOwnersBesideSeveral() async throws {
-        let fixture = try held(board: BoardBounds(batchesPerLevel: 16))
+        let fixture = try held(board: Board.Bounds(batchesPerLevel: 16))
         for (owner, count) in [(2, 30), (3, 1), (4, 1), (5, 1), (6, 1), (7, 1)] {
             for number in 0..<count {
                 try fixture.accept("\(owner)-\(number)", images: 1, owner: UInt32(owner))
@@ -167,7 +167,7 @@ import Testing
 
     /// The owner who has the fewest images in work is next where there is room again.
     @Test func worksOnOwnersInTurns() async throws {
-        let fixture = try held(board: BoardBounds(imageBudget: 400, batchesPerLevel: 4))
+        let fixture = try held(board: Board.Bounds(imageBudget: 400, batchesPerLevel: 4))
         for index in 0..<20 { try fixture.accept("a\(index)", images: 100) }
         for index in 0..<4 { try fixture.accept("b\(index)", images: 100, owner: 2) }
         try await finish(fixture, batches: 24)

@@ -100,7 +100,7 @@ import Testing
     @Test func letsOthersGoOnMeanwhile() async throws {
         let origin = try origin()
         defer { origin.stop() }
-        let fixture = try SchedulerFixture(window: 4, board: BoardBounds(placesPerLevel: 4))
+        let fixture = try SchedulerFixture(window: 4, board: Board.Bounds(placesPerLevel: 4))
         let never = (0..<10).map { "never\($0)" }
         let rest = (0..<90).map { "s\($0)" }
         try fixture.accept("a", manifest(never + rest, of: origin))

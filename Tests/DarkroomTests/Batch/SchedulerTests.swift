@@ -222,7 +222,7 @@ import Testing
 
     @Test func preparesFromTheFolderWhatItHadNoRoomToKeep() async throws {
         let fixture = try SchedulerFixture(
-            board: BoardBounds(imageBudget: 10, preparedBudget: 10))
+            board: Board.Bounds(imageBudget: 10, preparedBudget: 10))
         fixture.holdOperations()
         for index in 0..<8 { try fixture.accept("b\(index)", images: 7) }
         let kept = fixture.board { board in
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test func cancelsABatchThatStillWaits() async throws {
-        let fixture = try SchedulerFixture(window: 4, board: BoardBounds(imageBudget: 10))
+        let fixture = try SchedulerFixture(window: 4, board: Board.Bounds(imageBudget: 10))
         fixture.holdOperations()
         for id in ["a", "b", "c"] { try fixture.accept(id, images: 9) }
         #expect(fixture.obey("c", .cancel) == .acts)
@@ -271,7 +271,7 @@ import Testing
 
     @Test(arguments: [65_536, 0])
     func remembersACancellationOverARestart(preparedBudget: Int) async throws {
-        let fixture = try SchedulerFixture(board: BoardBounds(preparedBudget: preparedBudget))
+        let fixture = try SchedulerFixture(board: Board.Bounds(preparedBudget: preparedBudget))
         let images = (0..<10).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
         try fixture.accept(
             "a", Manifest(images: images), journal: [.commanded(ControlRecord(.cancel, uid: 0))])

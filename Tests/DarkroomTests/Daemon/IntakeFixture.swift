@@ -39,7 +39,7 @@ final class IntakeFixture: Sendable {
     ///   - settle: how long a file that was written in place must have been left alone, in seconds.
     init(
         maximumWaiting: Int = 1000, settle: Double = 60, rescanInterval: Double = 0,
-        spoolPath: String? = nil, board: BoardBounds = BoardBounds()
+        spoolPath: String? = nil, board: Board.Bounds = Board.Bounds()
     ) throws {
         base = try SchedulerFixture(board: board, spoolPath: spoolPath) {
             $0.maximumWaiting = maximumWaiting
