@@ -266,6 +266,8 @@ final class SchedulerFixture: Sendable {
             time.advance(by: 1)
             return nil
         }
+        // The status of a waiting batch that a command has changed is written here.
+        scheduler.preparation.sync {}
     }
 
     /// Waits until so many more records are there, or nothing is left to be done. Time passes meanwhile.

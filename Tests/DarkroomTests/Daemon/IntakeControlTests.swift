@@ -31,7 +31,7 @@ import Testing
         try fixture.drop("a.cancel", "")
         try await fixture.wait(for: "the end") { try fixture.names == [] }
         fixture.base.releaseOperations()
-        try await fixture.base.finish()
+        try await fixture.finish()
         #expect(try fixture.base.finished == ["a": .cancelled])
     }
 
@@ -43,7 +43,7 @@ import Testing
         #expect(try fixture.names == ["a.hold"])
         try fixture.drop("a.json")
         try await fixture.wait(for: .batchHeld)
-        try await fixture.base.finish()
+        try await fixture.finish()
         try await fixture.wait(for: "its removal") { try fixture.names == [] }
         #expect(try fixture.base.status("a")?.state == .held)
         #expect(!fixture.base.fetched.contains("a"))
@@ -60,7 +60,7 @@ import Testing
         try fixture.start()
         try await fixture.wait(for: .batchClaimed, count: 2)
         #expect(fixture.claimed == ["b.json", "a.json"])
-        try await fixture.base.finish()
+        try await fixture.finish()
         #expect(try fixture.base.finished == ["a": .completed, "b": .cancelled])
     }
 
@@ -92,7 +92,7 @@ import Testing
         // Whichever of the two is looked at first, it is held from the first.
         fixture.time.advance(by: 1)
         try await fixture.wait(for: .batchHeld)
-        try await fixture.base.finish()
+        try await fixture.finish()
         #expect(try fixture.base.status("a")?.state == .held)
     }
 

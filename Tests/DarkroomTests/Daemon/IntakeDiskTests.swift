@@ -44,7 +44,7 @@ struct IntakeDiskTests {
             fixture.time.advance(by: 1)
             return fixture.claimed.count == 3
         }
-        try await fixture.base.finish()
+        try await fixture.finish()
         #expect(fixture.claimed.sorted() == ["a.json", "b.json", "c.json"])
         #expect(try fixture.base.finished.keys.sorted() == ["a", "b", "c"])
         #expect(try fixture.names == [])
@@ -67,7 +67,7 @@ struct IntakeDiskTests {
             fixture.time.advance(by: 1)
             return fixture.journal.all(.batchResumed).count == 1
         }
-        try await fixture.base.finish()
+        try await fixture.finish()
         #expect(try fixture.base.finished == [prepared.folders.id: .completed])
     }
 

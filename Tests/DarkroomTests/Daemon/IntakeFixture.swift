@@ -106,6 +106,13 @@ final class IntakeFixture: Sendable {
         try await base.wait(for: what, until: isReached)
     }
 
+    /// Waits until the scheduler has nothing left to do, also of what the intake is just handing to it.
+    func finish() async throws {
+        try await base.finish()
+        intake.queue.sync {}
+        try await base.finish()
+    }
+
     func wait(for event: Event, count: Int = 1) async throws {
         try await base.wait(for: event, count: count)
     }

@@ -17,7 +17,7 @@ import Testing
         try fixture.start()
         try fixture.drop("a.json")
         try await fixture.wait(for: .batchClaimed)
-        try await fixture.base.finish()
+        try await fixture.finish()
         #expect(try fixture.base.finished == ["a": .completed])
         #expect(try fixture.names == [])
         #expect(try fixture.report().files == [])
@@ -39,7 +39,7 @@ import Testing
         try await fixture.wait(for: .batchClaimed, count: 4)
         #expect(fixture.claimed.dropFirst() == ["old.json", "middle.json", "new.json"])
         #expect(fixture.journal.all(.batchResumed).map { $0[.batch] } == ["left"])
-        try await fixture.base.finish()
+        try await fixture.finish()
         #expect(try fixture.base.finished.count == 4)
     }
 
@@ -216,7 +216,7 @@ import Testing
         fixture.base.scheduler.resume()
         try await fixture.wait(for: .batchClaimed, count: 6)
         #expect(fixture.claimed.sorted() == (0..<6).map { "\($0).json" })
-        try await fixture.base.finish()
+        try await fixture.finish()
         #expect(try fixture.base.finished.count == 6)
         #expect(try fixture.report().why == nil)
     }
