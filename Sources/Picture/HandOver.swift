@@ -1,14 +1,14 @@
 package import SystemPackage
 
-/// Where a picture's filtered pixels are written besides its output, which loses some of them: a PNG with all
-/// that the output would have if it were one, of the colour, the profile and Exif.
+/// The file for a picture's filtered pixels, in addition to a lossy output: a PNG with the colour, the profile and the
+/// Exif that the output would have as a PNG.
 package struct HandOver {
-    /// Written from the current offset on; neither synchronised nor closed.
+    /// Written from the current offset on. It is neither synced nor closed.
     package let file: FileDescriptor
-    /// What messages call the file.
+    /// The name of the file in messages.
     package let name: String
 
-    /// It is read once or a few times and then removed.
+    /// The file is read once or a few times and then removed.
     static let compression = PNGWriter.Compression.fast
 
     package init(file: FileDescriptor, name: String) {
@@ -17,8 +17,8 @@ package struct HandOver {
     }
 }
 
-/// The last stage of a picture that is handed over: lends the bands on to the writer of the output, and writes
-/// them on their way. So a picture is decoded and filtered once.
+/// The last stage of a picture that is handed over. It lends the bands to the writer of the output, and also writes
+/// them. So a picture is decoded and filtered only once.
 final class HandOverStage: Stage {
     let layout: PixelLayout
     private let upstream: any Stage
@@ -42,7 +42,7 @@ final class HandOverStage: Stage {
             isFinished = true
             return nil
         }
-        // Before the borrower, who may change it.
+        // This precedes the borrower, who may change the band.
         try writer.add(band)
         return band
     }

@@ -1,4 +1,4 @@
-/// What follows `trim`: steps over a picture of which only the largest size is known.
+/// Steps after `trim`: only the maximum size of the picture is known.
 extension PeakMemory {
     mutating func add(_ filter: Filter, atMost pixels: Int) throws(PictureError) {
         switch filter {
@@ -7,7 +7,7 @@ extension PeakMemory {
         case .pad(let pad):
             try add(pad)
         case .crop:
-            // If the rectangle lies within the picture, the size is known again.
+            // If the rectangle is within the picture, the size is known again.
             try make(filter)
             mostPixels = nil
         case .rotate(let rotation):
@@ -21,7 +21,7 @@ extension PeakMemory {
             do throws(PictureError) {
                 try make(filter)
             } catch {
-                // A blur's window is too high for a picture of the largest size. The size stays.
+                // A blur's window is too high for a picture of the maximum size. The size does not change.
                 isUnknown = true
             }
         }
@@ -60,7 +60,7 @@ extension PeakMemory {
         mostPixels = min(layout.width * layout.height, limits.pixels)
     }
 
-    /// The channels of the picture on a larger canvas.
+    /// The number of channels of the picture on a larger canvas.
     private func padded(with background: Colour) throws(PictureError) -> Int {
         var pixel = layout
         (pixel.width, pixel.height) = (1, 1)
@@ -70,8 +70,8 @@ extension PeakMemory {
         ).layout.channels
     }
 
-    /// The bytes of the coefficients of a progressive JPEG, of three components with all of their pixels, whose
-    /// sides are filled up to the blocks' own.
+    /// The bytes of the coefficients of a progressive JPEG with three components at full resolution, whose sides are
+    /// extended to whole blocks.
     var mostCoefficientBytes: Int {
         guard let mostPixels else { return .max }
         let filling = 31

@@ -1,20 +1,19 @@
-/// What a picture will take in memory, told before a pixel is decoded.
+/// The memory that a picture will need, calculated before a pixel is decoded.
 ///
-/// It is made of what the steps count themselves (see `PictureMemory`), which the stages tell when they are
-/// put together over a source that has no pixels, and of bounds for all that they do not count. Not in it:
-/// chunks and segments that hold no pixels, other than the colour profile. `PictureLimits.ancillaryBytes`
-/// bounds each of these.
+/// It is the sum of what the steps count themselves (see `PictureMemory`) and of upper bounds for everything else. The
+/// stages report their count when they are combined over a source without pixels. Not included are chunks and segments
+/// without pixels, other than the colour profile. `PictureLimits.ancillaryBytes` limits each of these.
 package struct PeakMemory {
-    /// What the header says of a picture.
+    /// The facts in a picture's header.
     package struct Source: Sendable, Equatable {
-        /// What its reader takes.
+        /// What its reader needs.
         package var needs: ReaderNeeds
-        /// That of the rows that the decoder hands out.
+        /// The layout of the rows that the decoder returns.
         package var layout: PixelLayout
         package var orientation = Orientation.topLeft
-        /// What the reader holds of an interlaced or progressive picture, in bytes.
+        /// The memory of the reader for an interlaced or progressive picture, in bytes.
         package var heldBytes = 0
-        /// Of the colour profile.
+        /// The size of the colour profile.
         package var profileBytes = 0
 
         package init(_ needs: ReaderNeeds, _ layout: PixelLayout) {
@@ -22,7 +21,7 @@ package struct PeakMemory {
             self.layout = layout
         }
 
-        /// What a reader has learnt from the header.
+        /// The facts that a reader has found in the header.
         package init(_ reader: any PictureReader) {
             self.init(reader.needs, reader.layout)
             orientation = reader.orientation
@@ -33,30 +32,30 @@ package struct PeakMemory {
 
     let limits: PictureLimits
     private let cores: Cores
-    /// The steps' own count. No step is let go of before the last is made, as in the pipeline.
+    /// The steps' own count. All steps exist until the last one has been created, as in the pipeline.
     let memory: PictureMemory
     private var steps: [any Stage] = []
     var layout: PixelLayout
-    /// After `trim` only bounds of the picture's size are known: `layout` has the largest sides, which need not
-    /// come together, and this is the largest number of pixels. nil where the size is known.
+    /// After `trim`, only bounds of the picture's size are known: `layout` has the maximum of each side, and this is
+    /// the maximum number of pixels; nil if the size is known.
     var mostPixels: Int?
-    /// What is not counted.
+    /// The memory that the steps do not count, in bytes.
     var bytes = 0
-    /// Whether of what is counted nothing is known but that it keeps to the limit.
+    /// Whether the counted memory is not known, except that it is within the limit.
     var isUnknown = false
-    /// Whether a step has been added that reads when it is made.
+    /// Whether there is a step that reads the picture when it is created.
     private var hasRead = false
 
-    /// An upper bound, in bytes, of what `PicturePipeline.run` with the same arguments takes.
+    /// An upper bound, in bytes, of the memory that `PicturePipeline.run` needs with the same arguments.
     ///
-    /// What `trim` leaves is not known before: of all that follows, the bound is the largest that any part of
-    /// the picture may come to. Where the run is to fail after a step that reads the picture, the bound is that of
-    /// the steps before the failure.
+    /// The size after `trim` is not known in advance. For the steps after it, the bound is the maximum for all possible
+    /// parts of the picture. If the run will fail after a step that reads the picture, the bound is that of the steps
+    /// before the failure.
     ///
     /// - Parameters:
-    ///   - handsOver: whether the filtered pixels are handed over besides.
+    ///   - handsOver: whether the filtered pixels are also handed over.
     ///   - other: the header of another image's pixels, for `overlay`; nil if it is not known.
-    /// - Throws: what `run` would throw before it reads: `tooManyPixels`, `filterOutside`.
+    /// - Throws: the errors of `run` that precede the reading: `tooManyPixels`, `filterOutside`.
     package static func bound(
         of source: Source, autoOrient: Bool = true, filters: [Filter],
         options: OutputOptions = OutputOptions(), handsOver: Bool = false,
@@ -82,7 +81,7 @@ package struct PeakMemory {
         layout = source.layout
     }
 
-    /// Small things, the heap's own needs and the stacks of helpers.
+    /// Small allocations, the overhead of the heap, and the stacks of helpers.
     private static let overhead = 3 << 20
 
     private var total: Int {
@@ -99,7 +98,8 @@ package struct PeakMemory {
         if layout.bytes >= ReadAhead.leastBytes, layout.bytesPerRow <= ReadAhead.largestRow,
             cores.most > 0
         {
-            // Five bands ahead, or 2 MiB, for rows still filtered may take a third more; one being read and one lent.
+            // Five bands ahead, or 2 MiB, because rows before filtering may need a third more; and one band being read
+            // and one lent.
             bytes += max(5 * Self.band(source), 2 << 20) + 2 * Self.band(source)
         }
     }
@@ -108,13 +108,13 @@ package struct PeakMemory {
         source.needs.rowsPerBand * source.layout.bytesPerRow
     }
 
-    /// What a reader takes but for what it holds of the whole picture.
+    /// What a reader needs, except for its memory for the whole picture.
     private static func reader(_ source: Source) -> Int {
-        // The profile as it is compressed, as it is read and as it is kept.
+        // The profile in three forms: compressed, as it is read and as it is kept.
         source.needs.bytes + 3 * source.profileBytes
     }
 
-    /// What a reader takes of which nothing is known.
+    /// What a reader needs if nothing is known about it.
     private static func anyReader(_ limits: PictureLimits) -> Int {
         PictureDecoder.all.map { $0.mostNeeds(limits).bytes }.max() ?? 0
     }
@@ -144,7 +144,7 @@ package struct PeakMemory {
         bytes += Self.step(filter, from: input, to: layout)
     }
 
-    /// Makes a filter's stage over no pixels, which counts what it holds.
+    /// Creates a filter's stage over no pixels, which counts the memory that it needs.
     mutating func make(_ filter: Filter) throws(PictureError) {
         let stage = try FilterStage.make(
             filter, upstream: BlankStage(layout),
@@ -153,8 +153,8 @@ package struct PeakMemory {
         layout = stage.layout
     }
 
-    /// Counts what a step holds. Where a picture of the largest size would hold more than is allowed, a smaller one
-    /// may hold all that is.
+    /// Counts the memory of a step. If a picture of the maximum size would need more than is allowed, a smaller one may
+    /// need everything that is allowed.
     mutating func hold(_ bytes: Int, for operation: String) throws(PictureError) {
         do throws(PictureError) {
             try memory.take(bytes, for: operation)
@@ -164,7 +164,7 @@ package struct PeakMemory {
         }
     }
 
-    /// The part that is seen, and the reader while it is read.
+    /// The visible part, and the reader while it is read.
     private mutating func add(
         _ overlay: Filter.Overlay, _ other: Source?
     ) throws(PictureError) {
@@ -185,7 +185,7 @@ package struct PeakMemory {
         if mostPixels == nil {
             (seen.width, seen.height) = (max(columns.count, 1), max(rows.count, 1))
         } else {
-            // Which part of it is seen depends on what is left of the picture.
+            // Which part is visible depends on the remaining part of the picture.
             (seen.width, seen.height) = (
                 min(seen.width, input.width), min(seen.height, input.height)
             )
@@ -194,21 +194,21 @@ package struct PeakMemory {
         bytes += Self.reader(other)
     }
 
-    /// What a filter's step takes that it does not count.
+    /// The memory of a filter's step that it does not count.
     private static func step(
         _ filter: Filter, from input: PixelLayout, to output: PixelLayout
     ) -> Int {
         let samples = { (layout: PixelLayout) in layout.width * layout.channels }
-        // Bands of input and output; of two steps where one is not enough.
+        // Bands of input and output, for two steps if one is not enough.
         let bands = 2 * max(128 << 10, input.bytesPerRow) + 2 * max(128 << 10, output.bytesPerRow)
-        // A few rows of floats, and the margins of those that are blurred.
+        // A few rows of floats, and the margins of blurred rows.
         let rows = 16 * (samples(input) + samples(output)) + 64 << 10
         switch filter {
         case .rotate:
             return bands + rows + min(32 * output.bytesPerRow, 8 << 20)
         case .resize(let resize):
-            // Weights of each pixel that counts, as they are made: three lobes to both sides, or as many as
-            // the reduction needs.
+            // The weights of each pixel while they are calculated: three lobes on both sides, or as many as the
+            // reduction needs.
             let sides = input.width + input.height + output.width + output.height
             let tables = resize.linear ? (output.depth == 8 ? 64 << 10 : 2 << 20) : 0
             return bands + rows + 128 * sides + tables
@@ -228,12 +228,12 @@ package struct PeakMemory {
         try PictureEncoder.encoder(of: options.format).add(options, &self)
     }
 
-    /// What compressing the rows in strips takes.
+    /// The memory for the compression of rows in strips.
     func strips(_ compression: PNGWriter.Compression) -> Int {
         var (layout, most) = (layout, 0)
         while true {
             most = max(most, StripEncoder.mostBytes(layout, compression.effort, cores: cores))
-            // Of a narrower picture a strip has more rows, each with margins.
+            // A strip of a narrower picture has more rows, each with margins.
             guard mostPixels != nil, layout.width > 1 else { return most }
             layout.width /= 2
         }

@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// Filters pictures: PNG and JPEG files, or pixels, into PNG and JPEG files.
+/// Filters pictures: from PNG and JPEG files, or pixels, to PNG and JPEG files.
 ///
 /// ```swift
 /// let converter = PictureConverter(
@@ -9,24 +9,24 @@ import DarkroomCore
 /// print(report.width, report.height, report.bytes)
 /// ```
 ///
-/// A picture goes through in bands of rows, so memory does not grow with it, but for the files and filters that
-/// ``PictureLimits/wholePictureBytes`` names. Each call blocks its thread until the file is written; idle cores help
-/// with it. Any number of threads may call at once.
+/// A picture is processed in bands of rows, so the memory does not grow with it, except for the files and filters named
+/// in ``PictureLimits/wholePictureBytes``. Each call blocks its thread until the file is written. Idle cores help. Any
+/// number of threads may call at the same time.
 public struct PictureConverter: Sendable {
-    /// In the order in which they act.
+    /// In the order in which they are applied.
     public var filters: [PictureFilter]
     /// The format of results.
     public var output: PictureOutput
-    /// Whether to turn a picture upright first, as its camera has noted in Exif.
+    /// Whether a picture is first turned upright, as recorded in its Exif.
     public var autoOrient: Bool
-    /// How large a picture may be.
+    /// The limits of pictures.
     public var limits: PictureLimits
 
     /// - Parameters:
-    ///   - filters: in the order in which they act.
+    ///   - filters: in the order in which they are applied.
     ///   - output: the format of results.
-    ///   - autoOrient: whether to turn a picture upright first, as its camera has noted in Exif.
-    ///   - limits: how large a picture may be.
+    ///   - autoOrient: whether a picture is first turned upright, as recorded in its Exif.
+    ///   - limits: the limits of pictures.
     public init(
         filters: [PictureFilter] = [], output: PictureOutput = .png(), autoOrient: Bool = true,
         limits: PictureLimits = PictureLimits()
@@ -39,18 +39,18 @@ public struct PictureConverter: Sendable {
 
     /// Reads a file, filters it and writes a file.
     ///
-    /// The result is written under another name in its folder and renamed when it is whole: a file of that name is
-    /// replaced, or left as it is. Nothing is synced. Source and result may be the same file. A process that is killed
-    /// leaves a file `.darkroom-….part`.
+    /// The result is written under another name in its folder and renamed when it is complete: an existing file of that
+    /// name is replaced on success, and not changed on failure. Nothing is synced. Source and result may be the same
+    /// file. A process that is killed leaves a file `.darkroom-….part`.
     ///
     /// - Parameters:
-    ///   - source: the path of a PNG or JPEG file, told by its first bytes.
+    ///   - source: the path of a PNG or JPEG file, recognised by its first bytes.
     ///   - result: the path of the file to write, whatever its extension. Its folder must exist.
-    ///   - isCancelled: asked before each band, perhaps by two threads at once; true ends the call with
-    ///     ``PictureError/Code/cancelled``. By itself the cancellation of the calling task does.
+    ///   - isCancelled: called before each band, perhaps by two threads at once; true ends the call with
+    ///     ``PictureError/Code/cancelled``. The default is the cancellation of the calling task.
     /// - Returns: What was written.
-    /// - Throws: What is wrong with the file, a filter or the file system. Damage to a picture is an error wherever it
-    ///   lies, and then there is no result.
+    /// - Throws: What is wrong with the file, a filter or the file system. Damage anywhere in a picture is an error,
+    ///   and then there is no result.
     @discardableResult
     public func convert(
         _ source: String, to result: String,
@@ -67,17 +67,17 @@ public struct PictureConverter: Sendable {
         return report
     }
 
-    /// Filters pixels that the caller has, and writes a file as ``convert(_:to:isCancelled:)`` does.
+    /// Filters pixels of the caller, and writes a file as ``convert(_:to:isCancelled:)`` does.
     ///
     /// - Parameters:
-    ///   - layout: of the pixels. Their values are taken for sRGB.
+    ///   - layout: the layout of the pixels. Their values are treated as sRGB.
     ///   - result: the path of the file to write, whatever its extension. Its folder must exist.
     ///   - isCancelled: as for ``convert(_:to:isCancelled:)``.
-    ///   - fill: writes the samples of some rows, one row behind the other as `layout` says. They are zero before. It
-    ///     is called on this thread, with all rows in their order from the top. Samples of 16 bits are `UInt16`, stored
+    ///   - fill: writes the samples of some rows, one row after the other as `layout` says. They are zero before. It is
+    ///     called on this thread, for all rows in their order from the top. Samples of 16 bits are `UInt16`, stored
     ///     through `samples.mutableBytes`.
     /// - Returns: What was written.
-    /// - Throws: What is wrong with a filter or the file system, and what `fill` throws.
+    /// - Throws: What is wrong with a filter or the file system, and the errors of `fill`.
     @discardableResult
     public func write(
         _ layout: PixelLayout, to result: String,

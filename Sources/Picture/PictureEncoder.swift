@@ -1,14 +1,14 @@
 import DarkroomCore
 import SystemPackage
 
-/// How results of a format are written, and what that takes. `encoder(of:)` is the one table of them.
+/// Writes results of one format, and knows the memory that this needs. `encoder(of:)` is the only table of them.
 struct PictureEncoder: Sendable {
-    /// A picture on its way out.
+    /// A picture to be written.
     struct Output {
         let stage: any Stage
         /// Written from the current offset on.
         let file: FileDescriptor
-        /// What messages call the file.
+        /// The name of the file in messages.
         let name: String
         let colour: PNGColour
         let exif: [UInt8]?
@@ -20,7 +20,7 @@ struct PictureEncoder: Sendable {
     }
 
     let write: @Sendable (Output) throws(PictureError) -> WrittenPicture
-    /// Adds to a budget what writing takes.
+    /// Adds the memory for writing to a budget.
     let add: @Sendable (OutputOptions, inout PeakMemory) throws(PictureError) -> Void
 
     static func encoder(of format: PictureFormat) -> PictureEncoder {
@@ -56,8 +56,7 @@ struct PictureEncoder: Sendable {
             try JPEGWriter.heldBytes(peak.layout, name: "output", options: options),
             peak.mostCoefficientBytes)
         try peak.hold(held, for: "writing a progressive picture")
-        // Rows as libjpeg has them; what is written comes out in the end if it is progressive, and is no larger than
-        // the coefficients.
+        // The rows of libjpeg. A progressive picture is written at the end, and is not larger than its coefficients.
         peak.bytes += 192 * 3 * peak.layout.width + 1 << 20
         peak.bytes += min(held, peak.limits.wholePictureBytes)
     }

@@ -1,19 +1,20 @@
 import DarkroomCore
 
-/// How the names of pictures end, in lower case, with the dot; also of kinds that Darkroom does not read.
+/// The endings of pictures' file names, in lower case, with the dot, including those of kinds that Darkroom does not
+/// read.
 package enum PictureFileExtensions {
-    /// Those that a name made of a source's loses. They stay as they are: with more of them, images of a manifest that was
-    /// taken before would have other names.
+    /// The endings that are removed when a name is made from a source's name. This list must not change: with more
+    /// endings, images of earlier manifests would get other names.
     package static let droppedFromNames =
         PictureFormat.allCases.flatMap(\.endings)
         + [".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic"]
-    /// Those that such a name keeps.
+    /// The endings that such a name keeps.
     private static let keptInNames = [
         ".jpe", ".jfif", ".apng", ".heif", ".jxl", ".jp2", ".svg", ".psd", ".dng", ".cr2", ".cr3",
         ".nef", ".arw", ".raf", ".orf", ".rw2",
     ]
     private static let all = droppedFromNames + keptInNames
 
-    /// Whether a file of this name is presumably a picture.
+    /// Whether a file of this name is probably a picture.
     package static func match(_ name: String) -> Bool { all.contains(where: name.hasEnding) }
 }

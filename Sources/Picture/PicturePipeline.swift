@@ -1,33 +1,32 @@
 import DarkroomCore
 package import SystemPackage
 
-/// A picture's way: read, filtered step by step, written.
+/// The pipeline of a picture: it is read, filtered step by step, and written.
 ///
-/// This file is the one list of the steps in their order; `PictureSteps` and `PictureResult` do each of them. Rows are
-/// pulled from the end, see `Stage`; whether the image is cancelled is asked before each band that is read, that a
-/// filter is asked for or that is written.
+/// This file is the only list of the steps in their order. `PictureSteps` and `PictureResult` implement them. The end
+/// pulls the rows, see `Stage`. A cancellation is checked before each band that is read, requested from a filter, or
+/// written.
 package struct PicturePipeline {
-    /// Makes a filter's stage on top of the one before it.
+    /// Creates a filter's stage on top of the previous one.
     package typealias StageMaker = (Filter, any Stage, StageContext) throws(PictureError) ->
         any Stage
 
-    /// Told how many bytes of memory a picture will take at most; throws to stop.
+    /// Receives the maximum number of bytes of memory that a picture will need; throws to stop.
     package typealias Admission = (_ bytes: Int) throws(PictureError) -> Void
 
     /// Reads the picture in `input`, applies `filters` in order, writes the result to `output`.
     ///
     /// - Parameters:
-    ///   - input: A regular file at the picture's beginning.
-    ///   - inputName: What messages call the source; its query and credentials already left out.
-    ///   - autoOrient: Whether to turn the picture upright first, as its camera has noted.
-    ///   - output: Written from the current offset on; neither synchronised nor closed. What has been
-    ///     written when an error is thrown is no picture.
-    ///   - handOver: Where the filtered pixels are written besides, for other images.
-    ///   - cores: One of them is this thread's; those that are idle help to compress.
-    ///   - openImage: Opens the pixels of another image, for `overlay`.
-    ///   - admit: Called when the header has been read and nothing else.
-    ///   - checkpoint: False to stop with `PictureError.Code.cancelled`. May be asked by two threads at
-    ///     once.
+    ///   - input: a regular file at the picture's beginning.
+    ///   - inputName: the name of the source in messages, without its query and credentials.
+    ///   - autoOrient: whether the picture is first turned upright, as recorded in its Exif.
+    ///   - output: written from the current offset on. It is neither synced nor closed. After an error, its content is
+    ///     not a picture.
+    ///   - handOver: the file for the filtered pixels, for other images.
+    ///   - cores: one of them is this thread's; idle ones help to compress.
+    ///   - openImage: opens the pixels of another image, for `overlay`.
+    ///   - admit: called after the header has been read, before anything else is read.
+    ///   - checkpoint: returns false to stop with `PictureError.Code.cancelled`. Two threads may call it at once.
     package static func run(
         input: FileDescriptor, inputName: String, autoOrient: Bool = true, filters: [Filter],
         output: FileDescriptor, outputName: String, options: OutputOptions = OutputOptions(),
@@ -47,7 +46,7 @@ package struct PicturePipeline {
         }
     }
 
-    /// The same of a picture whose reader `open` makes, and that messages call `name`.
+    /// The same for a picture whose reader `open` makes. `name` is its name in messages.
     static func run(
         _ name: String, _ steps: PictureSteps, _ result: PictureResult, admit: Admission? = nil,
         open: () throws(PictureError) -> any PictureReader
@@ -72,7 +71,7 @@ package struct PicturePipeline {
             // Write.
             let written = try result.write(filtered, of: reader, steps, context, ahead)
 
-            // A filter that needed only a part of the picture has left the rest unread.
+            // A filter that needed only a part of the picture has not read the rest.
             while try source.nextBand() != nil {}
             return result.report(
                 written, filtered, of: reader, wasTurned: steps.autoOrient,
@@ -84,8 +83,8 @@ package struct PicturePipeline {
 }
 
 extension PictureError {
-    /// The same with the picture's name in front, unless the message names one of these already. A
-    /// filter knows no names.
+    /// The same error with the picture's name at the beginning, unless the message already contains one of these names.
+    /// Filters do not know names.
     func naming(_ input: String, or outputs: [String]) -> PictureError {
         let text = ByteString(message)
         if ([input] + outputs).contains(where: { text.hasPrefix("\($0): ") }) { return self }

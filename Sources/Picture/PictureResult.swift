@@ -1,15 +1,15 @@
 import SystemPackage
 
-/// Where and how a picture is written.
+/// The file for a picture, and the options for writing it.
 struct PictureResult {
-    /// Written from the current offset on; neither synchronised nor closed.
+    /// Written from the current offset on. It is neither synced nor closed.
     let file: FileDescriptor
-    /// What messages call the file.
+    /// The name of the file in messages.
     let name: String
     let options: OutputOptions
     var handOver: HandOver?
 
-    /// What has been written, and what its file says of the pixels.
+    /// What has been written, and the contents of its file in addition to pixels.
     struct Written {
         let picture: WrittenPicture
         let colour: PNGColour
@@ -40,7 +40,7 @@ struct PictureResult {
 
     /// - Parameters:
     ///   - wasTurned: whether the picture was turned upright.
-    ///   - remarks: what the filters have remarked.
+    ///   - remarks: the remarks of the filters.
     func report(
         _ written: Written, _ filtered: PictureSteps.Filtered, of reader: any PictureReader,
         wasTurned: Bool, remarks: [String]

@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// The rows of a PNG or JPEG file, decoded from the top and filtered as they are asked for.
+/// The rows of a PNG or JPEG file, decoded and filtered from the top when they are requested.
 ///
 /// ```swift
 /// var rows = try PictureRows(contentsOf: "beach.png", filters: [.mono])
@@ -10,10 +10,10 @@ import DarkroomCore
 /// }
 /// ```
 ///
-/// Palettes have become RGB, samples of fewer than 8 bits have 8, transparent colours have become alpha. Gray stays
-/// gray, 16 bits stay 16. A colour profile is not applied. All work is done on the thread that calls.
+/// Palettes become RGB, samples of fewer than 8 bits get 8, transparent colours become alpha. Gray stays gray, 16 bits
+/// stay 16. A colour profile is not applied. The calling thread does all work.
 public struct PictureRows: ~Copyable {
-    /// Of the rows, behind the filters.
+    /// The layout of the rows after the filters.
     public let layout: PixelLayout
 
     private let name: String
@@ -23,21 +23,21 @@ public struct PictureRows: ~Copyable {
     private let last: any Stage
     private var end: End?
 
-    /// What is said again when nothing comes any more.
+    /// The result of further calls after the end.
     private enum End {
         case lastRow
         case failure(PictureError)
     }
 
-    /// Reads the header. A filter that must see the whole picture to know its size, `trim`, reads all of it.
+    /// Reads the header. A filter that must read the whole picture to know its size, `trim`, reads all of it.
     ///
     /// - Parameters:
-    ///   - path: of a PNG or JPEG file, told by its first bytes.
-    ///   - filters: in the order in which they act.
-    ///   - autoOrient: whether to turn the picture upright first, as its camera has noted in Exif.
-    ///   - limits: how large the picture may be.
-    ///   - isCancelled: asked before each band; true ends the call with ``PictureError/Code/cancelled``. By itself the
-    ///     cancellation of the calling task does.
+    ///   - path: a PNG or JPEG file, recognised by its first bytes.
+    ///   - filters: in the order in which they are applied.
+    ///   - autoOrient: whether the picture is first turned upright, as recorded in its Exif.
+    ///   - limits: the limits of the picture.
+    ///   - isCancelled: called before each band; true ends the call with ``PictureError/Code/cancelled``. The default
+    ///     is the cancellation of the calling task.
     /// - Throws: What is wrong with the file, a filter or the file system.
     public init(
         contentsOf path: String, filters: [PictureFilter] = [], autoOrient: Bool = true,
@@ -68,7 +68,7 @@ public struct PictureRows: ~Copyable {
         self.last = last
     }
 
-    /// What was remarked on the file and let pass, so far: all of it after the last row.
+    /// Remarks about the file so far, which are not errors. They are complete after the last row.
     public var warnings: [String] { reader.warnings + context.remarks.all }
 
     /// Lends all rows that are left, band by band, as ``next(_:)`` does.
@@ -78,12 +78,13 @@ public struct PictureRows: ~Copyable {
         while try next(body) {}
     }
 
-    /// Lends the next rows, a band of some 128 KiB.
+    /// Lends the next rows, a band of about 128 KiB.
     ///
-    /// - Parameter body: is given the samples, one row behind the other as ``layout`` says, and which rows these are.
+    /// - Parameter body: gets the samples, one row after the other as ``layout`` says, and the numbers of these rows.
     ///   Samples of 16 bits are `UInt16`, loaded through `samples.bytes`.
-    /// - Returns: False after the last row, and then `body` is not called.
-    /// - Throws: What is wrong with the file. Damage behind the last row is thrown by the call that would return false.
+    /// - Returns: False after the last row. Then `body` is not called.
+    /// - Throws: What is wrong with the file. The call that would return false throws the error for damage after the
+    ///   last row.
     public mutating func next(
         _ body: (_ samples: Span<UInt8>, _ rows: Range<Int>) -> Void
     ) throws(PictureError) -> Bool {
@@ -94,7 +95,7 @@ public struct PictureRows: ~Copyable {
         }
         do throws(PictureError) {
             guard let band = try last.nextBand() else {
-                // A filter that needed only a part of the picture has left the rest unread.
+                // A filter that needed only a part of the picture has not read the rest.
                 try reader.drain()
                 end = .lastRow
                 return false

@@ -1,7 +1,7 @@
 import DarkroomCore
 import SystemPackage
 
-/// What is done with a picture between its file and its writer, and what that may take.
+/// The steps between a picture's file and its writer, and the memory that they may need.
 struct PictureSteps {
     var autoOrient = true
     let filters: [Filter]
@@ -11,10 +11,10 @@ struct PictureSteps {
     var stage: PicturePipeline.StageMaker = FilterStage.make
     let checkpoint: @Sendable () -> Bool
 
-    /// A picture's rows behind its last filter.
+    /// The rows of a picture after its last filter.
     struct Filtered {
         let stage: any Stage
-        /// All but resizes that leave the picture's scale as it is.
+        /// All filters except resizes that do not change the picture's scale.
         let effective: [Filter]
     }
 
@@ -29,8 +29,8 @@ struct PictureSteps {
             }, checkpoint: checkpoint)
     }
 
-    /// How many bytes of memory it will take at most. nil where the steps object to something: they do so with
-    /// more words.
+    /// The maximum number of bytes of memory; nil if a step will fail. The step then reports the error with more
+    /// details.
     func peak(
         of reader: any PictureReader, _ result: PictureResult
     ) throws(PictureError) -> Int? {
@@ -51,8 +51,8 @@ struct PictureSteps {
         return peak
     }
 
-    /// The header of an image to be laid over the picture. Where it cannot be read for what it is, that is told
-    /// of where its pixels are.
+    /// The header of an overlay. If it cannot be read because of its content, the step that reads its pixels reports
+    /// this.
     private func header(of name: String) throws(PictureError) -> PeakMemory.Source {
         let image = try openImage(name)
         return PeakMemory.Source(
@@ -60,7 +60,7 @@ struct PictureSteps {
                 image.descriptor.file, name: image.name, limits: limits, checkpoint: { true }))
     }
 
-    /// What the filters share, with the memory that the reader holds counted.
+    /// The data that the filters share, which counts the reader's memory.
     func context(for reader: any PictureReader) throws(PictureError) -> StageContext {
         let memory = PictureMemory(limit: limits.wholePictureBytes)
         try memory.take(reader.heldBytes, for: "reading an interlaced or progressive picture")
@@ -68,7 +68,7 @@ struct PictureSteps {
             limits: limits, memory: memory, openImage: openImage, checkpoint: checkpoint)
     }
 
-    /// The filters on top of `source`, which lends what `reader` reads.
+    /// The filters on top of `source`, which lends the rows of `reader`.
     func filtered(
         _ source: any Stage, of reader: any PictureReader, _ context: StageContext
     ) throws(PictureError) -> Filtered {
@@ -83,9 +83,9 @@ struct PictureSteps {
 }
 
 extension PictureSteps {
-    /// What callers of other packages ask for. Pictures to be laid over are named by their paths.
+    /// The steps for callers from other packages. Overlays are named by their paths.
     ///
-    /// - Throws: `invalidArguments` where something is out of its range.
+    /// - Throws: `invalidArguments` if a value is outside its range.
     init(
         _ filters: [PictureFilter], _ autoOrient: Bool, _ limits: PictureLimits,
         _ isCancelled: @escaping @Sendable () -> Bool

@@ -1,16 +1,17 @@
-/// When a JPEG that is going to be shrunk is decoded smaller at once, which saves time and memory.
+/// Decides when a JPEG that will be reduced is decoded at a smaller size, which saves time and memory.
 enum ReducedDecoding {
-    /// How many times smaller each way to decode a picture for `filters`: 1, 2, 4 or 8.
+    /// The factor by which each side of a picture is reduced when it is decoded for `filters`: 1, 2, 4 or 8.
     ///
-    /// Only where the first filter is a resize that shrinks, and then the largest number of these that
-    /// - divides both sides, so that the proportions stay exactly what they are,
-    /// - leaves at least twice the pixels that the resize makes of them, each way, so that its own
-    ///   kernel decides what the result looks like.
+    /// It is more than 1 only if the first filter is a resize that reduces the picture. Then it is the largest of these
+    /// numbers that
+    /// - divides both sides, so that the proportions stay exact,
+    /// - leaves on each side at least twice the pixels of the resize's result, so that the resize's own kernel defines
+    ///   what the result looks like.
     ///
-    /// Not with `nearest`, which takes certain pixels and no averages, nor with `linear`, which averages
-    /// light where the decoder averages stored values.
+    /// It is 1 for `nearest`, which takes single pixels and no averages, and for `linear`, which averages light while
+    /// the decoder averages stored values.
     ///
-    /// - Parameter filters: those that act on the picture once it is upright.
+    /// - Parameter filters: the filters after the picture has been turned upright.
     static func divisor(
         width: Int, height: Int, orientation: Orientation, filters: [Filter]
     ) -> Int {

@@ -23,8 +23,8 @@ final class BlurStage: Stage {
     }
 }
 
-/// Unsharp mask: what a blur would take away is added, `amount` times, to colour that differs from
-/// its blurred self by more than `threshold` (of full scale). Alpha stays as it is.
+/// Unsharp mask. If colour differs from its blurred value by more than `threshold` (of full scale), `amount` times the
+/// difference is added. Alpha stays unchanged.
 final class SharpenStage: Stage {
     let layout: PixelLayout
     private let rows: BlurredRows

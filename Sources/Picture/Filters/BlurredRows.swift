@@ -1,13 +1,13 @@
 import CDarkroomPixels
 import Glibc
 
-/// A window of a picture's rows as they were read, the edge rows standing for all beyond them.
+/// A window of a picture's unchanged rows. The first and the last row stand for all rows above and below the picture.
 final class RowWindow {
     private let feed: RowFeed
     private let memory: FilterMemory<UInt8>
     private let capacity: Int
 
-    /// - Parameter rows: how many rows, up to the last one loaded, stay in the window.
+    /// - Parameter rows: how many rows, up to the last loaded one, stay in the window.
     init(
         _ upstream: any Stage, rows: Int, _ budget: PictureMemory, for operation: String
     ) throws(PictureError) {
@@ -17,14 +17,14 @@ final class RowWindow {
             count: capacity * feed.layout.bytesPerRow, of: budget, for: operation)
     }
 
-    /// Loads `rows`, which go no further back than the last ones loaded; rows before them that were
-    /// not loaded are passed over.
+    /// Loads `rows`, which begin no earlier than the rows loaded last. Rows before them that were not loaded are
+    /// skipped.
     func load(_ rows: Range<Int>) throws(PictureError) {
         try feed.skip(to: rows.lowerBound)
         try load(through: rows.upperBound - 1)
     }
 
-    /// Loads rows up to `row`, or to the last.
+    /// Loads rows up to `row`, or to the last one.
     func load(through row: Int) throws(PictureError) {
         while feed.taken <= min(row, feed.layout.height - 1) {
             let index = feed.taken
@@ -32,7 +32,7 @@ final class RowWindow {
         }
     }
 
-    /// Row `row`, or the nearest there is.
+    /// Row `row`, or the nearest row of the picture.
     subscript(row: Int) -> UnsafeRawPointer {
         UnsafeRawPointer(slot(min(max(row, 0), feed.layout.height - 1)))
     }
@@ -46,8 +46,8 @@ final class RowWindow {
 
 /// Blurs a picture row by row: down the columns from a window of rows, then along the row.
 ///
-/// Edge pixels are taken to go on for ever. Colour counts by its alpha. Rows come out as floats, colour
-/// multiplied by alpha, not rounded; or rounded as the picture's samples.
+/// Edge pixels are repeated beyond the edges. Colour is weighted by its alpha. The rows are floats with colour
+/// multiplied by alpha, not rounded; or rounded samples of the picture's depth.
 final class BlurredRows {
     let layout: PixelLayout
     private let kernel: GaussianKernel
@@ -55,19 +55,19 @@ final class BlurredRows {
     private let columns: Columns
     private let blurred: FilterMemory<Float>
     private var row = 0
-    /// The rows that make the row at hand, from the top.
+    /// The rows from which the present row is made, from the top.
     private var taps: [UnsafeRawPointer?] = []
 
-    /// What is kept for the pass down the columns, and the row between the passes, which has the
-    /// kernel's radius more pixels at each end.
+    /// The data for the pass down the columns, and the row between the two passes. At each end this row has as many
+    /// additional pixels as the kernel's radius.
     private enum Columns {
         case direct(weights: [Float], padded: FilterMemory<Float>)
-        /// Opaque pictures of 8 bits: in whole numbers, twice as fast.
+        /// For opaque pictures of 8 bits: integers, which are twice as fast.
         case whole(weights: WholeWeights, padded: FilterMemory<Int16>)
         case cosines(CosineBlur)
     }
 
-    /// - Parameter gain: how many times what the blur is off by will count, as `amount` of an unsharp mask.
+    /// - Parameter gain: the factor by which an error of the blur counts, for example `amount` of an unsharp mask.
     init(
         sigma: Double, gain: Double = 1, _ upstream: any Stage, _ memory: PictureMemory,
         for operation: String
@@ -94,7 +94,7 @@ final class BlurredRows {
         }
     }
 
-    /// The next row of the picture: as it was, and blurred. Both stay valid until the next call.
+    /// The next row of the picture, unchanged and blurred. Both stay valid until the next call.
     func next() throws(PictureError) -> (source: UnsafeRawPointer, blurred: UnsafePointer<Float>) {
         switch columns {
         case .direct(let weights, let padded): try nextDirect(weights, padded)
@@ -125,7 +125,7 @@ final class BlurredRows {
 
     func finish() throws(PictureError) { try window.finish() }
 
-    /// Collects the rows around the one at hand.
+    /// Collects the rows around the present row.
     private func loadTaps() throws(PictureError) {
         let radius = kernel.radius
         try window.load(through: row + radius)
@@ -147,7 +147,7 @@ final class BlurredRows {
             padded.start, weights, radius, blurred.start, layout.width, channels)
     }
 
-    /// The pass down the columns in whole numbers.
+    /// The pass down the columns with integers.
     private func nextColumns(
         _ weights: WholeWeights, _ padded: FilterMemory<Int16>
     ) throws(PictureError) {
@@ -164,7 +164,7 @@ final class BlurredRows {
         extendEnds(of: padded)
     }
 
-    /// Repeats the first and the last pixel of a padded row to its ends.
+    /// Repeats the first and the last pixel of a padded row up to its ends.
     private func extendEnds<Sample>(of padded: FilterMemory<Sample>) {
         let channels = layout.channels
         let first = kernel.radius * channels

@@ -1,9 +1,9 @@
 import CDarkroomPixels
 
-/// The filters that look at one pixel at a time.
+/// The filters that use only one pixel at a time.
 ///
-/// A filter that changes nothing, by its amount or because the picture is gray, is no stage at all: these
-/// functions then return the upstream.
+/// A filter that changes nothing, because of its amount or because the picture is gray, has no stage: these functions
+/// then return the upstream.
 enum ColourFilters {
     static func sepia(_ intensity: Double, _ upstream: any Stage) throws(PictureError) -> any Stage
     {
@@ -13,7 +13,7 @@ enum ColourFilters {
             ? try tinted(matrix.grayFactors, upstream) : recoloured(matrix, upstream)
     }
 
-    /// Full grayscale of RGB is a gray picture; a partial one stays RGB.
+    /// A full grayscale of RGB gives a gray picture. A partial one stays RGB.
     static func grayscale(_ amount: Double, _ upstream: any Stage) -> any Stage {
         if amount == 0 || upstream.layout.isGray { return upstream }
         let matrix = ColourMatrix.grayscale(amount)
@@ -21,24 +21,24 @@ enum ColourFilters {
         return luma(Array(matrix.coefficients[0..<3]) + [0], upstream)
     }
 
-    /// The rows of saturate's matrix sum up to 1, so gray stays the same.
+    /// The rows of saturate's matrix have a sum of 1, so gray stays the same.
     static func saturate(_ amount: Double, _ upstream: any Stage) -> any Stage {
         if amount == 1 || upstream.layout.isGray { return upstream }
         return recoloured(.saturate(amount), upstream)
     }
 
-    /// The rows of hueRotate's matrix sum up to 1 at every angle, so gray stays the same.
+    /// The rows of hueRotate's matrix have a sum of 1 for every angle, so gray stays the same.
     static func hueRotate(_ degrees: Double, _ upstream: any Stage) -> any Stage {
         if degrees.remainder(dividingBy: 360) == 0 || upstream.layout.isGray { return upstream }
         return recoloured(.hueRotate(degrees), upstream)
     }
 
-    /// Black and white with low contrast: M = 0.85·Y + 0.075, with Y = 0.2126·R + 0.7152·G + 0.0722·B,
-    /// all on gamma-encoded values from 0 to 1, rounded once.
+    /// Black and white with low contrast: M = 0.85·Y + 0.075, with Y = 0.2126·R + 0.7152·G + 0.0722·B, all on
+    /// gamma-encoded values from 0 to 1, rounded once.
     ///
-    /// Y is grayscale's luminance (Rec. 709). The line compresses it around the middle to 85 %, as
-    /// contrast 0.85 would: black becomes 19 of 255 and white 236, near the range 16…235 that video
-    /// calls black and white. Nothing is clipped. The result is a gray picture.
+    /// Y is grayscale's luminance (Rec. 709). The linear function compresses it around the middle to 85 %, as contrast
+    /// 0.85 would: black becomes 19 of 255 and white 236, near video's range from 16 (black) to 235 (white). Nothing is
+    /// clipped. The result is a gray picture.
     static func mono(_ upstream: any Stage) throws(PictureError) -> any Stage {
         let (contrast, black) = (0.85, 0.075)
         let offset = black * upstream.layout.fullScale
@@ -69,7 +69,7 @@ enum ColourFilters {
         return try mapped(.colour, scale: amount, offset: offset, upstream)
     }
 
-    /// A picture without alpha gets one, unless `amount` is 1.
+    /// Adds alpha to a picture without alpha, unless `amount` is 1.
     static func opacity(_ amount: Double, _ upstream: any Stage) throws(PictureError) -> any Stage {
         if amount == 1 { return upstream }
         if upstream.layout.hasAlpha {
@@ -96,7 +96,7 @@ enum ColourFilters {
         }
     }
 
-    /// - Parameter weights: of red, green and blue, and what is added, on the scale of the samples.
+    /// - Parameter weights: the weights of red, green and blue, and an offset on the scale of the samples.
     private static func luma(_ weights: [Double], _ upstream: any Stage) -> any Stage {
         let input = upstream.layout
         var layout = input
@@ -147,7 +147,7 @@ enum ColourFilters {
     }
 }
 
-/// What becomes of every sample v.
+/// The result for each sample v.
 final class SampleTable {
     private let memory: FilterMemory<UInt8>
     private let depth: Int

@@ -1,22 +1,22 @@
 import Glibc
 
-/// A linear map of gamma-encoded RGB, as the Filter Effects Module Level 1 defines colour filters.
+/// A linear map of gamma-encoded RGB. The Filter Effects Module Level 1 defines colour filters in this way.
 ///
-/// Each row gives one channel of the result; its three numbers weigh the red, green and blue of the
-/// input. Results are clamped and rounded, a tie going up.
+/// Each row gives one channel of the result. Its three numbers are the weights of the input's red, green and blue.
+/// Results are clamped and rounded, with ties rounded up.
 struct ColourMatrix: Equatable {
     /// The nine coefficients, row by row.
     let coefficients: [Double]
 
     /// - Parameters:
-    ///   - terms: matrices to add to `constant`, each times its factor.
+    ///   - terms: matrices that are added to `constant`, each multiplied by its factor.
     private init(_ constant: [Double], plus terms: [(factor: Double, matrix: [Double])]) {
         coefficients = constant.indices.map { index in
             terms.reduce(constant[index]) { $0 + $1.factor * $1.matrix[index] }
         }
     }
 
-    /// Sepia; `amount` 0 is no change, 1 the full tone. The coefficients of the specification.
+    /// Sepia. `amount` 0 changes nothing, 1 gives the full tone. The coefficients are from the specification.
     static func sepia(_ amount: Double) -> ColourMatrix {
         ColourMatrix(
             [0.393, 0.769, 0.189, 0.349, 0.686, 0.168, 0.272, 0.534, 0.131],
@@ -25,7 +25,7 @@ struct ColourMatrix: Equatable {
             ])
     }
 
-    /// Grayscale; `amount` 0 is no change, 1 luminance by Rec. 709's weights.
+    /// Grayscale. `amount` 0 changes nothing, 1 gives the luminance with the weights of Rec. 709.
     static func grayscale(_ amount: Double) -> ColourMatrix {
         ColourMatrix(
             [0.2126, 0.7152, 0.0722, 0.2126, 0.7152, 0.0722, 0.2126, 0.7152, 0.0722],
@@ -37,14 +37,14 @@ struct ColourMatrix: Equatable {
             ])
     }
 
-    /// Saturation; `amount` 0 is gray, 1 no change, more is stronger colour.
+    /// Saturation. `amount` 0 gives gray, 1 changes nothing, more gives stronger colour.
     static func saturate(_ amount: Double) -> ColourMatrix {
         ColourMatrix(roundedLuminance, plus: [(amount, chroma)])
     }
 
-    /// Turns hues by `degrees`.
+    /// Rotates hues by `degrees`.
     static func hueRotate(_ degrees: Double) -> ColourMatrix {
-        // Brought near 0 first, so that a full turn is no change exactly.
+        // Reduced to a value near 0 first, so that a full rotation changes nothing at all.
         let radians = remainder(degrees, 360) * .pi / 180
         return ColourMatrix(
             roundedLuminance,
@@ -57,16 +57,16 @@ struct ColourMatrix: Equatable {
             ])
     }
 
-    /// The luminance that saturate and hueRotate keep, three digits in the specification.
+    /// The luminance that saturate and hueRotate preserve. The specification has three digits.
     private static let roundedLuminance = [
         0.213, 0.715, 0.072, 0.213, 0.715, 0.072, 0.213, 0.715, 0.072,
     ]
-    /// What lies beside that luminance: the identity less `roundedLuminance`.
+    /// The rest beside that luminance: the identity minus `roundedLuminance`.
     private static let chroma = [
         0.787, -0.715, -0.072, -0.213, 0.285, -0.072, -0.213, -0.715, 0.928,
     ]
 
-    /// What each channel becomes of gray: the sums of the rows.
+    /// The factor for gray in each channel: the sums of the rows.
     var grayFactors: [Double] {
         [0, 3, 6].map { row in coefficients[row..<row + 3].reduce(0, +) }
     }

@@ -1,11 +1,11 @@
-/// Writes each row anew: filters that need one row and make more bytes of it.
+/// Writes each row to new memory: for filters that need one row and produce more bytes than it has.
 final class CopyingStage: Stage {
     let layout: PixelLayout
     private let feed: RowFeed
     private let output: OutputBands
     private let write: (_ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer) -> Void
 
-    /// - Parameter write: is given one row of the upstream's layout and the place for one of `layout`.
+    /// - Parameter write: gets one row of the upstream's layout and the memory for one row of `layout`.
     init(
         _ upstream: any Stage, layout: PixelLayout,
         write: @escaping (_ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer) -> Void

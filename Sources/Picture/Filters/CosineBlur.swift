@@ -1,13 +1,12 @@
 import CDarkroomPixels
 
-/// Blurs row by row by a sum of cosines: sliding sums down the columns, then along the row, of four rows
-/// at a time.
+/// Blurs row by row with a sum of cosines: sliding sums down the columns, then along the row, for four rows at a time.
 final class CosineBlur {
     private let layout: PixelLayout
     private var kernel = darkroom_cosines()
     /// The sliding sums of each sample.
     private let state: FilterMemory<Double>
-    /// Four rows between the passes, and four that are done.
+    /// Four rows between the passes, and four finished rows.
     private let between: FilterMemory<Double>
     private let done: FilterMemory<Double>
     private var entering: [UnsafeRawPointer?] = []
@@ -15,8 +14,8 @@ final class CosineBlur {
 
     private static let rowsAtOnce = Int(DARKROOM_COSINE_ROWS)
 
-    /// The window of the first of the rows that are blurred at once begins with a row that leaves it,
-    /// and that of the last reaches further down.
+    /// The window of the first of the rows that are blurred together begins with a row that leaves it. The window of
+    /// the last one reaches further down.
     static func windowRows(_ series: CosineSeries) -> Int { 2 * series.radius + 1 + rowsAtOnce }
 
     init(
@@ -25,7 +24,7 @@ final class CosineBlur {
     ) throws(PictureError) {
         self.layout = layout
         darkroom_cosines_make(&kernel, series.radius, series.weights, series.weights.count)
-        // Samples go through the vectors by four.
+        // Vectors have four samples.
         let samples = (layout.width * layout.channels + 3) / 4 * 4
         state = try FilterMemory(
             count: samples * (2 + 2 * series.weights.count), of: memory, for: operation)
@@ -33,7 +32,7 @@ final class CosineBlur {
         done = try FilterMemory(count: samples * Self.rowsAtOnce, of: memory, for: operation)
     }
 
-    /// Writes row `row` of the window's picture, blurred, to `out`. Rows come in their order.
+    /// Writes row `row` of the window's picture, blurred, to `out`. The rows must be requested in their order.
     func blur(
         _ row: Int, of window: RowWindow, to out: UnsafeMutablePointer<Float>
     ) throws(PictureError) {
@@ -47,7 +46,7 @@ final class CosineBlur {
             done.start, row % Self.rowsAtOnce, out, layout.width * layout.channels)
     }
 
-    /// The window begins above the picture, where all rows are like the first.
+    /// The window begins above the picture, where all rows are equal to the first one.
     private func start(_ window: RowWindow) throws(PictureError) {
         try window.load(through: 0)
         darkroom_cosine_start(
@@ -57,7 +56,7 @@ final class CosineBlur {
         for step in -above..<0 { try self.step(to: step * Self.rowsAtOnce, window) }
     }
 
-    /// Moves the window down to where `row` and those after it are in its middle, one after the other.
+    /// Moves the window down until its middle is at `row`, then at each of the next rows.
     private func step(to row: Int, _ window: RowWindow) throws(PictureError) {
         let rows = row..<row + Self.rowsAtOnce
         try window.load(through: row + Self.rowsAtOnce - 1 + kernel.radius)

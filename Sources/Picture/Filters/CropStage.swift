@@ -1,13 +1,13 @@
 import Glibc
 
-/// Cuts a rectangle out of the picture, in place. Rows above and below it are passed over.
+/// Cuts a rectangle out of the picture, in place. Rows above and below it are skipped.
 final class CropStage: Stage {
     let layout: PixelLayout
     private let feed: RowFeed
     private let x: Int
     private let y: Int
 
-    /// - Throws: `filterOutside` where the rectangle does not lie within the picture.
+    /// - Throws: `filterOutside` if the rectangle is not within the picture.
     static func make(_ crop: Filter.Crop, _ upstream: any Stage) throws(PictureError) -> any Stage {
         let input = upstream.layout
         switch crop {
@@ -58,7 +58,7 @@ final class CropStage: Stage {
         return Band(start: band.start, rows: band.rows.lowerBound - y..<band.rows.upperBound - y)
     }
 
-    /// Moves the parts of the rows that stay to the start of the band, one after the other.
+    /// Moves the remaining parts of the rows to the start of the band, without gaps.
     private func closeUp(_ band: Band) {
         for row in 0..<band.rows.count {
             memmove(
@@ -70,9 +70,9 @@ final class CropStage: Stage {
 }
 
 extension Filter.Gravity {
-    /// Where the top left pixel of a rectangle comes to lie in a picture of `fullWidth` × `fullHeight`.
+    /// The position of the top left pixel of a rectangle in a picture of `fullWidth` × `fullHeight`.
     ///
-    /// If the pixels left over cannot be shared out evenly, the odd one is on the right or below. The
+    /// If the remaining pixels cannot be divided evenly, the additional one is on the right or at the bottom. The
     /// result is negative if the rectangle is larger than the picture.
     func corner(
         of width: Int, _ height: Int, within fullWidth: Int, _ fullHeight: Int

@@ -1,16 +1,16 @@
-/// Makes the stages of filters. This is the one place that says which filter is done by which stage.
+/// Creates the stages of filters. Only this type decides which stage implements which filter.
 package enum FilterStage {
-    /// The stage that applies `filter` to what `upstream` lends.
+    /// The stage that applies `filter` to the bands of `upstream`.
     ///
-    /// Its bands depend on the upstream's pixels only, not on how they are cut into bands. A filter that
-    /// would change nothing is no stage: `upstream` itself is returned.
+    /// Its pixels depend only on the upstream's pixels, not on the sizes of the bands. For a filter that changes
+    /// nothing there is no stage: `upstream` itself is returned.
     ///
-    /// Reading begins when the first band is asked for, but for `trim`, which must have seen the picture to
-    /// know its own size.
+    /// Reading begins with the request for the first band, except for `trim`, which must read the picture to know its
+    /// own size.
     ///
-    /// - Throws: `tooManyPixels` where the result would exceed the limits, and `filterOutside` where a
-    ///   rectangle does not lie within the picture, before any memory is taken; `tooManyPixels` where
-    ///   the filter would have to hold more than the picture's budget has left; `outOfMemory`.
+    /// - Throws: before any memory is allocated, `tooManyPixels` if the result would exceed the limits, and
+    ///   `filterOutside` if a rectangle is not within the picture; `tooManyPixels` if the filter needs more memory than
+    ///   is left of the picture's budget; `outOfMemory`.
     package static func make(
         _ filter: Filter, upstream: any Stage, context: StageContext
     ) throws(PictureError) -> any Stage {
@@ -44,7 +44,7 @@ package enum FilterStage {
         }
     }
 
-    /// The stages of several filters, the first next to `upstream`.
+    /// The stages of several filters. The first one is next to `upstream`.
     package static func chain(
         _ filters: [Filter], upstream: any Stage, context: StageContext
     ) throws(PictureError) -> any Stage {

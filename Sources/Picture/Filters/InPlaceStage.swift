@@ -1,13 +1,13 @@
-/// Changes each band where it lies: filters that need one row and make no more bytes of it.
+/// Changes each band in place: for filters that need one row and produce no more bytes than it has.
 final class InPlaceStage: Stage {
     let layout: PixelLayout
     private let upstream: any Stage
     private let change: (_ start: UnsafeMutableRawPointer, _ rows: Int) -> Void
 
     /// - Parameters:
-    ///   - layout: what `change` leaves, with no more channels than the upstream's. Fewer are written
-    ///     from the start of the band.
-    ///   - change: is given rows that follow each other without gaps.
+    ///   - layout: the layout after `change`, with no more channels than the upstream's. With fewer channels, the rows
+    ///     are written without gaps from the start of the band.
+    ///   - change: gets rows without gaps between them.
     init(
         _ upstream: any Stage, layout: PixelLayout? = nil,
         change: @escaping (_ start: UnsafeMutableRawPointer, _ rows: Int) -> Void

@@ -2,10 +2,10 @@ import CDarkroomPixels
 
 /// Resizes opaque pictures of 8 bits, down the columns first, then along the rows.
 ///
-/// This gives the same as `ResampleStage` to within rounding (each weight is a whole number of 2^-shift),
-/// several times as fast: where a picture is reduced most of the work is in the first pass, and down
-/// the columns it is done for 32 samples at a time, straight from the bytes. But it keeps input rows,
-/// as many as the kernel reaches down.
+/// The result equals that of `ResampleStage`, except for rounding (each weight is an integer of the unit 2^-shift). It
+/// is several times as fast: if a picture is reduced, most of the work is in the first pass, and down the columns this
+/// pass computes 32 samples at a time, directly from the bytes. But the stage holds input rows: as many as the kernel
+/// needs.
 final class OpaqueResampleStage: Stage {
     let layout: PixelLayout
     private let window: RowWindow
@@ -15,24 +15,24 @@ final class OpaqueResampleStage: Stage {
     private let downWeights: WholeWeights
     private let blended: FilterMemory<Float>
     private let resampled: FilterMemory<Float>
-    /// The input rows that make the output row at hand, from the top.
+    /// The input rows from which the present output row is made, from the top.
     private var taps: [UnsafePointer<UInt8>?] = []
 
-    /// The most memory for input rows; a band's, some sixty times. A picture of 100 million pixels can
-    /// be reduced to a thirtieth of its width in it.
+    /// The maximum memory for input rows: about sixty bands. With it, a picture of 100 million pixels can be reduced to
+    /// a thirtieth of its width.
     static let windowBytes = 8 << 20
 
-    /// Beyond this many rows the weights' rounding would show.
+    /// With more rows, the rounding of the weights would be visible.
     private static let longestKernel = 1024
 
-    /// Whether this stage can do it.
+    /// Whether this stage supports the layout.
     static func suits(_ input: PixelLayout, down: ResampleAxis) -> Bool {
         input.depth == 8 && !input.hasAlpha && down.longest <= longestKernel
             && down.longest * input.bytesPerRow <= windowBytes
     }
 
     /// - Parameters:
-    ///   - layout: that of the result.
+    ///   - layout: the layout of the result.
     init(
         _ layout: PixelLayout, across: ResampleAxis, down: ResampleAxis, _ upstream: any Stage,
         _ memory: PictureMemory

@@ -2,22 +2,22 @@ import CDarkroomPixels
 import DarkroomCore
 import Glibc
 
-/// Lays another image over the picture: Porter and Duff's *over*, on values as they are stored.
+/// Lays another image over the picture: the operator *over* of Porter and Duff, on stored values.
 ///
-/// With o the other's alpha times the opacity, b the picture's alpha, colours V and B, all from 0 to 1: alpha
-/// becomes a = o + b·(1 − o) and colour (o·V + b·(1 − o)·B) / a. What lies beside the picture is cut off.
+/// With o for the other's alpha times the opacity, b for the picture's alpha, and V and B for the colours, all from 0
+/// to 1: alpha becomes a = o + b·(1 − o), and colour becomes (o·V + b·(1 − o)·B) / a. Parts outside the picture are cut
+/// off.
 ///
-/// The result has the picture's size, depth and alpha, and is RGB if either of the two is. Only the part of the
-/// other image that is seen is held, which counts against the picture's budget; it is read when the
-/// stage is made.
+/// The result has the picture's size, depth and alpha, and is RGB if one of the two is. Only the visible part of the
+/// other image is held in memory, which counts for the picture's budget. It is read when the stage is created.
 final class OverlayStage: Stage {
     let layout: PixelLayout
     private let upstream: any Stage
     private let opacity: Double
-    /// The rows and columns of the picture that are covered; empty if the other image lies beside it.
+    /// The rows and columns of the picture that are covered; empty if the other image is completely outside.
     private let rows: Range<Int>
     private let columns: Range<Int>
-    /// The part that is seen, with the channels of the picture's colour and alpha.
+    /// The visible part, with the channels of the picture's colour, and alpha.
     private let over: FilterMemory<UInt8>
     private let overLayout: PixelLayout
 
@@ -42,7 +42,7 @@ final class OverlayStage: Stage {
             overLayout = PixelLayout(
                 width: max(columns.count, 1), height: max(rows.count, 1),
                 channels: isGray ? 2 : 4, depth: size.depth)
-            // For as long as it is read. The descriptor closes at the end of this function.
+            // For the time of the reading. The descriptor closes at the end of this function.
             try context.memory.take(reader.heldBytes, for: "overlay: reading \(image.name)")
             defer { context.memory.giveBack(reader.heldBytes) }
             over = try FilterMemory(
@@ -85,15 +85,15 @@ final class OverlayStage: Stage {
         return band
     }
 
-    /// The part of `length` pixels from `start` on that lies within a side.
+    /// The range of a side that `length` pixels from `start` cover.
     private static func visible(_ start: Int, _ length: Int, within side: Int) -> Range<Int> {
         (start..<start + length).clamped(to: 0..<side)
     }
 }
 
 extension Filter.Overlay {
-    /// Where the top left pixel of the other image comes to lie. An odd pixel is left over on the right
-    /// or below.
+    /// The position of the top left pixel of the other image. If the remaining pixels cannot be divided evenly, the
+    /// additional one is on the right or at the bottom.
     func corner(of other: PixelLayout, on picture: PixelLayout) -> (x: Int, y: Int) {
         let (right, bottom) = (picture.width - other.width, picture.height - other.height)
         let column =

@@ -1,9 +1,9 @@
 import CDarkroomPixels
 
-/// Lays the picture on a larger canvas of one colour.
+/// Places the picture on a larger canvas of one colour.
 ///
-/// The picture gets alpha if the colour is not opaque, and becomes RGB if it is gray and the colour is
-/// not. The colour does not show through the picture's own transparent parts.
+/// The picture gets alpha if the colour is not opaque, and becomes RGB if it is gray and the colour is not. The colour
+/// does not show through transparent parts of the picture.
 final class PadStage: Stage {
     let layout: PixelLayout
     private let feed: RowFeed
@@ -18,7 +18,7 @@ final class PadStage: Stage {
     ) throws(PictureError) {
         let input = upstream.layout
         let hasAlpha = input.hasAlpha || colour.alpha < 255
-        // What is fully transparent has no colour to show.
+        // The colour of a fully transparent pixel is not visible.
         let isGray =
             input.isGray
             && (colour.alpha == 0 || (colour.red == colour.green && colour.green == colour.blue))
@@ -33,7 +33,7 @@ final class PadStage: Stage {
 
     /// The stage of the filter `pad`.
     ///
-    /// - Throws: `tooManyPixels` where the result would exceed `limits`.
+    /// - Throws: `tooManyPixels` if the result would exceed `limits`.
     static func make(
         _ pad: Filter.Pad, _ upstream: any Stage, _ limits: PictureLimits
     ) throws(PictureError) -> any Stage {
@@ -81,7 +81,7 @@ final class PadStage: Stage {
 }
 
 extension Colour {
-    /// The bytes of one pixel of this colour. 8 bits become 16 by 257, which keeps white white.
+    /// The bytes of one pixel of this colour. 8 bits are multiplied by 257 to get 16, so white stays white.
     func pixel(isGray: Bool, hasAlpha: Bool, depth: Int) -> [UInt8] {
         let samples = (isGray ? [red] : [red, green, blue]) + (hasAlpha ? [alpha] : [])
         return depth == 8 ? samples : samples.flatMap { [$0, $0] }

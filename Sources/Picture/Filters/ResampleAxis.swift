@@ -1,7 +1,7 @@
 import Glibc
 
 extension Filter.Kernel {
-    /// How far the kernel reaches to each side, in input pixels where the picture is not reduced.
+    /// The reach of the kernel on each side, in input pixels if the picture is not reduced.
     var support: Double {
         switch self {
         case .nearest: 0.5
@@ -20,7 +20,7 @@ extension Filter.Kernel {
         case .linear: 1 - x
         // Keys' family with a = -1/2 (Catmull-Rom), which is Pillow's bicubic.
         case .cubic: Self.cubic(x, b: 0, c: 0.5)
-        // Mitchell and Netravali's own choice.
+        // The values that Mitchell and Netravali chose.
         case .mitchell: Self.cubic(x, b: 1 / 3, c: 1 / 3)
         case .lanczos2, .lanczos3: Self.sinc(x) * Self.sinc(x / support)
         }
@@ -42,21 +42,21 @@ extension Filter.Kernel {
     }
 }
 
-/// Which input pixels, with which weights, make each output pixel along one axis.
+/// The input pixels, with their weights, from which each output pixel along one axis is made.
 ///
-/// As in Pillow: output pixel i lies around (i + ½)·scale of the input, with scale = input size / scaled
-/// size; where the picture is reduced the kernel is stretched by the scale, so that every input pixel
-/// counts. Pixels outside the picture do not exist: the weights of those inside are brought to a sum
-/// of 1. An axis whose size stays is copied, even by a kernel that would blur it.
+/// As in Pillow: the centre of output pixel i is at (i + ½)·scale in the input, with scale = input size / scaled size.
+/// If the picture is reduced, the kernel is stretched by the scale, so that every input pixel counts. There are no
+/// pixels outside the picture: the weights of those inside are scaled to a sum of 1. If the size does not change, the
+/// axis is copied, even by a kernel that would blur it.
 struct ResampleAxis {
     /// The first input pixel of each output pixel.
     private(set) var first: [UInt32] = []
-    /// Where each output pixel's weights begin in `weights`; one more at the end.
+    /// The position in `weights` at which each output pixel's weights begin, and the end.
     private(set) var offsets: [Int] = [0]
     private(set) var weights: [Float] = []
 
     /// - Parameters:
-    ///   - window: the output pixels to make, of all `scaled`.
+    ///   - window: the output pixels to make, as a part of all `scaled` ones.
     init(input: Int, scaled: Int, window: Range<Int>, kernel: Filter.Kernel) {
         first.reserveCapacity(window.count)
         offsets.reserveCapacity(window.count + 1)
@@ -85,21 +85,21 @@ struct ResampleAxis {
         offsets.append(weights.count)
     }
 
-    /// How many output pixels there are.
+    /// The number of output pixels.
     var count: Int { first.count }
 
-    /// The input pixels that output pixel `index` is made of.
+    /// The input pixels from which output pixel `index` is made.
     func taps(_ index: Int) -> Range<Int> {
         let start = Int(first[index])
         return start..<start + offsets[index + 1] - offsets[index]
     }
 
-    /// The most input pixels that one output pixel needs.
+    /// The maximum number of input pixels for one output pixel.
     var longest: Int { (0..<count).reduce(1) { max($0, taps($1).count) } }
 
-    /// For each output pixel of the window, the input pixel in which its centre lies.
+    /// For each output pixel of the window, the input pixel that contains its centre.
     static func nearest(input: Int, scaled: Int, window: Range<Int>) -> [UInt32] {
-        // floor((i + ½)·input / scaled), in whole numbers
+        // floor((i + ½)·input / scaled), with integers
         window.map { UInt32((2 * $0 + 1) * input / (2 * scaled)) }
     }
 }

@@ -2,8 +2,8 @@ import CDarkroomPixels
 
 /// Resizes by convolution, along the rows first, then down the columns.
 ///
-/// Each input row is turned into floats (colour multiplied by alpha), resampled to the output's width and
-/// kept in a ring that is as high as the kernel reaches. Nothing is rounded or clipped between.
+/// Each input row is converted to floats (colour multiplied by alpha), resampled to the output's width and kept in a
+/// ring that has as many rows as the kernel needs. Nothing is rounded or clipped between these steps.
 final class ResampleStage: Stage {
     let layout: PixelLayout
     private let feed: RowFeed
@@ -15,10 +15,10 @@ final class ResampleStage: Stage {
     private let ring: FilterMemory<Float>
     private let ringRows: Int
     private let blended: FilterMemory<Float>
-    /// The ring's rows that make the output row at hand, from the top.
+    /// The ring's rows from which the present output row is made, from the top.
     private var taps: [UnsafePointer<Float>?] = []
 
-    /// The stage that resizes by `plan`: this one, or the faster one where it can.
+    /// The stage that resizes by `plan`: this one, or the faster one if it supports the layout.
     static func make(
         _ plan: ResizePlan, kernel: Filter.Kernel, linear: Bool, _ upstream: any Stage,
         _ memory: PictureMemory
@@ -42,7 +42,7 @@ final class ResampleStage: Stage {
     }
 
     /// - Parameters:
-    ///   - layout: that of the result.
+    ///   - layout: the layout of the result.
     init(
         _ layout: PixelLayout, across: ResampleAxis, down: ResampleAxis, linear: Bool,
         _ upstream: any Stage, _ memory: PictureMemory
@@ -82,7 +82,7 @@ final class ResampleStage: Stage {
         ring.at(row % ringRows * layout.width * layout.channels)
     }
 
-    /// Brings the ring up to `rows`. Rows that no output row needs are not even resampled.
+    /// Loads the ring up to `rows`. Rows that no output row needs are not resampled.
     private func load(_ rows: Range<Int>) throws(PictureError) {
         try feed.skip(to: rows.lowerBound)
         while feed.taken < rows.upperBound {

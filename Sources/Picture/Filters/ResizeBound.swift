@@ -1,17 +1,17 @@
-/// The most that a resize comes to, of any picture that is no larger than one of the size given.
+/// An upper bound for the results of a resize, for all pictures that are at most as large as a given size.
 ///
-/// A narrow rest of a picture may be scaled to a very long one: of 10 × 10 pixels a column of 1 × 10 becomes
-/// 800 × 8000 where the width is to be 800.
+/// A narrow rest of a picture may be scaled to a very long one: from 10 × 10 pixels, a column of 1 × 10 becomes 800 ×
+/// 8000 if the requested width is 800.
 struct ResizeBound: Equatable {
-    /// The result's largest sides, which need not come together.
+    /// The largest width and the largest height of a result. One result need not have both.
     private(set) var width: Int
     private(set) var height: Int
-    /// The result's largest number of pixels.
+    /// The largest number of pixels of a result.
     private(set) var pixels: Int
     /// Whether every result is of this size.
     private(set) var isExact = false
-    /// The largest product of the window's width and the input's height: a resampled picture's ring has no more
-    /// rows than its input.
+    /// The largest product of the window's width and the input's height: the ring of a resampled picture has at most as
+    /// many rows as its input.
     private(set) var ringPixels: Int
 
     /// - Parameter limits: larger results fail.
@@ -29,7 +29,7 @@ struct ResizeBound: Equatable {
             pixels = self.width * box
             ringPixels = Self.across(width, height, to: box)
         case (let boxWidth?, let boxHeight?, .outside):
-            // One side is the box's; or both are the picture's.
+            // One side is the box's, or both are the picture's.
             let isWide = (width: max(boxWidth, width * boxHeight), height: boxHeight)
             let isHigh = (width: boxWidth, height: max(boxHeight, height * boxWidth))
             self.width = isSmaller ? width : isWide.width
@@ -52,7 +52,7 @@ struct ResizeBound: Equatable {
         pixels = max(1, min(pixels, self.width * self.height, limits.pixels))
     }
 
-    /// The width that keeps the proportions with a height of `box`, times the height of before: half a pixel is
+    /// The product of the input's height and the width that keeps the proportions at a height of `box`. Half a pixel is
     /// rounded up.
     private static func across(_ width: Int, _ height: Int, to box: Int) -> Int {
         width * box + height

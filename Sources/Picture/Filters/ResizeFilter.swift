@@ -1,6 +1,6 @@
-/// Puts together the stages of a resize: resampling, cutting and padding.
+/// Combines the stages of a resize: resampling, cutting and padding.
 enum ResizeFilter {
-    /// - Throws: `tooManyPixels` where the result would exceed `limits`.
+    /// - Throws: `tooManyPixels` if the result would exceed `limits`.
     static func make(
         _ resize: Filter.Resize, _ upstream: any Stage, _ context: StageContext
     ) throws(PictureError) -> any Stage {

@@ -1,12 +1,12 @@
-/// The sizes a resize comes to: worked out in whole numbers, so that they are the same everywhere.
+/// The sizes of a resize, computed with integers so that they are the same on all machines.
 struct ResizePlan: Equatable {
     /// The size the whole picture is scaled to.
     var scaled: Size
-    /// The part of the scaled picture that is made; smaller than `scaled` only for `cover`.
+    /// The part of the scaled picture that is produced. It is smaller than `scaled` only for `cover`.
     var window: Rectangle
-    /// The result's size; larger than the window only for `contain`.
+    /// The result's size. It is larger than the window only for `contain`.
     var canvas: Size
-    /// Where the window's top left pixel lies on the canvas.
+    /// The position of the window's top left pixel on the canvas.
     var margin: (x: Int, y: Int) {
         ((canvas.width - window.width) / 2, (canvas.height - window.height) / 2)
     }
@@ -23,12 +23,12 @@ struct ResizePlan: Equatable {
         var height: Int
     }
 
-    /// Plans `resize` for a picture of the size given.
+    /// Plans `resize` for a picture of the given size.
     ///
-    /// With one of width and height, the other follows from the proportions, whatever the fit. With
-    /// `withoutEnlargement` a picture that would grow keeps its size; for `fill` each side by itself.
-    /// `contain` fills the box all the same; `cover` cuts off what stands out of it and may leave
-    /// the result smaller than the box.
+    /// If only one of width and height is given, the other follows from the proportions, whatever the fit. With
+    /// `withoutEnlargement` a picture that would grow keeps its size; for `fill` this holds for each side separately.
+    /// `contain` fills the box nevertheless. `cover` cuts off the parts outside the box, and its result may be smaller
+    /// than the box.
     init(_ resize: Filter.Resize, width: Int, height: Int) {
         let size = Size(width: width, height: height)
         guard let boxWidth = resize.width, let boxHeight = resize.height else {
@@ -67,7 +67,7 @@ struct ResizePlan: Equatable {
         canvas = scaled
     }
 
-    /// Cuts off evenly what stands out of `box`; an odd pixel goes at the right or below.
+    /// Cuts off the parts outside `box` evenly. An additional pixel is cut off on the right or at the bottom.
     private mutating func cut(to box: Size) {
         let width = min(scaled.width, box.width)
         let height = min(scaled.height, box.height)
@@ -79,7 +79,7 @@ struct ResizePlan: Equatable {
 }
 
 extension ResizePlan.Size {
-    /// a·b / c, a half rounded up, at least 1.
+    /// a·b / c, with a half rounded up, at least 1.
     private static func share(_ a: Int, _ b: Int, of c: Int) -> Int {
         let (quotient, remainder) = (a * b).quotientAndRemainder(dividingBy: c)
         return max(1, quotient + (remainder >= c - remainder ? 1 : 0))
@@ -95,7 +95,7 @@ extension ResizePlan.Size {
 
     /// The largest size of the same proportions within `box`.
     func inside(_ box: Self) -> Self {
-        // width / box.width ≥ height / box.height, without division
+        // width / box.width ≥ height / box.height, without a division
         width * box.height >= height * box.width
             ? scaled(toWidth: box.width) : scaled(toHeight: box.height)
     }
@@ -108,8 +108,8 @@ extension ResizePlan.Size {
 }
 
 extension Filter {
-    /// Whether this is a resize after which each pixel of such a picture is as large as before: it changes
-    /// nothing, or cuts and pads only.
+    /// Whether this is a resize that does not change the size of the pixels of such a picture: it changes nothing, or
+    /// only cuts and pads.
     func keepsScale(of layout: PixelLayout) -> Bool {
         guard case .resize(let resize) = self else { return false }
         return ResizePlan(resize, width: layout.width, height: layout.height).scaled

@@ -1,4 +1,4 @@
-/// Takes rows from a stage in the portions a filter wants, whatever the size of the stage's bands.
+/// Takes rows from a stage in the portions that a filter needs, whatever the size of the stage's bands.
 final class RowFeed {
     let layout: PixelLayout
     /// The rows taken so far.
@@ -11,8 +11,8 @@ final class RowFeed {
         layout = upstream.layout
     }
 
-    /// The next rows, at least one and at most `limit`. They stay valid until the next call, and may be
-    /// changed in place. There must be a row left.
+    /// The next rows: at least one, at most `limit`. They stay valid until the next call, and may be changed in place.
+    /// A row must be left.
     func rows(atMost limit: Int = .max) throws(PictureError) -> Band {
         precondition(taken < layout.height && limit > 0)
         if band == nil { band = try upstream.nextBand() }
@@ -27,15 +27,15 @@ final class RowFeed {
         return rows
     }
 
-    /// Passes over rows up to `row`, which becomes the next.
+    /// Skips rows up to `row`, which becomes the next one.
     func skip(to row: Int) throws(PictureError) {
         while taken < row { _ = try rows(atMost: row - taken) }
     }
 
-    /// Takes what is left, and the end after it.
+    /// Takes all rows that are left, and the end.
     ///
-    /// Every stage does this before it ends: a file that is damaged below the last row a filter needs,
-    /// or after its pixels, is damaged all the same.
+    /// Every stage does this before it ends: damage below the last row that a filter needs, or after the pixels, is an
+    /// error too.
     func finish() throws(PictureError) {
         try skip(to: layout.height)
         let surplus = try upstream.nextBand()
@@ -43,21 +43,21 @@ final class RowFeed {
     }
 }
 
-/// The bands of a stage whose rows do not lie where its upstream's do.
+/// The bands of a stage whose rows are not in the upstream's memory.
 final class OutputBands {
     let layout: PixelLayout
     private let memory: FilterMemory<UInt8>
     private let rowsPerBand: Int
     private var next = 0
 
-    /// - Parameter rowsPerBand: the rows to lend at a time, if the layout's own number will not do.
+    /// - Parameter rowsPerBand: the number of rows in a band, if it differs from the layout's usual number.
     init(_ layout: PixelLayout, rowsPerBand: Int? = nil) throws(PictureError) {
         self.layout = layout
         self.rowsPerBand = min(rowsPerBand ?? layout.rowsPerBand, layout.height)
         memory = try FilterMemory(count: self.rowsPerBand * layout.bytesPerRow)
     }
 
-    /// The next band, its rows written by `write`, or nil after the last.
+    /// The next band, whose rows `write` writes; nil after the last one.
     func next(
         writing write: (_ rows: Range<Int>, UnsafeMutableRawPointer) throws(PictureError) -> Void
     ) throws(PictureError) -> Band? {

@@ -1,18 +1,18 @@
 package import DarkroomCore
 import SystemPackage
 
-/// What the stages of one picture share.
+/// The data that the stages of one picture share.
 package struct StageContext {
     package let limits: PictureLimits
     package let memory: PictureMemory
     /// Opens the pixels of another image of the batch.
     let openImage: ImageOpener
-    /// False to stop with `PictureError.Code.cancelled`.
+    /// Returns false to stop with `PictureError.Code.cancelled`.
     let checkpoint: () -> Bool
-    /// What the steps have remarked and let pass.
+    /// The remarks of the steps, which are not errors.
     let remarks = Remarks()
 
-    /// Opens the pixels of the image with this name, to be laid over the picture.
+    /// Opens the pixels of the image with this name, for an overlay.
     package typealias ImageOpener = (_ name: String) throws(PictureError) -> OtherImage
 
     package init(
@@ -32,7 +32,7 @@ package struct StageContext {
     }
 }
 
-/// Words for the picture's status. Belongs to one picture and so to one thread at a time.
+/// Remarks for the picture's status. They belong to one picture, and so to one thread at a time.
 final class Remarks {
     private(set) var all: [String] = []
 
@@ -42,7 +42,7 @@ final class Remarks {
 /// Another image's pixels, in a file that is open for reading from its start.
 package struct OtherImage: ~Copyable {
     package let descriptor: Descriptor
-    /// What messages call the file.
+    /// The name of the file in messages.
     package let name: String
 
     package init(_ descriptor: consuming Descriptor, name: String) {

@@ -1,17 +1,17 @@
 import Glibc
 
-/// The transfer function of sRGB (IEC 61966-2-1) for all samples of a depth, there and back.
+/// The transfer function of sRGB (IEC 61966-2-1) for all samples of a depth, in both directions.
 final class TransferTables: Sendable {
-    /// The light, from 0 to 1, that each sample stands for.
+    /// The linear light, from 0 to 1, of each sample.
     let light: [Float]
-    /// thresholds[k] is the least light that becomes sample k, which is what k − ½ stands for.
+    /// thresholds[k] is the least light that becomes sample k, which is the light of k − ½.
     let thresholds: [Float]
-    /// starts[i] is the sample of the light i / (count − 1).
+    /// starts[i] is the sample for the light i / (count − 1).
     let starts: [UInt16]
 
     static func sRGB(depth: Int) -> TransferTables { depth == 8 ? eight : sixteen }
 
-    // The number of cells only decides how many thresholds are looked at for a sample.
+    // The number of cells decides only how many thresholds are compared for a sample.
     private static let eight = TransferTables(depth: 8, cells: 4096)
     private static let sixteen = TransferTables(depth: 16, cells: 65536)
 
@@ -31,7 +31,7 @@ final class TransferTables: Sendable {
         }
     }
 
-    /// Light of an encoded value, both from 0 to 1.
+    /// The light of an encoded value, both from 0 to 1.
     static func decoded(_ value: Double) -> Double {
         value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
     }

@@ -1,19 +1,19 @@
 import CDarkroomPixels
 
-/// Cuts off borders that look like the top left pixel. Holds the whole picture, and reads it when the stage is
-/// made: its size is not known before.
+/// Cuts off borders that look like the top left pixel. It holds the whole picture in memory, and reads it when the
+/// stage is created, because the size is not known before.
 enum TrimFilter {
-    /// - Parameter tolerance: by how much of full scale a sample may differ.
-    /// - Returns: a stage of the picture without the rows and columns at its edges of which every pixel
-    ///   looks like the top left one; a picture of nothing else stays as it is.
-    /// - Throws: what the upstream throws; `tooManyPixels` where the budget has no room for the picture.
+    /// - Parameter tolerance: the maximum difference of a sample, as a part of full scale.
+    /// - Returns: a stage of the picture without the rows and columns at its edges in which every pixel looks like the
+    ///   top left one. If all pixels do, the picture stays unchanged.
+    /// - Throws: the errors of the upstream; `tooManyPixels` if the picture does not fit into the budget.
     static func make(
         _ tolerance: Double, _ upstream: any Stage, _ memory: PictureMemory
     ) throws(PictureError) -> any Stage {
         let picture = try WholePicture(upstream, memory, for: "trim")
         let layout = picture.layout
         let start = try picture.start()
-        // A product such as 0.04·255 may come out just below what it is on paper.
+        // A product such as 0.04·255 may be just below its exact value.
         let most = UInt32(tolerance * layout.fullScale + 0x1p-20)
         var rows: Range<Int>?
         var (left, right) = (layout.width, layout.width)
@@ -34,7 +34,7 @@ enum TrimFilter {
     }
 }
 
-/// Lends the rows of a picture that is in memory.
+/// Lends the rows of a picture in memory.
 private final class HeldPicture: Stage {
     let layout: PixelLayout
     private let picture: WholePicture
@@ -49,7 +49,7 @@ private final class HeldPicture: Stage {
         guard next < layout.height else { return nil }
         let rows = next..<min(next + layout.rowsPerBand, layout.height)
         next = rows.upperBound
-        // Who borrows a band may change it: each row is lent once.
+        // The borrower may change a band, so each row is lent only once.
         let start = try picture.start() + rows.lowerBound * layout.bytesPerRow
         return Band(start: UnsafeMutableRawPointer(mutating: start), rows: rows)
     }

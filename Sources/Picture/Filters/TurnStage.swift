@@ -1,8 +1,8 @@
 import CDarkroomPixels
 import Glibc
 
-/// Turns the picture by a multiple of 90°, or upside down. Holds the whole picture: its first row may
-/// be made of the last one read.
+/// Rotates the picture by a multiple of 90°, or turns it upside down. It holds the whole picture in memory, because its
+/// first row may be made from the last one that is read.
 final class TurnStage: Stage {
     enum Turn {
         case rotate(Filter.Rotation)
@@ -21,7 +21,7 @@ final class TurnStage: Stage {
     private let output: OutputBands
     private let picture: WholePicture
 
-    /// - Throws: `tooManyPixels` where the picture is larger than may be held at once.
+    /// - Throws: `tooManyPixels` if the picture is larger than may be held at once.
     init(_ turn: Turn, _ upstream: any Stage, _ memory: PictureMemory) throws(PictureError) {
         let input = upstream.layout
         picture = try WholePicture(upstream, memory, for: turn.name)
@@ -30,8 +30,8 @@ final class TurnStage: Stage {
         switch turn {
         case .rotate(.quarter), .rotate(.threeQuarters):
             (layout.width, layout.height) = (input.height, input.width)
-            // A band of a few rows would read a few pixels of each cache line of the picture, and
-            // each line again for the next band. Bands of the longest rows stay as they are.
+            // A band of a few rows would read a few pixels of each cache line of the picture, and the next band would
+            // read each line again. Bands of the longest rows keep their size.
             rowsPerBand = max(layout.rowsPerBand, min(32, (8 << 20) / layout.bytesPerRow))
         case .rotate(.half), .flip: break
         }
@@ -73,8 +73,8 @@ final class TurnStage: Stage {
         }
     }
 
-    /// Clockwise, the picture's columns become rows from the left and are read from the bottom; the
-    /// other way round both are reversed.
+    /// Clockwise, the picture's columns become rows, from the left, and are read from the bottom. Counterclockwise,
+    /// both directions are reversed.
     private func copyColumns(
         _ rows: Range<Int>, of pixels: UnsafeRawPointer, first: Int, step: Int,
         to start: UnsafeMutableRawPointer

@@ -1,7 +1,7 @@
 import CDarkroomPixels
 
 extension ColourFilters {
-    /// v becomes v^(1/γ), v from 0 to 1: above 1 the middle gets brighter, below darker; 0 and 1 stay.
+    /// v becomes v^(1/γ), with v from 0 to 1. Above 1 the middle tones become brighter, below 1 darker. 0 and 1 stay.
     static func gamma(_ gamma: Double, _ upstream: any Stage) throws(PictureError) -> any Stage {
         if gamma == 1 { return upstream }
         let depth = upstream.layout.depth
@@ -11,7 +11,7 @@ extension ColourFilters {
         return mapped(.colour, by: table, upstream)
     }
 
-    /// n levels: with v from 0 to 1, k = v·(n − 1) rounded, and v becomes k / (n − 1).
+    /// n levels, with v from 0 to 1: k is v·(n − 1), rounded, and v becomes k / (n − 1).
     static func posterize(_ levels: Int, _ upstream: any Stage) throws(PictureError) -> any Stage {
         let depth = upstream.layout.depth
         if levels == 1 << depth { return upstream }
@@ -21,14 +21,14 @@ extension ColourFilters {
         return mapped(.colour, by: table, upstream)
     }
 
-    /// White where Y = 0.2126·R + 0.7152·G + 0.0722·B, not rounded, is at least `level` of full scale,
-    /// black elsewhere. The result is a gray picture.
+    /// White if Y = 0.2126·R + 0.7152·G + 0.0722·B, not rounded, is at least `level` of full scale, else black. The
+    /// result is a gray picture.
     static func threshold(_ level: Double, _ upstream: any Stage) -> any Stage {
         let input = upstream.layout
         var layout = input
         layout.channels = input.hasAlpha ? 2 : 1
-        // Y is compared in whole ten thousandths of a sample. A level such as 0.1 has no exact binary
-        // form: what lies within a thousandth above a whole number is taken for it.
+        // Y is compared in integer ten thousandths of a sample. A level such as 0.1 has no exact binary form. A value
+        // up to a thousandth above an integer counts as that integer.
         let least = UInt32((level * layout.fullScale * 10_000 - 0.001).rounded(.up))
         return InPlaceStage(upstream, layout: layout) { start, rows in
             darkroom_threshold(
@@ -63,7 +63,7 @@ final class VignetteStage: Stage {
     func nextBand() throws(PictureError) -> Band? {
         guard let band = try upstream.nextBand() else { return nil }
         for row in band.rows {
-            // Twice the distances from the centre, in whole pixels.
+            // Twice the distances from the centre, as integers.
             let (x, y) = (Double(layout.width - 1), Double(2 * row + 1 - layout.height))
             if ((x * x + y * y) / size).squareRoot() <= vignette.radius { continue }
             darkroom_vignette_row(
@@ -77,8 +77,8 @@ final class VignetteStage: Stage {
     }
 }
 
-/// Lays the picture over a colour: with α from 0 to 1, v becomes α·v + (1 − α)·colour, and alpha goes.
-/// A gray picture becomes RGB if the colour is not gray.
+/// Lays the picture over a colour: with α from 0 to 1, v becomes α·v + (1 − α)·colour, and alpha is removed. A gray
+/// picture becomes RGB if the colour is not gray.
 enum FlattenFilter {
     static func make(_ colour: Colour, _ upstream: any Stage) throws(PictureError) -> any Stage {
         guard upstream.layout.hasAlpha else { return upstream }
@@ -100,7 +100,7 @@ extension Colour {
 }
 
 extension Stage {
-    /// The same pixels with more channels: gray as RGB, opaque where alpha is new.
+    /// The same pixels with more channels: gray as RGB, and new alpha as opaque.
     func expanded(toChannels channels: Int) throws(PictureError) -> any Stage {
         if layout.channels == channels { return self }
         let input = layout

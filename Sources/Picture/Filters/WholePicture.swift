@@ -1,12 +1,12 @@
 import Glibc
 
-/// All rows of a stage in memory, read when they are first needed.
+/// All rows of a stage in memory. They are read when they are first needed.
 final class WholePicture {
     let layout: PixelLayout
     private let feed: RowFeed
     private let memory: FilterMemory<UInt8>
 
-    /// - Throws: `tooManyPixels` where the budget has not room for it.
+    /// - Throws: `tooManyPixels` if they do not fit into the budget.
     init(
         _ upstream: any Stage, _ budget: PictureMemory, for operation: String
     ) throws(PictureError) {
@@ -16,7 +16,7 @@ final class WholePicture {
             count: layout.bytes, of: budget, for: operation)
     }
 
-    /// The first sample of the first row; rows follow each other without gaps.
+    /// The first sample of the first row. There are no gaps between rows.
     func start() throws(PictureError) -> UnsafeRawPointer {
         if feed.taken < layout.height {
             while feed.taken < layout.height {

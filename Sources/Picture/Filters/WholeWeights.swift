@@ -1,18 +1,19 @@
-/// Weights as whole numbers of 16 bits, for kernels that sum up bytes exactly.
+/// Weights as integers of 16 bits, for kernels that sum bytes exactly.
 ///
-/// They are in units of 2^-shift, with as large a shift as 16 bits and the caller allow. Rounding moves
-/// a sum off 1 by a few units; the heaviest weight takes them, so that an even colour stays as it is.
+/// Their unit is 2^-shift, with as large a shift as 16 bits and the caller allow. Rounding changes a sum of 1 by a few
+/// units. The largest weight is corrected by these, so that an even colour stays unchanged.
 struct WholeWeights {
     private(set) var values: [Int16]
     let shift: Int
 
-    /// Room is left below 2^15 for the units that the heaviest weight takes: as many as half the weights.
+    /// This leaves room below 2^15 for the units by which the largest weight is corrected: at most half the number of
+    /// weights.
     private static let largest: Float = 31_000
 
     /// - Parameters:
-    ///   - weights: groups of weights one after the other, each with a sum of 1.
-    ///   - offsets: where each group begins, and the end of the last.
-    ///   - largestShift: the shift beyond which sums would not fit 32 bits.
+    ///   - weights: groups of weights, one after the other, each with a sum of 1.
+    ///   - offsets: the beginning of each group, and the end of the last one.
+    ///   - largestShift: with a larger shift, sums would not fit into 32 bits.
     init(_ weights: [Float], groups offsets: [Int], largestShift: Int) {
         let shift = Self.shift(for: weights, atMost: largestShift)
         let unit = Float(1 << shift)

@@ -3,32 +3,33 @@ import DarkroomCore
 import Foundation
 import Synchronization
 
-/// The processor's cores, and how many of them are at work on pictures.
+/// The processor's cores, and how many of them work on pictures.
 ///
-/// Each picture has the core of the thread it runs on. A picture may borrow those that are idle to
-/// encode its strips. So one picture alone has all cores, and as many pictures as cores have one
-/// each.
+/// Each picture has the core of its thread. It may borrow idle cores to encode its strips. So a single picture has all
+/// cores, and if there are as many pictures as cores, each has one.
 package final class Cores: Sendable {
-    /// Those this process may run on.
+    /// The cores on which this process may run.
     package static let shared = Cores(count: ProcessInfo.processInfo.activeProcessorCount)
 
     private let count: Int
-    /// More than `count` where more pictures run than there are cores.
+    /// More than `count` if there are more pictures in work than cores.
     private let busy = Atomic(0)
 
     package init(count: Int) {
         self.count = count
     }
 
-    /// How many can be borrowed by one picture.
+    /// How many cores one picture can borrow.
     package var most: Int { count - 1 }
 
-    /// A picture begins to run on its thread. It does so even where no core is idle.
+    /// A picture begins to run on its thread, even if no core is idle.
     package func enter() { busy.add(1, ordering: .relaxed) }
 
     package func leave() { busy.subtract(1, ordering: .relaxed) }
 
-    /// Takes an idle core, to be given back; false where there is none.
+    /// Borrows an idle core, which must be returned.
+    ///
+    /// - Returns: false if there is none.
     package func tryBorrow() -> Bool {
         var seen = busy.load(ordering: .relaxed)
         while seen < count {
@@ -40,8 +41,8 @@ package final class Cores: Sendable {
         return false
     }
 
-    /// Runs `body` on another thread, for the picture that this thread works for: should it crash, that
-    /// picture is to blame.
+    /// Runs `body` on another thread for the picture of this thread. If it crashes, the crash is attributed to that
+    /// picture.
     package static func lend(_ body: @escaping @Sendable () -> Void) {
         let slot = darkroom_crash_slot()
         DispatchQueue.global().async {
@@ -53,10 +54,9 @@ package final class Cores: Sendable {
 
     package func giveBack() { busy.subtract(1, ordering: .relaxed) }
 
-    /// Whether a picture has begun since that has no core of its own, so that who has borrowed one
-    /// is to give it back.
+    /// Whether a picture without its own core has begun since. Then borrowed cores must be returned.
     package var isShort: Bool { busy.load(ordering: .relaxed) > count }
 
-    /// How many could be borrowed now.
+    /// How many cores could be borrowed now.
     package var idle: Int { max(0, count - busy.load(ordering: .relaxed)) }
 }

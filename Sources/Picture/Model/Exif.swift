@@ -1,12 +1,12 @@
-/// Exif on its way from a source to a result, as a TIFF structure.
+/// The Exif of a source, as a TIFF structure, on its way to a result.
 enum Exif {
-    /// As much as a segment of a JPEG holds beside its signature.
+    /// The maximum that a segment of a JPEG can contain in addition to its signature.
     static let mostBytes = 65_533 - 6
 
-    /// What a result can carry: nil for what is damaged or too large.
+    /// The Exif for a result; nil if it is damaged or too large.
     ///
-    /// - Parameter isUpright: The picture has been turned as the Exif says, which then must not say so any
-    ///   more. Nothing else of it is changed.
+    /// - Parameter isUpright: whether the picture has been turned as its Exif says. Then the result's Exif must not say
+    ///   so any more. Nothing else of it changes.
     static func carried(_ tiff: [UInt8]?, isUpright: Bool) -> [UInt8]? {
         guard var bytes = tiff, bytes.count <= mostBytes else { return nil }
         var place = 0
@@ -15,7 +15,7 @@ enum Exif {
         case .none: return bytes
         case .found(let orientation):
             if isUpright, orientation != .topLeft {
-                // A number of 16 or 32 bits below 256, in either byte order: one byte of it is not 0.
+                // A number of 16 or 32 bits that is less than 256, in either byte order: exactly one byte is not 0.
                 for index in place..<place + 4 where bytes[index] == UInt8(orientation.rawValue) {
                     bytes[index] = UInt8(Orientation.topLeft.rawValue)
                     break

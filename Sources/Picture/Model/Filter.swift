@@ -1,12 +1,12 @@
 package import DarkroomCore
 
-/// One filter with its parameters, checked, as the pipeline has it. `PictureFilter` is what other packages see of it.
+/// One filter with its parameters, checked, as the pipeline uses it. `PictureFilter` is its public form.
 ///
-/// The definitions are those of the W3C's Filter Effects Module Level 1 where it has one: they act on
-/// gamma-encoded sRGB, on colour not multiplied by alpha, and each result is clamped and rounded before
-/// the next filter. See `FilterCatalog` for names, ranges and defaults.
+/// If the W3C's Filter Effects Module Level 1 defines a filter, that definition is used. Filters apply to gamma-encoded
+/// sRGB, to colour that is not multiplied by alpha. Each result is clamped and rounded before the next filter. See
+/// `FilterCatalog` for names, ranges and defaults.
 package enum Filter: Sendable, Equatable {
-    /// Sepia tone; `intensity` 0 leaves the picture as it is, 1 is full sepia.
+    /// Sepia tone. `intensity` 0 changes nothing, 1 gives full sepia.
     case sepia(intensity: Double)
     /// Black and white with low contrast, Darkroom's own definition; see `ColourFilters.mono`.
     case mono
@@ -15,33 +15,33 @@ package enum Filter: Sendable, Equatable {
     case brightness(amount: Double)
     case contrast(amount: Double)
     case saturate(amount: Double)
-    /// Turns hues by `angle` degrees.
+    /// Rotates hues by `angle` degrees.
     case hueRotate(angle: Double)
     /// Multiplies alpha by `amount`.
     case opacity(amount: Double)
     /// v becomes v^(1/γ), with values from 0 to 1.
     case gamma(Double)
-    /// White where the luminance is at least `level` of full scale, black elsewhere; a gray picture.
+    /// White if the luminance is at least `level` of full scale, else black. The result is a gray picture.
     case threshold(level: Double)
-    /// Each channel to the nearest of `levels` evenly spaced values.
+    /// Rounds each channel to the nearest of `levels` evenly spaced values.
     case posterize(levels: Int)
     case vignette(Vignette)
-    /// Lays the picture over a colour, which is opaque; the result has no alpha.
+    /// Lays the picture over an opaque colour. The result has no alpha.
     case flatten(background: Colour)
     case overlay(Overlay)
     case resize(Resize)
     case crop(Crop)
-    /// Cuts off borders that look like the top left pixel: no sample differs by more than `tolerance`
-    /// of full scale, or both are transparent.
+    /// Cuts off borders that look like the top left pixel: no sample differs by more than `tolerance` of full scale, or
+    /// both pixels are transparent.
     case trim(tolerance: Double)
     case pad(Pad)
-    /// Turns the picture clockwise.
+    /// Rotates the picture clockwise.
     case rotate(Rotation)
     /// Top becomes bottom.
     case flip
     /// Left becomes right.
     case flop
-    /// Gaussian blur of standard deviation `sigma` pixels.
+    /// Gaussian blur with a standard deviation of `sigma` pixels.
     case blur(sigma: Double)
     case sharpen(sigma: Double, amount: Double, threshold: Double)
 
@@ -52,9 +52,9 @@ package enum Filter: Sendable, Equatable {
         package var fit: Fit
         package var kernel: Kernel
         package var withoutEnlargement: Bool
-        /// Whether to average light rather than encoded values.
+        /// Whether light is averaged instead of encoded values.
         package var linear: Bool
-        /// What `contain` fills the rest of the box with.
+        /// The colour with which `contain` fills the rest of the box.
         package var background: Colour
 
         package init(
@@ -77,9 +77,9 @@ package enum Filter: Sendable, Equatable {
     package typealias Gravity = PictureFilter.Gravity
     package typealias Rotation = PictureFilter.Rotation
 
-    /// The parameters of `vignette`: colour is multiplied by 1 − amount·s, where s grows from 0 at the
-    /// distance `radius` from the picture's centre to 1 at `radius` + `softness`, as the smooth step
-    /// 3t² − 2t³ does. Distances are in halves of the diagonal: the corners are at 1.
+    /// The parameters of `vignette`. Colour is multiplied by 1 − amount·s. s grows from 0 at the distance `radius` from
+    /// the picture's centre to 1 at `radius` + `softness`, as the smooth step 3t² − 2t³. The unit of distances is half
+    /// of the diagonal: the corners are at 1.
     package struct Vignette: Sendable, Equatable {
         package var amount: Double
         package var radius: Double
@@ -92,17 +92,16 @@ package enum Filter: Sendable, Equatable {
         }
     }
 
-    /// The parameters of `overlay` and `watermark`: another image's pixels laid over the picture.
+    /// The parameters of `overlay` and `watermark`: another image is laid over the picture.
     package struct Overlay: Sendable, Equatable {
         /// The other image's name.
         package var from: String
         package var gravity: Gravity
-        /// Pixels from the place that `gravity` gives: to the left where that is an eastern one, to
-        /// the right elsewhere.
+        /// Pixels from the position of `gravity`: to the left for an eastern position, else to the right.
         package var x: Int
-        /// Pixels up where `gravity` is a southern one, down elsewhere.
+        /// Pixels up for a southern position, else down.
         package var y: Int
-        /// What the other image's alpha is multiplied by.
+        /// The factor for the other image's alpha.
         package var opacity: Double
 
         package init(
@@ -128,24 +127,24 @@ package enum Filter: Sendable, Equatable {
         }
 
         package enum Size: Sendable, Equatable {
-            /// So many pixels more on each side.
+            /// Margins in pixels, on each side.
             case margins(top: Int, right: Int, bottom: Int, left: Int)
-            /// At least so wide and so high, the picture placed by gravity. A side that is longer
-            /// already stays.
+            /// A minimum width and height. Gravity defines the position of the picture. A side that is longer already
+            /// stays.
             case atLeast(width: Int?, height: Int?, Gravity)
         }
     }
 
     /// The parameters of `crop`.
     package enum Crop: Sendable, Equatable {
-        /// The rectangle whose top left pixel is (x, y).
+        /// A rectangle. (x, y) is its top left pixel.
         case rectangle(x: Int, y: Int, width: Int, height: Int)
-        /// A rectangle of the size given, placed by gravity.
+        /// A rectangle of the given size at the position of gravity.
         case gravity(Gravity, width: Int, height: Int)
     }
 }
 
-/// A colour of sRGB, 8 bits a channel, not multiplied by alpha.
+/// A colour in sRGB with 8 bits per channel, not multiplied by alpha.
 public struct Colour: Sendable, Equatable {
     /// 0 to 255.
     public var red: UInt8
@@ -153,10 +152,10 @@ public struct Colour: Sendable, Equatable {
     public var green: UInt8
     /// 0 to 255.
     public var blue: UInt8
-    /// 0 is transparent, 255 opaque.
+    /// 0 is transparent, 255 is opaque.
     public var alpha: UInt8
 
-    /// Black that is not seen.
+    /// Fully transparent black.
     public static let transparent = Colour(red: 0, green: 0, blue: 0, alpha: 0)
 
     /// Opaque white.
@@ -165,7 +164,7 @@ public struct Colour: Sendable, Equatable {
     /// Opaque black.
     public static let black = Colour(red: 0, green: 0, blue: 0)
 
-    /// An opaque colour, unless alpha is given.
+    /// A colour. It is opaque unless alpha is given.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
         self.green = green

@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// The filters whose parameters take more than a line to check.
+/// The filters whose parameters need longer checks.
 extension FilterCatalog {
     static let resize = FilterSpecification(
         name: "resize", summary: "scales to a width, a height or a box",
@@ -129,7 +129,7 @@ extension FilterCatalog {
         return .flatten(background: background)
     }
 
-    /// `overlay` and its other name, which begin in different places.
+    /// `overlay` and its other name. Their default positions differ.
     static func overlay(
         _ name: String, gravity: Filter.Gravity, summary: String
     ) -> FilterSpecification {

@@ -1,9 +1,9 @@
 package import DarkroomCore
 
-/// The filters there are: their names, parameters, ranges and defaults.
+/// All filters: their names, parameters, ranges and defaults.
 ///
-/// This is the one list of them. The manifest reader checks against it and the tests hold the JSON
-/// Schema, the manual and the README to it.
+/// There is no other list of them. The manifest reader uses it, and tests compare the JSON Schema, the manual and the
+/// README with it.
 package enum FilterCatalog {
     package static let all: [FilterSpecification] = [
         FilterSpecification(
@@ -109,11 +109,11 @@ package enum FilterCatalog {
     private static let longestName = all.map(\.name.utf8.count).max() ?? 0
 
     package static func specification(named name: ByteString) -> FilterSpecification? {
-        // A manifest may give any text, and by an alias again and again.
+        // A manifest may contain any text as a name, and, by aliases, many times.
         name.utf8.count <= longestName ? byName[name] : nil
     }
 
-    /// The largest side a filter may ask for, in pixels. PNG itself allows 2³¹ − 1; the limit on the
-    /// number of pixels of a picture is a setting and is checked when the size is known.
+    /// The maximum of a side that a filter may request, in pixels. PNG itself allows 2³¹ − 1. The maximum number of
+    /// pixels of a picture is a setting, which is checked when the size is known.
     package static let sides = 1...1_000_000
 }

@@ -1,23 +1,23 @@
 import Glibc
 
-/// Memory that a stage works in, freed with its last reference. Not initialised.
+/// Memory for a stage. It is freed with its last reference. It is not initialised.
 ///
-/// Making it can fail: rows and windows of the largest pictures take gigabytes, and a machine that
-/// has no more of them must fail this picture, not end the daemon.
+/// The allocation may fail: rows and windows of the largest pictures need gigabytes. If the machine does not have them,
+/// this picture must fail and the daemon must continue.
 final class FilterMemory<Element: BitwiseCopyable> {
     let start: UnsafeMutablePointer<Element>
     let count: Int
-    /// Where these bytes are counted, if anywhere.
+    /// The budget in which these bytes count, if any.
     private let budget: PictureMemory?
 
-    /// - Throws: `PictureError.Code.outOfMemory`, which may pass with time.
+    /// - Throws: `PictureError.Code.outOfMemory`. A later attempt may succeed.
     convenience init(count: Int) throws(PictureError) {
         try self.init(count: count, budget: nil)
     }
 
-    /// Memory that counts for `operation` until it is freed.
+    /// Memory that counts as memory of `operation` until it is freed.
     ///
-    /// - Throws: `tooManyPixels` where the picture's budget has not that much left.
+    /// - Throws: `tooManyPixels` if the picture's budget has less left.
     convenience init(
         count: Int, of budget: PictureMemory, for operation: String
     ) throws(PictureError) {
@@ -36,7 +36,7 @@ final class FilterMemory<Element: BitwiseCopyable> {
         let (bytes, overflow) = max(count, 1).multipliedReportingOverflow(
             by: MemoryLayout<Element>.stride)
         var memory: UnsafeMutableRawPointer?
-        // A cache line's alignment also serves the widest vectors.
+        // The alignment of a cache line is also sufficient for the widest vectors.
         guard !overflow, posix_memalign(&memory, 64, bytes) == 0, let memory else {
             throw PictureError(
                 .outOfMemory, "no memory for \(count) × \(MemoryLayout<Element>.stride) bytes",

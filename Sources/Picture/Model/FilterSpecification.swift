@@ -1,11 +1,11 @@
 package import DarkroomCore
 
-/// A filter's name, its parameters, and how they make a `Filter`.
+/// A filter's name, its parameters, and the function that makes a `Filter` from them.
 package struct FilterSpecification: Sendable {
     package let name: String
     package let summary: String
     package let parameters: [FilterParameter]
-    /// Makes the filter of arguments that have been checked one by one against `parameters`.
+    /// Makes the filter from arguments that have been checked one by one against `parameters`.
     package let make: @Sendable (FilterArguments) throws(FilterIssue) -> Filter
 
     package init(
@@ -28,7 +28,7 @@ package struct FilterParameter: Sendable {
     package enum Kind: Sendable, Equatable {
         case number(ClosedRange<Double>)
         case integer(ClosedRange<Int>)
-        /// One of a few whole numbers.
+        /// One of a few integers.
         case oneOf([Int])
         case choice([String])
         case boolean
@@ -39,7 +39,7 @@ package struct FilterParameter: Sendable {
 
     package let name: String
     package let kind: Kind
-    /// What stands for an argument that is not given.
+    /// The value that is used if no argument is given.
     package let defaultValue: FilterArgument?
     package let isRequired: Bool
 
@@ -94,7 +94,7 @@ package struct FilterParameter: Sendable {
     }
 }
 
-/// A value given for a parameter, of a type that its kind allows.
+/// A value for a parameter. Its type is allowed by the parameter's kind.
 package enum FilterArgument: Sendable, Equatable {
     case number(Double)
     case integer(Int)
@@ -102,15 +102,14 @@ package enum FilterArgument: Sendable, Equatable {
     case boolean(Bool)
 }
 
-/// Arguments that have been checked against a specification, its defaults filled in.
+/// Arguments that have been checked against a specification, completed with its defaults.
 ///
-/// The typed accessors trap on a name or a type that the specification does not promise: that would be
-/// an error in `FilterCatalog`, never one of a manifest.
+/// The typed accessors trap for a name or a type that the specification does not contain: this would be an error in
+/// `FilterCatalog`, never one in a manifest.
 package struct FilterArguments: Sendable {
     private let values: [String: FilterArgument]
 
-    /// Fills in the defaults. `given` holds only names and types that `specification` allows, and all
-    /// that it requires.
+    /// Adds the defaults. `given` must contain only names and types that `specification` allows, and all required ones.
     package init(_ given: [String: FilterArgument], for specification: FilterSpecification) {
         var values = given
         for parameter in specification.parameters where values[parameter.name] == nil {
@@ -167,11 +166,11 @@ package struct FilterArguments: Sendable {
     }
 }
 
-/// Arguments that are right one by one but not together.
+/// Arguments that are correct separately but not together.
 package struct FilterIssue: Error, Sendable, Equatable {
-    /// The parameter to point at, or nil for the filter as a whole.
+    /// The parameter concerned; nil for the filter as a whole.
     package let parameter: String?
-    /// What is wrong, as the end of a sentence that begins with the filter's or parameter's name.
+    /// The problem, as the end of a sentence that begins with the filter's or the parameter's name.
     package let message: String
 
     package init(parameter: String?, message: String) {

@@ -1,12 +1,12 @@
-/// What a source's file holds beside plain pixels.
+/// What a source's file contains in addition to pixels.
 package struct SourceMetadata: Sendable, Equatable {
-    /// What a chunk or segment means to a result.
+    /// The meaning of a chunk or segment for a result.
     package enum Meaning: Sendable, Equatable {
-        /// It has become part of the pixels: a palette, transparency, how colours are coded.
+        /// It has become part of the pixels: a palette, transparency, the coding of colours.
         case pixels
-        /// It says what the numbers of the pixels mean.
+        /// It defines the meaning of the pixels' values.
         case colour(PNGColour.Item)
-        /// What a camera has noted.
+        /// The metadata of a camera.
         case exif
         /// Nothing.
         case other
@@ -17,15 +17,15 @@ package struct SourceMetadata: Sendable, Equatable {
     package var meanings: [String: Meaning] = [:]
 }
 
-/// What becomes of a source's chunks that are not plain pixels, so that nothing is lost silently.
+/// Records what happens to a source's chunks that are not pixels, so that every loss is visible.
 enum MetadataLedger {
-    /// One entry for each kind of chunk or segment met: `kept`, `converted` or `dropped`.
+    /// One entry for each kind of chunk or segment in the source: `kept`, `converted` or `dropped`.
     ///
     /// - Parameters:
-    ///   - original: What the source says of its colour.
-    ///   - sent: What of it was given to the writer.
-    ///   - written: What of that it wrote.
-    ///   - exif: What became of Exif.
+    ///   - original: the colour information of the source.
+    ///   - sent: the part of it that was given to the writer.
+    ///   - written: the part of that which the writer wrote.
+    ///   - exif: the entry for Exif.
     static func entries(
         of source: SourceMetadata, to format: PictureFormat, original: PNGColour, sent: PNGColour,
         written: Set<PNGColour.Item>, exif: String
@@ -54,10 +54,10 @@ extension PNGColour {
         case profile = "iCCP"
     }
 
-    /// What still holds after `filters`, for a result of `layout`.
+    /// The part that is still valid after `filters`, for a result of `layout`.
     ///
-    /// Physical size does not outlast a change of scale and turns with the picture. A profile for
-    /// RGB says nothing about gray and the other way round.
+    /// The physical size is not valid after a change of scale, and rotates with the picture. A profile for RGB is not
+    /// valid for gray, nor is one for gray valid for RGB.
     func carried(through filters: [Filter], to layout: PixelLayout) -> PNGColour {
         var result = self
         for filter in filters {

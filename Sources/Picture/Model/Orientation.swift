@@ -1,17 +1,17 @@
-/// Which way up a picture is, as its camera noted it: the tag 274 of Exif and TIFF. The names say where
-/// the stored rows begin in the picture as it should be seen, and where the stored columns do.
+/// The orientation of a picture as its camera recorded it: the tag 274 of Exif and TIFF. The names say where the first
+/// row and the first column of the stored pixels are in the upright picture.
 package enum Orientation: Int, Sendable, CaseIterable {
     case topLeft = 1
     case topRight, bottomRight, bottomLeft, leftTop, rightTop, rightBottom, leftBottom
 
-    /// What puts the stored pixels upright.
+    /// The filters that turn the stored pixels upright.
     package var filters: [Filter] {
         switch self {
         case .topLeft: []
         case .topRight: [.flop]
         case .bottomRight: [.rotate(.half)]
         case .bottomLeft: [.flip]
-        // Mirrored at the diagonal from the top left: a quarter turn, then left for right.
+        // Mirrored at the diagonal from the top left: a quarter rotation, then left and right exchanged.
         case .leftTop: [.rotate(.quarter), .flop]
         case .rightTop: [.rotate(.quarter)]
         // Mirrored at the other diagonal.
@@ -20,20 +20,19 @@ package enum Orientation: Int, Sendable, CaseIterable {
         }
     }
 
-    /// Whether width and height change places.
+    /// Whether width and height are exchanged.
     package var isTransposed: Bool { rawValue >= 5 }
 }
 
-/// The orientation in a TIFF structure, which is what Exif is: a header, then a directory of entries of
-/// 12 bytes each. (TIFF 6.0, section 2; Exif 2.32, section 4.6.4.)
+/// The orientation in a TIFF structure, which is the format of Exif: a header, then a directory with entries of 12
+/// bytes. (TIFF 6.0, section 2; Exif 2.32, section 4.6.4.)
 package enum ExifOrientation: Equatable {
     case none
     case found(Orientation)
-    /// Of no use; says why, as a sentence.
+    /// It cannot be used. The text is the reason, as a sentence.
     case damaged(String)
 
-    /// The orientation in a picture's Exif, if it has any: the usual one where there is none to be found;
-    /// and what is wrong with it.
+    /// The orientation in a picture's Exif, or the usual one if there is none, and a remark about a problem.
     static func read(_ tiff: [UInt8]?) -> (Orientation, remark: String?) {
         switch tiff.map({ ExifOrientation(tiff: $0) }) ?? .none {
         case .none: (.topLeft, nil)
@@ -42,13 +41,13 @@ package enum ExifOrientation: Equatable {
         }
     }
 
-    /// Reads nothing outside of `bytes`, and nothing but the first directory.
+    /// Reads only `bytes`, and only the first directory.
     package init(tiff bytes: [UInt8]) {
         var place = 0
         self.init(tiff: bytes, place: &place)
     }
 
-    /// - Parameter place: set to where the orientation's number is, if there is one.
+    /// - Parameter place: set to the position of the orientation's value, if there is one.
     init(tiff bytes: [UInt8], place: inout Int) {
         guard let reader = TIFFReader(bytes) else {
             self = .damaged("Exif does not begin as a TIFF structure")
@@ -78,12 +77,12 @@ package enum ExifOrientation: Equatable {
     }
 }
 
-/// Numbers in a TIFF structure; nil where they would lie outside of it.
+/// Reads numbers in a TIFF structure; nil for a position outside of it.
 private struct TIFFReader {
     private let bytes: [UInt8]
     private let isBigEndian: Bool
 
-    /// nil for anything that does not begin with TIFF's signature.
+    /// nil for data without TIFF's signature.
     init?(_ bytes: [UInt8]) {
         switch bytes.prefix(4) {
         case [0x49, 0x49, 42, 0]: isBigEndian = false
@@ -107,7 +106,7 @@ private struct TIFFReader {
     /// An entry of a directory.
     struct Entry {
         let tag: UInt16
-        /// nil where the value is no single SHORT or LONG.
+        /// nil if the value is not a single SHORT or LONG.
         let number: Int?
     }
 

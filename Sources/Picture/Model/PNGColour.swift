@@ -1,7 +1,7 @@
 import CDarkroomShims
 import Glibc
 
-/// The chunks of a PNG that say what its numbers mean: colour space and physical size.
+/// The chunks of a PNG that define the meaning of its values: colour space and physical size.
 package struct PNGColour: Sendable, Equatable {
     /// sRGB: the rendering intent, 0 to 3.
     package var renderingIntent: Int32?
@@ -10,7 +10,7 @@ package struct PNGColour: Sendable, Equatable {
     /// cHRM: x and y of white, red, green and blue, times 100,000.
     package var chromaticities: [Int32]?
     package var density: Density?
-    /// cICP: primaries, transfer function, matrix and range by the numbers of ITU-T H.273.
+    /// cICP: primaries, transfer function, matrix and range, as numbers of ITU-T H.273.
     package var codePoints: [UInt8]?
     package var profile: Profile?
 
@@ -21,7 +21,7 @@ package struct PNGColour: Sendable, Equatable {
         /// Pixels per unit.
         package var x: UInt32
         package var y: UInt32
-        /// 1 for the metre, 0 where only the ratio means something.
+        /// 1 for the metre; 0 if only the ratio has a meaning.
         package var unit: UInt8
 
         package init(x: UInt32, y: UInt32, unit: UInt8) {
@@ -33,9 +33,9 @@ package struct PNGColour: Sendable, Equatable {
 
     /// iCCP.
     package struct Profile: Sendable, Equatable {
-        /// In Latin-1, as it stands in the file.
+        /// In Latin-1, as stored in the file.
         package var name: [UInt8]
-        /// The profile itself, as of ICC.1; libpng has checked its header, its length and its table of tags.
+        /// The profile in the format of ICC.1. libpng has checked its header, its length and its table of tags.
         package var bytes: [UInt8]
 
         package init(name: [UInt8], bytes: [UInt8]) {
@@ -43,13 +43,13 @@ package struct PNGColour: Sendable, Equatable {
             self.bytes = bytes
         }
 
-        /// What is to be made of a profile that does not come from a PNG: libpng's check is the one for all, so
-        /// that what is read can be written in either format.
+        /// Checks a profile that does not come from a PNG. libpng's check is used for all formats, so that every
+        /// profile that is read can be written in each format.
         ///
         /// - Parameters:
-        ///   - isGray: whether the picture is.
-        ///   - name: what messages call the file.
-        /// - Returns: the profile if libpng takes it, and what is to be remarked.
+        ///   - isGray: whether the picture is gray.
+        ///   - name: the name of the file in messages.
+        /// - Returns: the profile if libpng accepts it, and remarks.
         static func judge(
             _ bytes: [UInt8], isGray: Bool, name: String
         ) throws(PictureError) -> (profile: Self?, remark: String?) {
@@ -69,7 +69,7 @@ package struct PNGColour: Sendable, Equatable {
             }
         }
 
-        /// Whether the profile is one for gray: the header's colour space, at byte 16, is `GRAY`.
+        /// Whether the profile is for gray: the header's colour space, at byte 16, is `GRAY`.
         package var isGray: Bool {
             bytes.count >= 20 && bytes[16..<20].elementsEqual("GRAY".utf8)
         }
@@ -77,7 +77,7 @@ package struct PNGColour: Sendable, Equatable {
 }
 
 extension PNGColour {
-    /// The chunks' names of a set of `DARKROOM_PNG_HAS_…`.
+    /// The names of the chunks in a set of `DARKROOM_PNG_HAS_…`.
     static func chunkNames(of present: UInt32) -> Set<String> {
         let names: [(UInt32, String)] = [
             (UInt32(DARKROOM_PNG_HAS_SRGB), "sRGB"), (UInt32(DARKROOM_PNG_HAS_GAMA), "gAMA"),
@@ -87,7 +87,7 @@ extension PNGColour {
         return Set(names.filter { present & $0.0 != 0 }.map(\.1))
     }
 
-    /// Copies what the shim found.
+    /// Copies the data of the shim.
     init(_ c: darkroom_png_colour) {
         func has(_ flag: some BinaryInteger) -> Bool { c.present & UInt32(flag) != 0 }
         if has(DARKROOM_PNG_HAS_SRGB) { renderingIntent = c.rendering_intent }
@@ -113,7 +113,7 @@ extension PNGColour {
         }
     }
 
-    /// Lends this as the shim takes it, valid until `body` returns.
+    /// Passes this to `body` in the shim's form, which is valid until `body` returns.
     func withShim<Result>(_ body: (UnsafePointer<darkroom_png_colour>) -> Result) -> Result {
         var c = darkroom_png_colour()
         func set(_ flag: some BinaryInteger) { c.present |= UInt32(flag) }

@@ -2,75 +2,79 @@ package import DarkroomCore
 public import FoundationEssentials
 import SystemPackage
 
-/// Why a picture could not be read, filtered or written.
+/// The reason why a picture could not be read, filtered or written.
 ///
 /// `\(error)` is the message and the code: `beach.png: reading row 7 of 90: … [png-data]`.
 public struct PictureError: Error, Equatable, CustomStringConvertible {
-    /// What is wrong. The raw values are stable, for programs and for logs; darkroom-status(5) explains most of them.
-    /// New versions may have further ones.
+    /// The kind of an error. The raw values are stable, for programs and logs. darkroom-status(5) explains most of
+    /// them. New versions may have more of them.
     @nonexhaustive public enum Code: String, Sendable, CaseIterable {
-        /// The bytes do not begin as a picture's; the message says what they look like.
+        /// The file does not begin like a picture. The message says what it looks like.
         case notAPicture = "not-a-picture"
-        /// A picture of a kind this version does not read.
+        /// A kind of picture that this version does not read.
         case unsupportedFormat = "unsupported-format"
-        /// A PNG whose signature was changed on the way, as by a transfer as text.
+        /// A PNG whose signature was changed, for example by a transfer as text.
         case pngSignature = "png-signature"
         /// A PNG without rows or columns, or with more than 2³¹ − 1 of them.
         case pngDimensions = "png-dimensions"
         /// A chunk's checksum does not match its bytes.
         case pngCRC = "png-crc"
-        /// The file ends before the picture does.
+        /// The file ends before the end of the picture.
         case pngTruncated = "png-truncated"
         /// The checksum of the decompressed pixels does not match.
         case pngAdler = "png-adler"
-        /// The header is missing, broken or contradicts itself.
+        /// The header is missing, damaged or contradictory.
         case pngHeader = "png-header"
-        /// The compressed pixels cannot be decompressed, or are too many or too few.
+        /// The compressed pixels cannot be decompressed, or their number is wrong.
         case pngData = "png-data"
-        /// A pixel has a number beyond the palette.
+        /// A pixel has an index that is not in the palette.
         case pngPalette = "png-palette"
-        /// Anything else that libpng refuses; the message carries its words.
+        /// Any other error of libpng. The message contains libpng's text.
         case pngInvalid = "png-invalid"
-        /// An animation, which is not flattened silently.
+        /// An animation. It is not reduced to one picture.
         case animated = "png-animated"
-        /// The file ends before the picture does.
+        /// The file ends before the end of the picture.
         case jpegTruncated = "jpeg-truncated"
-        /// What comes before the pixels is missing, broken or contradicts itself.
+        /// The part before the pixels is missing, damaged or contradictory.
         case jpegHeader = "jpeg-header"
-        /// The compressed pixels cannot be decompressed, or are too many or too few.
+        /// The compressed pixels cannot be decompressed, or their number is wrong.
         case jpegData = "jpeg-data"
-        /// Four colour components, as of CMYK, which are not turned into RGB by guess.
+        /// Four colour components, such as CMYK. There is no reliable conversion to RGB.
         case jpegCMYK = "jpeg-cmyk"
         /// A kind of JPEG that libjpeg does not read: 12 bits, lossless, hierarchical.
         case jpegUnsupported = "jpeg-unsupported"
-        /// Anything else that libjpeg refuses; the message carries its words.
+        /// Any other error of libjpeg. The message contains libjpeg's text.
         case jpegInvalid = "jpeg-invalid"
-        /// More pixels than the limit allows, told from the header before anything is decoded.
+        /// The picture has more pixels than the limit allows. This is known from the header, before anything is
+        /// decoded.
         case tooManyPixels = "too-many-pixels"
-        /// More memory would be needed than the daemon's setting `limits.memory` allows, told from the header.
+        /// The picture needs more memory than the daemon's setting `limits.memory` allows. This is known from the
+        /// header.
         case memoryLimit = "memory-limit"
-        /// A filter's rectangle does not lie within the picture, or its result would have no pixels.
+        /// A filter's rectangle is not within the picture, or its result would have no pixels.
         case filterOutside = "filter-outside"
         /// The file could not be read.
         case readFailed = "read-failed"
         /// The output could not be written.
         case writeFailed = "write-failed"
-        /// The system gave no memory.
+        /// The system has no memory available.
         case outOfMemory = "out-of-memory"
         /// It was cancelled between two bands.
         case cancelled = "cancelled"
-        /// A filter, an output, a limit or a layout that a caller has made is outside its range.
+        /// A filter, an output, a limit or a layout of the caller is outside its range.
         case invalidArguments = "invalid-arguments"
 
-        /// Whether an image of a manifest can end so. A manifest's filters and outputs are checked when it is read.
+        /// Whether an image of a manifest can have this code. The filters and outputs of a manifest are checked when it
+        /// is read.
         package var isOfManifests: Bool { self != .invalidArguments }
     }
 
-    /// What is wrong, for a `switch`.
+    /// The kind of the error, for a `switch`.
     public package(set) var kind: Code
     /// One sentence that names the file, the step and the cause.
     public package(set) var message: String
-    /// Whether the same call may succeed later with nothing changed: the disk was full, memory was short.
+    /// Whether the same call may succeed later without a change: for example, the disk was full or there was not enough
+    /// memory.
     public package(set) var isTransient: Bool
     package var fault: StorageFault?
 
@@ -89,7 +93,7 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
         self.fault = fault
     }
 
-    /// What a call has failed with that concerns a file.
+    /// The failure of a system call on a file.
     ///
     /// - Parameter place: the file's name and the step.
     init(_ kind: Code, _ place: String, _ cause: Errno) {

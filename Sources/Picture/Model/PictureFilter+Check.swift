@@ -3,7 +3,7 @@ import DarkroomCore
 extension PictureFilter {
     /// The filter for the pipeline.
     ///
-    /// - Throws: `invalidArguments` where the catalog does not allow the arguments.
+    /// - Throws: `invalidArguments` if the catalog does not allow the arguments.
     func checked() throws(PictureError) -> Filter {
         guard let specification = FilterCatalog.specification(named: ByteString(name)) else {
             preconditionFailure("\(name) is not in the catalog")
@@ -28,7 +28,7 @@ extension PictureFilter {
 }
 
 extension FilterParameter {
-    /// What an argument must be, if it is not that.
+    /// What an argument must be; nil if it is correct.
     fileprivate func rule(brokenBy argument: FilterArgument) -> String? {
         switch (kind, argument) {
         case (.number(let range), .number(let value)):
@@ -49,7 +49,7 @@ extension FilterArgument {
         .text(ByteString(choice.rawValue))
     }
 
-    /// As `Colour` reads it.
+    /// In the form that `Colour` reads.
     static func colour(_ colour: Colour) -> Self {
         let digits = [colour.red, colour.green, colour.blue, colour.alpha].map { value in
             String(value >> 4, radix: 16) + String(value & 15, radix: 16)

@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// Filters that look at neighbours, or at other pictures.
+/// Filters that use neighbouring pixels, or other pictures.
 extension PictureFilter {
     /// Gaussian blur.
     ///
@@ -13,8 +13,8 @@ extension PictureFilter {
     ///
     /// - Parameters:
     ///   - sigma: 0.1 to 250 pixels, the standard deviation of the blur.
-    ///   - amount: 0 to 10, by which what the blur would take away is multiplied and added.
-    ///   - threshold: 0 to 1 of full scale; smaller differences stay.
+    ///   - amount: 0 to 10, the factor for the difference from the blurred picture, which is added.
+    ///   - threshold: 0 to 1 of full scale; smaller differences are not changed.
     public static func sharpen(
         sigma: Double = 1, amount: Double = 1, threshold: Double = 0
     ) -> Self {
@@ -26,14 +26,14 @@ extension PictureFilter {
             ])
     }
 
-    /// Lays another picture over this one. What lies beside it is cut off.
+    /// Lays another picture over this one. Parts outside this picture are cut off.
     ///
     /// - Parameters:
-    ///   - path: of a PNG or JPEG file; it is opened for each picture that is filtered.
-    ///   - gravity: the place from which `x` and `y` count.
-    ///   - x: -1000000 to 1000000 pixels: to the left from an eastern place, to the right from any other.
-    ///   - y: -1000000 to 1000000 pixels: up from a southern place, down from any other.
-    ///   - opacity: 0 to 1, by which the other picture's alpha is multiplied.
+    ///   - path: a PNG or JPEG file. It is opened for each picture that is filtered.
+    ///   - gravity: the position from which `x` and `y` count.
+    ///   - x: -1000000 to 1000000 pixels: to the left for an eastern position, else to the right.
+    ///   - y: -1000000 to 1000000 pixels: up for a southern position, else down.
+    ///   - opacity: 0 to 1, the factor for the other picture's alpha.
     public static func overlay(
         contentsOf path: String, gravity: Gravity = .center, x: Int = 0, y: Int = 0,
         opacity: Double = 1
@@ -41,14 +41,14 @@ extension PictureFilter {
         overlay("overlay", path, gravity, x, y, opacity)
     }
 
-    /// ``overlay(contentsOf:gravity:x:y:opacity:)`` in a corner.
+    /// The same as ``overlay(contentsOf:gravity:x:y:opacity:)``, in a corner by default.
     ///
     /// - Parameters:
-    ///   - path: of a PNG or JPEG file; it is opened for each picture that is filtered.
-    ///   - gravity: the place from which `x` and `y` count.
-    ///   - x: -1000000 to 1000000 pixels: to the left from an eastern place, to the right from any other.
-    ///   - y: -1000000 to 1000000 pixels: up from a southern place, down from any other.
-    ///   - opacity: 0 to 1, by which the other picture's alpha is multiplied.
+    ///   - path: a PNG or JPEG file. It is opened for each picture that is filtered.
+    ///   - gravity: the position from which `x` and `y` count.
+    ///   - x: -1000000 to 1000000 pixels: to the left for an eastern position, else to the right.
+    ///   - y: -1000000 to 1000000 pixels: up for a southern position, else down.
+    ///   - opacity: 0 to 1, the factor for the other picture's alpha.
     public static func watermark(
         contentsOf path: String, gravity: Gravity = .southeast, x: Int = 0, y: Int = 0,
         opacity: Double = 1

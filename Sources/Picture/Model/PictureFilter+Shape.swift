@@ -1,13 +1,13 @@
-/// Filters that change width and height, or where pixels lie.
+/// Filters that change width and height, or the position of pixels.
 extension PictureFilter {
-    /// Scales the picture to a width, a height or a box of both. At least one must be given.
+    /// Scales the picture to a width, a height or a box. At least one side must be given.
     ///
     /// - Parameters:
-    ///   - width: 1 to 1000000 pixels; nil follows from the height.
-    ///   - height: 1 to 1000000 pixels; nil follows from the width.
-    ///   - withoutEnlargement: leaves a picture that is smaller as it is.
-    ///   - linear: averages light rather than stored values.
-    ///   - background: fills what ``Fit/contain`` leaves of the box.
+    ///   - width: 1 to 1000000 pixels; nil to calculate it from the height.
+    ///   - height: 1 to 1000000 pixels; nil to calculate it from the width.
+    ///   - withoutEnlargement: leaves smaller pictures unchanged.
+    ///   - linear: averages light instead of stored values.
+    ///   - background: fills the part of the box that ``Fit/contain`` leaves empty.
     public static func resize(
         width: Int? = nil, height: Int? = nil, fit: Fit = .inside, kernel: Kernel = .lanczos3,
         withoutEnlargement: Bool = false, linear: Bool = false, background: Colour = .transparent
@@ -22,13 +22,13 @@ extension PictureFilter {
             ])
     }
 
-    /// A small picture of a size given.
+    /// A small picture of a given size.
     ///
     /// - Parameters:
     ///   - width: 1 to 1000000 pixels.
     ///   - height: 1 to 1000000 pixels.
     ///   - fit: ``Fit/cover``, ``Fit/contain`` or ``Fit/inside``.
-    ///   - background: fills what ``Fit/contain`` leaves of the box.
+    ///   - background: fills the part of the box that ``Fit/contain`` leaves empty.
     public static func thumbnail(
         width: Int, height: Int, fit: Fit = .cover, background: Colour = .transparent
     ) -> Self {
@@ -43,9 +43,9 @@ extension PictureFilter {
     /// A small square picture.
     ///
     /// - Parameters:
-    ///   - size: 1 to 1000000 pixels each way.
+    ///   - size: 1 to 1000000 pixels for both sides.
     ///   - fit: ``Fit/cover``, ``Fit/contain`` or ``Fit/inside``.
-    ///   - background: fills what ``Fit/contain`` leaves of the box.
+    ///   - background: fills the part of the box that ``Fit/contain`` leaves empty.
     public static func thumbnail(
         size: Int, fit: Fit = .cover, background: Colour = .transparent
     ) -> Self {
@@ -54,7 +54,7 @@ extension PictureFilter {
             ["size": .integer(size), "fit": .choice(fit), "background": .colour(background)])
     }
 
-    /// Cuts out a rectangle by its top left corner. It must lie within the picture.
+    /// Cuts out a rectangle, given by its top left corner. It must be within the picture.
     ///
     /// - Parameters:
     ///   - x: 0 to 1000000 pixels from the left.
@@ -70,7 +70,7 @@ extension PictureFilter {
             ])
     }
 
-    /// Cuts out a rectangle at a place. The picture must be as large.
+    /// Cuts out a rectangle at a position. The picture must be at least as large.
     ///
     /// - Parameters:
     ///   - width: 1 to 1000000 pixels.
@@ -85,7 +85,7 @@ extension PictureFilter {
 
     /// Cuts off borders that look like the top left pixel.
     ///
-    /// - Parameter tolerance: 0 to 1 of full scale, by which a sample may differ.
+    /// - Parameter tolerance: 0 to 1 of full scale, the maximum difference of a sample.
     public static func trim(tolerance: Double = 0.04) -> Self {
         Self("trim", ["tolerance": .number(tolerance)])
     }
@@ -109,12 +109,12 @@ extension PictureFilter {
             ])
     }
 
-    /// Adds margins up to a size. A side that is longer stays. At least one must be given.
+    /// Adds margins up to a minimum size. A longer side stays unchanged. At least one side must be given.
     ///
     /// - Parameters:
     ///   - width: 1 to 1000000 pixels.
     ///   - height: 1 to 1000000 pixels.
-    ///   - gravity: where in the result the picture is placed.
+    ///   - gravity: the position of the picture in the result.
     public static func pad(
         width: Int? = nil, height: Int? = nil, gravity: Gravity, background: Colour = .transparent
     ) -> Self {
@@ -126,7 +126,7 @@ extension PictureFilter {
             ])
     }
 
-    /// Turns the picture clockwise.
+    /// Rotates the picture clockwise.
     public static func rotate(_ angle: Rotation) -> Self {
         Self("rotate", ["angle": .integer(angle.rawValue)])
     }

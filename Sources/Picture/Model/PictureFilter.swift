@@ -2,15 +2,15 @@ import DarkroomCore
 
 /// A filter and its arguments.
 ///
-/// The filters are those of a manifest, with the same names, ranges and defaults; darkroom-manifest(5) defines what
-/// each does. They act on values as they are stored, which is gamma-encoded sRGB as a rule, and on colour that is not
-/// multiplied by alpha. Each result is clamped and rounded to 8 or 16 bits before the next filter.
+/// The filters are those of a manifest, with the same names, ranges and defaults. darkroom-manifest(5) defines them.
+/// They apply to stored values, which are usually gamma-encoded sRGB, and to colour that is not multiplied by alpha.
+/// Each result is clamped and rounded to 8 or 16 bits before the next filter.
 ///
-/// An argument outside its range is refused with ``PictureError/Code/invalidArguments`` before a file is opened.
+/// An argument outside its range causes the error ``PictureError/Code/invalidArguments`` before any file is opened.
 public struct PictureFilter: Sendable, Equatable {
-    /// As a manifest has it: `hueRotate`.
+    /// As in a manifest: `hueRotate`.
     public let name: String
-    /// By the names of the parameters. What is not here has its default.
+    /// By the names of the parameters. Missing ones have their defaults.
     let arguments: [String: FilterArgument]
 
     init(_ name: String, _ arguments: [String: FilterArgument?] = [:]) {
@@ -18,37 +18,37 @@ public struct PictureFilter: Sendable, Equatable {
         self.arguments = arguments.compactMapValues { $0 }
     }
 
-    /// How a picture is fitted into a box of some width and height.
+    /// How a picture is fitted into a box with a width and a height.
     @nonexhaustive public enum Fit: String, Sendable, CaseIterable {
-        /// As large as fits into the box, the rest of the box filled with the background.
+        /// The largest size that fits into the box. The rest of the box is filled with the background.
         case contain
-        /// As small as covers the box, what stands out cut off evenly.
+        /// The smallest size that covers the box. The parts outside the box are cut off evenly.
         case cover
-        /// Exactly the box, proportions given up.
+        /// Exactly the size of the box. The proportions may change.
         case fill
-        /// As large as fits into the box; the result may be smaller than the box on one side.
+        /// The largest size that fits into the box. One side of the result may be shorter than the box's.
         case inside
-        /// As small as covers the box; the result may be larger than the box on one side.
+        /// The smallest size that covers the box. One side of the result may be longer than the box's.
         case outside
     }
 
-    /// The kernel that weighs the pixels when a picture is scaled.
+    /// The kernel that defines the weights of pixels when a picture is scaled.
     @nonexhaustive public enum Kernel: String, Sendable, CaseIterable {
-        /// The nearest pixel as it is.
+        /// The nearest pixel, unchanged.
         case nearest
         /// A triangle.
         case linear
         /// Catmull and Rom's cubic.
         case cubic
-        /// Mitchell and Netravali's cubic, softer.
+        /// Mitchell and Netravali's cubic, which is softer.
         case mitchell
         /// A sinc with two lobes.
         case lanczos2
-        /// A sinc with three lobes, the sharpest.
+        /// A sinc with three lobes, the sharpest kernel.
         case lanczos3
     }
 
-    /// A place in a picture: its centre, the middle of a side, a corner.
+    /// A position in a picture: its centre, the middle of a side, or a corner.
     public enum Gravity: String, Sendable, CaseIterable {
         /// The centre.
         case center
@@ -70,22 +70,22 @@ public struct PictureFilter: Sendable, Equatable {
         case northwest
     }
 
-    /// A turn clockwise, in degrees.
+    /// A clockwise rotation, in degrees.
     public enum Rotation: Int, Sendable, CaseIterable {
-        /// By 90 degrees: what was on the left is at the top.
+        /// By 90 degrees: the left side becomes the top.
         case quarter = 90
         /// By 180 degrees.
         case half = 180
-        /// By 270 degrees: what was on the right is at the top.
+        /// By 270 degrees: the right side becomes the top.
         case threeQuarters = 270
     }
 }
 
-/// Filters that look at one pixel at a time.
+/// Filters that use one pixel at a time.
 extension PictureFilter {
     /// Sepia tone.
     ///
-    /// - Parameter intensity: 0 to 1; 0 leaves the picture as it is.
+    /// - Parameter intensity: 0 to 1; 0 changes nothing.
     public static func sepia(intensity: Double = 1) -> Self {
         Self("sepia", ["intensity": .number(intensity)])
     }
@@ -93,63 +93,63 @@ extension PictureFilter {
     /// Black and white with low contrast.
     public static let mono = Self("mono")
 
-    /// The luminance; a whole one makes a gray picture.
+    /// Luminance. With the amount 1, the result is a gray picture.
     ///
-    /// - Parameter amount: 0 to 1; 0 leaves the picture as it is.
+    /// - Parameter amount: 0 to 1; 0 changes nothing.
     public static func grayscale(amount: Double = 1) -> Self {
         Self("grayscale", ["amount": .number(amount)])
     }
 
     /// The negative.
     ///
-    /// - Parameter amount: 0 to 1; 0 leaves the picture as it is.
+    /// - Parameter amount: 0 to 1; 0 changes nothing.
     public static func invert(amount: Double = 1) -> Self {
         Self("invert", ["amount": .number(amount)])
     }
 
     /// Multiplies each colour channel.
     ///
-    /// - Parameter amount: 0 to 100; 1 leaves the picture as it is.
+    /// - Parameter amount: 0 to 100; 1 changes nothing.
     public static func brightness(amount: Double) -> Self {
         Self("brightness", ["amount": .number(amount)])
     }
 
-    /// Spreads each colour channel around the middle.
+    /// Increases or decreases each colour channel's distance from the middle.
     ///
-    /// - Parameter amount: 0 to 100; 1 leaves the picture as it is.
+    /// - Parameter amount: 0 to 100; 1 changes nothing.
     public static func contrast(amount: Double) -> Self {
         Self("contrast", ["amount": .number(amount)])
     }
 
     /// The strength of colour.
     ///
-    /// - Parameter amount: 0 to 100; 0 is gray, 1 leaves the picture as it is.
+    /// - Parameter amount: 0 to 100; 0 is gray, 1 changes nothing.
     public static func saturate(amount: Double) -> Self {
         Self("saturate", ["amount": .number(amount)])
     }
 
-    /// Turns hues.
+    /// Rotates hues.
     ///
     /// - Parameter angle: -3600 to 3600 degrees.
     public static func hueRotate(angle: Double) -> Self {
         Self("hueRotate", ["angle": .number(angle)])
     }
 
-    /// Multiplies alpha. A picture without alpha gets one.
+    /// Multiplies alpha. A picture without alpha gets it.
     ///
-    /// - Parameter amount: 0 to 1; 1 leaves the picture as it is.
+    /// - Parameter amount: 0 to 1; 1 changes nothing.
     public static func opacity(amount: Double) -> Self {
         Self("opacity", ["amount": .number(amount)])
     }
 
-    /// Makes v^(1/γ) of each value v, where values are from 0 to 1.
+    /// Replaces each value v, from 0 to 1, by v^(1/γ).
     ///
-    /// - Parameter gamma: 0.01 to 10; above 1 the middle becomes brighter.
+    /// - Parameter gamma: 0.01 to 10; above 1 the middle tones become brighter.
     public static func gamma(_ gamma: Double) -> Self {
         Self("gamma", ["gamma": .number(gamma)])
     }
 
-    /// White where the luminance is at least `level`, black elsewhere: a gray picture.
+    /// White if the luminance is at least `level`, else black. The result is a gray picture.
     ///
     /// - Parameter level: 0 to 1 of full scale.
     public static func threshold(level: Double = 0.5) -> Self {
@@ -163,12 +163,12 @@ extension PictureFilter {
         Self("posterize", ["levels": .integer(levels)])
     }
 
-    /// Darkens towards the corners. Distances are in halves of the diagonal: the corners are at 1.
+    /// Darkens towards the corners. The unit of distances is half of the diagonal: the corners are at 1.
     ///
     /// - Parameters:
-    ///   - amount: 0 to 1, of which colour is made darker.
-    ///   - radius: 0 to 1, the distance from the centre at which it begins.
-    ///   - softness: 0.01 to 1, the distance over which it grows.
+    ///   - amount: 0 to 1, the part of colour that is removed in the darkest area.
+    ///   - radius: 0 to 1, the distance from the centre at which the darkening begins.
+    ///   - softness: 0.01 to 1, the distance over which it increases.
     public static func vignette(
         amount: Double = 0.5, radius: Double = 0.5, softness: Double = 0.5
     ) -> Self {
@@ -179,7 +179,7 @@ extension PictureFilter {
             ])
     }
 
-    /// Lays the picture over a colour; the result has no alpha.
+    /// Lays the picture over a colour. The result has no alpha.
     ///
     /// - Parameter background: an opaque colour.
     public static func flatten(background: Colour = .white) -> Self {

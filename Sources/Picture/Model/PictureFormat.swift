@@ -1,12 +1,12 @@
-/// The formats of results. New versions may have further ones.
+/// The formats of results. New versions may have more of them.
 @nonexhaustive public enum PictureFormat: String, Codable, Sendable, CaseIterable {
-    /// 8 or 16 bits a sample, gray or RGB, with or without alpha.
+    /// 8 or 16 bits per sample, gray or RGB, with or without alpha.
     case png
-    /// 8 bits a sample, gray or RGB.
+    /// 8 bits per sample, gray or RGB.
     case jpeg
 
-    /// Whether a file of it holds the filtered pixels as they are, with alpha and depth, so that other images can
-    /// be made of it. Of any other the pixels are handed over besides, see `HandOver`.
+    /// Whether a file contains the exact filtered pixels, with alpha and depth, so that other images can be made from
+    /// it. For other formats the pixels are handed over in addition, see `HandOver`.
     package var isLossless: Bool {
         switch self {
         case .png: true
@@ -14,7 +14,7 @@
         }
     }
 
-    /// Whether a file of it has an alpha channel. Where it has none, pictures are laid over white.
+    /// Whether a file has an alpha channel. If not, pictures are laid over white.
     package var hasAlpha: Bool {
         switch self {
         case .png: true
@@ -22,7 +22,7 @@
         }
     }
 
-    /// The most bits of a sample.
+    /// The maximum number of bits per sample.
     package var mostDepth: Int {
         switch self {
         case .png: 16
@@ -30,7 +30,7 @@
         }
     }
 
-    /// What the names of such files end in, in lower case; the first is given to those that have none.
+    /// The endings of such files' names, in lower case. The first one is added to names without an ending.
     package var endings: [String] {
         switch self {
         case .png: [".png"]

@@ -1,10 +1,10 @@
 import DarkroomCore
 package import SystemPackage
 
-/// What bytes are, told from how they begin, never from a name or a Content-Type.
+/// The kind of a file, determined from its first bytes, never from a name or a Content-Type.
 package enum PictureKind: Sendable, Equatable, CaseIterable {
     case png
-    /// PNG's name, but not its line ends: changed on the way by something that took it for text.
+    /// A PNG signature with other line ends: a program has changed it because it treated the file as text.
     case mangledPNG
     case jpeg, gif, webp, tiff, bmp, avif, heic, jpeg2000, jpegXL, icon, photoshop, openEXR, fits
     case mng, jng
@@ -13,11 +13,10 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
     case gzip, zip, bzip2, xz, zstandard
     case empty, unknown
 
-    /// Enough bytes for every kind to be told.
+    /// The number of bytes that are enough to recognise every kind.
     package static let prefixLength = 64
 
-    /// Looks at the first bytes of a file: `prefixLength` of them, or all where the file is
-    /// shorter.
+    /// Recognises the first bytes of a file: `prefixLength` bytes, or all if the file is shorter.
     package init(prefix: some Collection<UInt8>) {
         let bytes = Array(prefix.prefix(256))
         if bytes.isEmpty {
@@ -31,9 +30,9 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         }
     }
 
-    /// Looks at the bytes that follow in a regular file, and leaves it where it was.
+    /// Recognises the next bytes of a regular file, and does not change its offset.
     ///
-    /// - Parameter name: what messages call the file.
+    /// - Parameter name: the name of the file in messages.
     package init(of file: FileDescriptor, name: String) throws(PictureError) {
         do {
             let offset = try file.seek(offset: 0, from: .current)
@@ -48,7 +47,7 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         }
     }
 
-    /// Whether this is a picture at all, be it readable or not.
+    /// Whether this is a picture, whether readable or not.
     package var isPicture: Bool {
         switch self {
         case .png, .mangledPNG, .jpeg, .gif, .webp, .tiff, .bmp, .avif, .heic, .jpeg2000, .jpegXL,
@@ -60,7 +59,7 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         }
     }
 
-    /// What it is, as the complement of a sentence: "this is …".
+    /// The kind as the complement of "this is …".
     package var words: String {
         switch self {
         case .png: "a PNG picture"
@@ -115,7 +114,7 @@ extension PictureKind {
         }
     }
 
-    /// From the formats' own specifications. No entry is the beginning of a later one.
+    /// From the specifications of the formats. No entry is a prefix of a later one.
     private static let magics: [Magic] = [
         Magic([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png),
         Magic([0x8A, 0x4D, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .mng),
@@ -148,15 +147,15 @@ extension PictureKind {
         magics.first { bytes.starts(with: $0.bytes) }?.kind
     }
 
-    /// PNG's signature begins with a byte above 127 and has both line ends, so that this shows: they
-    /// are other ones here, or the byte has lost its upper bit or become UTF-8.
+    /// PNG's signature begins with a byte above 127 and contains both kinds of line ends, so that a change is visible:
+    /// the line ends differ, or the byte has lost its highest bit or become UTF-8.
     private static func mangled(_ bytes: [UInt8]) -> PictureKind? {
         let starts: [[UInt8]] = [[0x89], [0x09], [0xC2, 0x89], [0xEF, 0xBF, 0xBD]]
         let isNamed = starts.contains { bytes.starts(with: $0 + Array("PNG".utf8)) }
         return isNamed && bytes.count >= 8 ? .mangledPNG : nil
     }
 
-    /// Kinds told by words that stand behind a length.
+    /// Kinds that are recognised by words after a length.
     private static func container(of bytes: [UInt8]) -> PictureKind? {
         func word(at offset: Int) -> String? {
             guard bytes.count >= offset + 4 else { return nil }
@@ -170,16 +169,16 @@ extension PictureKind {
             default: return nil
             }
         }
-        // "BM", then after file size and reserved bytes the offset of the pixels, 32 bits wide: its
-        // upper half is 0 in any sane file and never is in a text that begins with BM.
+        // "BM", then the size of the file and reserved bytes, then the offset of the pixels with 32 bits. Its upper
+        // half is 0 in a valid file, and never in a text that begins with BM.
         if bytes.count >= 14, bytes.starts(with: Array("BM".utf8)), bytes[12] == 0, bytes[13] == 0 {
             return .bmp
         }
         return nil
     }
 
-    /// Kinds of text: markup and JSON by their first sign that is not blank, anything else
-    /// that is UTF-8 without control characters is text.
+    /// Kinds of text: markup and JSON by their first character that is not blank. Any other UTF-8 without control
+    /// characters is text.
     private static func textual(_ bytes: [UInt8]) -> PictureKind {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let body = bytes.starts(with: byteOrderMark) ? bytes.dropFirst(3) : bytes[...]
@@ -204,7 +203,7 @@ extension PictureKind {
         return isUTF8(body) ? .text : .unknown
     }
 
-    /// Whether `bytes`, a part cut off anywhere, may be UTF-8.
+    /// Whether `bytes` may be UTF-8. They may be cut off at any place.
     private static func isUTF8(_ bytes: ArraySlice<UInt8>) -> Bool {
         for cut in 0...min(3, bytes.count)
         where String(validating: bytes.dropLast(cut), as: UTF8.self) != nil {

@@ -1,30 +1,29 @@
 import DarkroomCore
 
-/// How large a picture may be, so that one hostile or mistaken file cannot take the machine.
+/// The limits of a picture, so that a hostile or mistaken file cannot use all resources of the machine.
 ///
-/// A PNG of a few dozen bytes can announce 2³¹ − 1 pixels a side; all of these are checked against
-/// the header, before a pixel is decoded.
+/// The header of a PNG of a few dozen bytes can give 2³¹ − 1 pixels for each side. All limits are compared with the
+/// header, before a pixel is decoded.
 public struct PictureLimits: Sendable, Equatable {
-    /// The largest number of pixels, of a source and of every filter's result. 1 to 16 · (2³¹ − 1).
+    /// The maximum number of pixels of a source and of each filter's result. 1 to 16 · (2³¹ − 1).
     public var pixels = 268_435_456
-    /// The largest width or height in pixels, 1 to 2³¹ − 1. A row is always in memory: at 8 bytes a pixel
-    /// and a million of them it takes 8 MB.
+    /// The maximum width and height in pixels, 1 to 2³¹ − 1. A row is always in memory: a million pixels with 8 bytes
+    /// each need 8 MB.
     public var side = 1_000_000
-    /// The most memory, in bytes, that the steps of one picture may hold together for what grows
-    /// with the picture: reading an interlaced one, turning, trimming, what is laid over it, the
-    /// windows of blurs and resizes. 0 to 2⁵⁰.
+    /// The maximum memory, in bytes, that the steps of one picture together may use for data that grows with the
+    /// picture: reading an interlaced one, rotating, trimming, overlays, the windows of blurs and resizes. 0 to 2⁵⁰.
     public var wholePictureBytes = 1 << 30
-    /// The most bytes that an ancillary chunk may take, as it lies in the file and decompressed. Real
-    /// colour profiles stay below 4 MB. 1 to 2³¹ − 1.
+    /// The maximum size of an ancillary chunk, in bytes, both in the file and decompressed. Real colour profiles are
+    /// smaller than 4 MB. 1 to 2³¹ − 1.
     public var ancillaryBytes = 8 << 20
 
-    /// The limits that the daemon has by default.
+    /// The daemon's default limits.
     public init() {}
 
     /// Checks a picture's size.
     ///
     /// - Parameters:
-    ///   - place: What the message begins with: the file's name and the step.
+    ///   - place: the beginning of the message: the file's name and the step.
     package func check(width: Int, height: Int, place: String) throws(PictureError) {
         if max(width, height) > side {
             throw PictureError(
@@ -53,12 +52,12 @@ public struct PictureLimits: Sendable, Equatable {
 }
 
 extension PictureLimits {
-    /// The most pixels that may be allowed, which the setting `pictures.maxPixels` has too.
+    /// The maximum that `pixels` can be set to. The setting `pictures.maxPixels` has the same maximum.
     package static let mostPixels = Int(Int32.max) * 16
 
-    /// - Throws: `invalidArguments` where a limit is none that a picture can be held to.
+    /// - Throws: `invalidArguments` if a limit is outside its range.
     func checkThemselves() throws(PictureError) {
-        // PNG's largest side and chunk have 31 bits.
+        // PNG's maximum side and chunk have 31 bits.
         let most = Int(Int32.max)
         try Self.check("pixels", pixels, 1...Self.mostPixels)
         try Self.check("side", side, 1...most)

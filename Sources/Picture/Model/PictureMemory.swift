@@ -1,29 +1,28 @@
 import DarkroomCore
 
-/// How much memory the steps of one picture hold, for all that grows with more than a row of it: pictures
-/// held whole, windows of rows.
+/// How much memory the steps of one picture use for data that grows with more than a row of it: whole pictures and
+/// windows of rows.
 ///
-/// The limit is on the sum over the chain: turning a picture twice holds it twice. Every step takes
-/// what it needs when it is made, before the first row is read, and gives it back at its end.
+/// The limit applies to the sum over the chain: a picture that is rotated twice is held twice. Each step takes its
+/// memory when it is created, before the first row is read, and returns it at its end.
 ///
-/// What does not grow with the picture's height is not counted here: the stages' bands and single rows, tables
-/// and weights, bands that are read ahead, the decoder's own rows, and the strips and compressors of
-/// the writer. `PictureLimits.side` bounds them, and `PeakMemory` says how much they and what
-/// is counted here come to.
+/// Data that does not grow with the picture's height is not counted: the stages' bands and single rows, tables and
+/// weights, bands that are read ahead, the decoder's own rows, and the strips and compressors of the writer.
+/// `PictureLimits.side` limits them, and `PeakMemory` calculates how much they and the counted data need together.
 ///
-/// Belongs to one picture and so to one thread at a time.
+/// It belongs to one picture, and so to one thread at a time.
 package final class PictureMemory {
     /// In bytes.
     package let limit: Int
-    /// In bytes; never more than `limit`.
+    /// In bytes; at most `limit`.
     package private(set) var held = 0
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Counts `bytes` more.
+    /// Adds `bytes`.
     ///
-    /// - Parameter operation: what they are for; the message begins with it.
-    /// - Throws: `tooManyPixels` where that would be more than the limit.
+    /// - Parameter operation: the purpose, with which the message begins.
+    /// - Throws: `tooManyPixels` if the sum would exceed the limit.
     package func take(_ bytes: Int, for operation: String) throws(PictureError) {
         guard bytes <= limit - held else {
             let others =
@@ -36,7 +35,7 @@ package final class PictureMemory {
         held += bytes
     }
 
-    /// Counts `bytes` less, which were taken before.
+    /// Subtracts `bytes` that were taken before.
     package func giveBack(_ bytes: Int) {
         precondition(bytes <= held)
         held -= bytes

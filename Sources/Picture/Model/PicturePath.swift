@@ -6,7 +6,7 @@ import SystemPackage
 enum PicturePath {
     /// Opens a regular file.
     static func openForReading(_ path: String) throws(PictureError) -> Descriptor {
-        // Of a pipe whose other end nobody has open the system would wait for that.
+        // For a pipe that no process has open at its other end, the system would wait.
         let file = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, name: path, .readFailed)
         var found = stat()
         guard fstat(file.number, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
@@ -15,9 +15,9 @@ enum PicturePath {
         return file
     }
 
-    /// Makes a file that is not there yet.
+    /// Creates a file that does not exist.
     ///
-    /// - Parameter name: The path that the caller knows.
+    /// - Parameter name: the path that the caller knows.
     static func create(_ path: String, name: String) throws(PictureError) -> Descriptor {
         try open(path, O_WRONLY | O_CREAT | O_EXCL, name: name, .writeFailed)
     }
@@ -26,7 +26,7 @@ enum PicturePath {
         _ path: String, _ flags: CInt, name: String, _ code: PictureError.Code
     ) throws(PictureError) -> Descriptor {
         do throws(Errno) {
-            // The system would take what comes before it for the path.
+            // The system would use only the part before it as the path.
             if name.utf8.contains(0) { throw .invalidArgument }
             return Descriptor(
                 owning: try retryingInterrupts { Glibc.open(path, flags | O_CLOEXEC, 0o666) })

@@ -1,13 +1,13 @@
-/// How the pixels of a picture lie in memory: rows from the top, pixels from the left, samples interleaved without
+/// The layout of a picture's pixels in memory: rows from the top, pixels from the left, interleaved samples without
 /// padding, colour not multiplied by alpha.
 public struct PixelLayout: Sendable, Equatable {
-    /// Pixels in a row.
+    /// Pixels per row.
     public package(set) var width: Int
-    /// Rows.
+    /// The number of rows.
     public package(set) var height: Int
-    /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
+    /// 1: gray; 2: gray and alpha; 3: RGB; 4: RGB and alpha.
     public package(set) var channels: Int
-    /// Bits of a sample: 8, or 16 in the machine's byte order.
+    /// Bits per sample: 8, or 16 in the machine's byte order.
     public package(set) var depth: Int
 
     /// - Precondition: both sides are positive, `channels` is 1 to 4, `depth` is 8 or 16.
@@ -20,24 +20,24 @@ public struct PixelLayout: Sendable, Equatable {
         self.depth = depth
     }
 
-    /// Whether the last channel is alpha, with 0 for transparent.
+    /// Whether the last channel is alpha. Its value 0 is transparent.
     public var hasAlpha: Bool { channels == 2 || channels == 4 }
-    /// The channels but for alpha.
+    /// The number of channels without alpha.
     public var colourChannels: Int { hasAlpha ? channels - 1 : channels }
-    /// All samples of a pixel.
+    /// The bytes of all samples of a pixel.
     public var bytesPerPixel: Int { channels * depth / 8 }
-    /// All pixels of a row.
+    /// The bytes of all pixels of a row.
     public var bytesPerRow: Int { width * bytesPerPixel }
-    /// All rows.
+    /// The bytes of all rows.
     public var bytes: Int { bytesPerRow * height }
 }
 
-/// A few consecutive rows, lent by a stage. They stay valid until the stage's next call, and who has
-/// borrowed them may change them in place.
+/// A few consecutive rows that a stage lends. They stay valid until the stage's next call. The borrower may change them
+/// in place.
 package struct Band {
-    /// The first sample of the first row; rows follow each other without gaps.
+    /// The first sample of the first row. There are no gaps between rows.
     package let start: UnsafeMutableRawPointer
-    /// Which rows of the picture these are. Never empty.
+    /// The numbers of these rows in the picture. Never empty.
     package let rows: Range<Int>
 
     package init(start: UnsafeMutableRawPointer, rows: Range<Int>) {
@@ -46,23 +46,23 @@ package struct Band {
     }
 }
 
-/// One step of a picture's way: a reader, a filter, or the last before the writer.
+/// One step of a picture's pipeline: a reader, a filter, or the last one before the writer.
 ///
-/// The pipeline is pulled from its end: the writer asks the last stage for a band, that asks the one
-/// before it, and so on up to the reader. A stage keeps no more rows than its filter needs: none (a
-/// colour filter changes the band it was lent), a window (blur, resize), or the picture (rotate).
+/// The end of the pipeline pulls: the writer asks the last stage for a band, this one asks the stage before it, and so
+/// on up to the reader. A stage holds only the rows that its filter needs: none (a colour filter changes the band that
+/// was lent to it), a window (blur, resize), or the picture (rotate).
 ///
 /// A stage belongs to one thread at a time.
 package protocol Stage: AnyObject {
-    /// The layout of the bands this stage lends.
+    /// The layout of the bands that this stage lends.
     var layout: PixelLayout { get }
 
-    /// The next rows from the top, or nil after the last one.
+    /// The next rows from the top; nil after the last one.
     func nextBand() throws(PictureError) -> Band?
 }
 
-/// A stage that can be stopped between its bands. One band of a last stage may need very many of those before it,
-/// as where a picture is made large, blurred and made small again.
+/// A stage that can be stopped between its bands. One band of a last stage may need very many bands of the previous
+/// ones, for example if a picture is enlarged, blurred and reduced.
 final class Interruptible: Stage {
     private let stage: any Stage
     private let checkpoint: @Sendable () -> Bool
@@ -81,7 +81,7 @@ final class Interruptible: Stage {
 }
 
 extension PixelLayout {
-    /// How many rows make a band of some 128 KiB, enough that the cost of a call does not count and
-    /// small enough that a chain of bands stays in the processor's cache.
+    /// The number of rows in a band of about 128 KiB. This is so large that the cost of a call does not matter, and so
+    /// small that a chain of bands stays in the processor's cache.
     package var rowsPerBand: Int { min(height, max(1, (128 << 10) / bytesPerRow)) }
 }

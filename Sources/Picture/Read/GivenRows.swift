@@ -1,6 +1,6 @@
 import Glibc
 
-/// Stands for the reader of a picture whose rows a caller gives: no file, no colour profile, no Exif.
+/// Replaces the reader for a picture whose rows the caller provides: no file, no colour profile, no Exif.
 final class GivenRows: PictureReader {
     /// Writes the samples of these rows. They are zero before.
     typealias Fill = (_ samples: inout MutableSpan<UInt8>, _ rows: Range<Int>)
@@ -12,11 +12,11 @@ final class GivenRows: PictureReader {
     private let checkpoint: () -> Bool
     private let buffer: FilterMemory<UInt8>
     private var nextRow = 0
-    /// What the caller has thrown, as it was.
+    /// The error that the caller has thrown, unchanged.
     private(set) var failure: PictureError?
 
-    /// - Parameter name: What messages call the picture.
-    /// - Throws: `tooManyPixels` where the layout is beyond the limits.
+    /// - Parameter name: the name of the picture in messages.
+    /// - Throws: `tooManyPixels` if the layout exceeds the limits.
     init(
         _ layout: PixelLayout, name: String, limits: PictureLimits,
         checkpoint: @escaping () -> Bool, fill: @escaping Fill
@@ -61,6 +61,6 @@ final class GivenRows: PictureReader {
         ReaderNeeds(
             rowsPerBand: layout.rowsPerBand, bytes: layout.rowsPerBand * layout.bytesPerRow)
     }
-    /// The rows are asked for on the caller's thread.
+    /// The rows are requested on the caller's thread.
     let canBeReadAhead = false
 }

@@ -1,7 +1,7 @@
 import CDarkroomShims
 import SystemPackage
 
-/// Owns the shim's JPEG reader and turns its results into errors that name the file and the step.
+/// Owns the shim's JPEG reader, and converts its results to errors that name the file and the step.
 final class JPEGFile {
     private let reader: OpaquePointer
     private let name: String
@@ -22,7 +22,7 @@ final class JPEGFile {
         return header
     }
 
-    /// - Returns: The size of the picture that rows will make.
+    /// - Returns: the size of the picture of the rows.
     func start(divisor: Int) throws(PictureError) -> (width: Int, height: Int) {
         var width: UInt32 = 0
         var height: UInt32 = 0
@@ -32,14 +32,16 @@ final class JPEGFile {
         return (Int(width), Int(height))
     }
 
-    /// Takes in a part of a picture that comes in several scans; false once all of it is there.
+    /// Reads a part of a picture with several scans.
+    ///
+    /// - Returns: false if the picture is complete.
     func absorb() throws(PictureError) -> Bool {
         var isComplete: Int32 = 0
         try check(darkroom_jpeg_reader_absorb(reader, &isComplete), step: "reading the scans")
         return isComplete == 0
     }
 
-    /// Reads the next rows; the numbers are for the message only.
+    /// Reads the next rows. The numbers are used only in messages.
     func read(
         _ rows: Range<Int>, of layout: PixelLayout, to start: UnsafeMutableRawPointer
     ) throws(PictureError) {

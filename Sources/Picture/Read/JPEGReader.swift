@@ -2,25 +2,24 @@ import CDarkroomShims
 import DarkroomCore
 package import SystemPackage
 
-/// The first stage: the rows of a JPEG file, decoded by libjpeg as they are asked for.
+/// The first stage: the rows of a JPEG file, which libjpeg decodes when they are requested.
 ///
-/// Gray stays gray, colour becomes RGB; CMYK is refused. A progressive picture, or one whose components
-/// come in scans of their own, is taken in whole before its first band is lent, as coefficients of two
-/// bytes, which count against `PictureLimits.wholePictureBytes`; others never take more than a band.
+/// Gray stays gray, and colour becomes RGB. CMYK is refused. A progressive picture, or one with separate scans for its
+/// components, is read completely before its first band is lent. It is held as coefficients of two bytes, which count
+/// for `PictureLimits.wholePictureBytes`. Other pictures never need more than a band.
 ///
-/// Damage is an error wherever libjpeg notices it, also where it would go on with a warning, but for three
-/// remarks that change no pixel (darkroom-status(5) lists them): JPEG has no checksums, so wrong bits that still
-/// make codes go unnoticed. What follows the end of the picture is warned of by the call of `nextBand` that
-/// returns nil.
+/// All damage that libjpeg notices is an error, even if libjpeg would continue with a warning. The exceptions are three
+/// remarks that change no pixel (darkroom-status(5) lists them). JPEG has no checksums, so wrong bits with valid codes
+/// are not noticed. The call of `nextBand` that returns nil warns of data after the end of the picture.
 package final class JPEGReader: PictureReader {
-    /// That of the picture as it is decoded, which `divisor` makes smaller.
+    /// The layout of the decoded picture, which `divisor` reduces.
     package let layout: PixelLayout
     package let colour: PNGColour
     package let orientation: Orientation
     package let exif: [UInt8]?
-    /// How many times smaller each way the picture is decoded: 1, 2, 4 or 8.
+    /// The factor by which each side of the picture is reduced when it is decoded: 1, 2, 4 or 8.
     package let divisor: Int
-    /// Whether it comes in several scans.
+    /// Whether it has several scans.
     package let isProgressive: Bool
     package let heldBytes: Int
 
@@ -28,20 +27,20 @@ package final class JPEGReader: PictureReader {
     private let name: String
     private let checkpoint: () -> Bool
     private let buffer: FilterMemory<UInt8>
-    /// Those that did not come from libjpeg.
+    /// Remarks that are not from libjpeg.
     private var remarks: [String] = []
     private var nextRow = 0
     private var isAbsorbed: Bool
     private var isFinished = false
 
-    /// Reads all that comes before the pixels.
+    /// Reads everything before the pixels.
     ///
     /// - Parameters:
-    ///   - file: Where the picture begins at the current offset. Stays open, and must do so as long
-    ///     as this reader is used. Need not be seekable.
-    ///   - name: What messages call the file.
-    ///   - divisor: Given width, height and orientation, says how many times smaller to decode.
-    ///   - checkpoint: Asked before each band; false ends reading with `PictureError.Code.cancelled`.
+    ///   - file: the picture begins at the current offset. It must stay open while this reader is used. It need not be
+    ///     seekable.
+    ///   - name: the name of the file in messages.
+    ///   - divisor: returns the factor of the reduction for a width, a height and an orientation.
+    ///   - checkpoint: called before each band; false ends reading with `PictureError.Code.cancelled`.
     package init(
         file descriptor: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
         divisor: (_ width: Int, _ height: Int, Orientation) -> Int = { _, _, _ in 1 },
@@ -85,13 +84,13 @@ package final class JPEGReader: PictureReader {
 
     package var warnings: [String] { file.warnings + remarks }
 
-    /// The names of the segments met so far that hold no pixels, in order of appearance, each once.
+    /// The names of the segments so far that contain no pixels, in order of appearance, each once.
     package var segments: [String] { file.segments }
 
     package var needs: ReaderNeeds { Self.needs(layout, divisor: divisor) }
 
-    /// libjpeg holds up to five groups of rows of each component for interpolation, of at most 32 rows each, and one
-    /// of coefficients.
+    /// libjpeg holds up to five groups of rows of each component for interpolation, with at most 32 rows each, and one
+    /// group of coefficients.
     static func needs(_ layout: PixelLayout, divisor: Int) -> ReaderNeeds {
         ReaderNeeds(
             rowsPerBand: layout.rowsPerBand,
@@ -107,7 +106,7 @@ package final class JPEGReader: PictureReader {
         for segment in segments {
             switch segment {
             case "JFIF":
-                // Says nothing else, and is in nearly every file.
+                // It contains nothing else, and is in nearly every file.
                 if colour.density != nil { metadata.meanings[segment] = .colour(.density) }
             case "ICC": metadata.meanings[segment] = .colour(.profile)
             case "Exif": metadata.meanings[segment] = .exif
@@ -141,7 +140,7 @@ package final class JPEGReader: PictureReader {
 }
 
 extension PNGColour.Density {
-    /// JFIF's density in PNG's units; nil where it says nothing.
+    /// JFIF's density in PNG's units; nil if it has no meaning.
     init?(_ density: darkroom_jpeg_density) {
         let (x, y) = (UInt32(density.x), UInt32(density.y))
         guard x > 0, y > 0 else { return nil }
@@ -154,9 +153,9 @@ extension PNGColour.Density {
         }
     }
 
-    /// The same as JFIF has it, whose numbers have 16 bits; nil where they cannot say it.
+    /// The same in the form of JFIF, which has numbers of 16 bits; nil if they are too small for it.
     ///
-    /// Whole pixels a centimetre stay what they are, anything else is rounded to pixels an inch.
+    /// Integer numbers of pixels per centimetre are kept. Others are rounded to pixels per inch.
     var jfif: darkroom_jpeg_density? {
         if unit == 0 { return Self.jfif(0, x, y) }
         if x % 100 == 0, y % 100 == 0, let exact = Self.jfif(2, x / 100, y / 100) { return exact }

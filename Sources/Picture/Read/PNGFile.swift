@@ -1,7 +1,7 @@
 import CDarkroomShims
 import SystemPackage
 
-/// Owns the shim's reader and turns its results into errors that name the file and the step.
+/// Owns the shim's reader, and converts its results to errors that name the file and the step.
 final class PNGFile {
     private let reader: OpaquePointer
     private let name: String
@@ -9,8 +9,8 @@ final class PNGFile {
     init(
         _ file: FileDescriptor, name: String, limits: PictureLimits
     ) throws(PictureError) {
-        // What libpng may rightly ask for at once: a row at 8 bytes a pixel, an ancillary chunk.
-        // The rest is small; a mebibyte covers it.
+        // The largest valid requests of libpng: a row with 8 bytes per pixel, or an ancillary chunk. All other requests
+        // are small, and a mebibyte is enough for them.
         let largest = max(limits.side * 8, limits.ancillaryBytes) + 1 << 20
         guard
             let reader = darkroom_png_reader_new(file.rawValue, largest, limits.ancillaryBytes)
@@ -23,7 +23,7 @@ final class PNGFile {
 
     deinit { darkroom_png_reader_free(reader) }
 
-    /// The first bytes, not consumed.
+    /// The first bytes. They are not consumed.
     func prefix(_ count: Int) throws(PictureError) -> [UInt8] {
         var copied = 0
         var result = DARKROOM_PNG_OK
@@ -35,9 +35,9 @@ final class PNGFile {
         return bytes
     }
 
-    /// Reads all that comes before the pixels.
+    /// Reads everything before the pixels.
     ///
-    /// - Parameter prefix: The first bytes, to tell impossible dimensions from other errors.
+    /// - Parameter prefix: the first bytes, to distinguish impossible dimensions from other errors.
     func open(prefix: [UInt8]) throws(PictureError) -> darkroom_png_header {
         var header = darkroom_png_header()
         let result = darkroom_png_reader_open(reader, &header)
@@ -51,7 +51,7 @@ final class PNGFile {
         return header
     }
 
-    /// What is wrong with the dimensions in IHDR, which must be a PNG's first chunk.
+    /// The error in the dimensions in IHDR, which must be a PNG's first chunk.
     private static func impossibleDimensions(_ prefix: [UInt8]) -> String? {
         guard prefix.count >= 24, prefix[12..<16].elementsEqual("IHDR".utf8) else { return nil }
         let sides = [16, 20].map { start in
@@ -72,7 +72,7 @@ final class PNGFile {
             darkroom_png_reader_start(reader, choice, &rowBytes), step: "preparing to read rows")
     }
 
-    /// Reads the next rows; the numbers are for the message only.
+    /// Reads the next rows. The numbers are used only in messages.
     func read(
         _ rows: Range<Int>, of height: Int, to start: UnsafeMutableRawPointer
     ) throws(PictureError) {
@@ -80,17 +80,17 @@ final class PNGFile {
         try check(darkroom_png_reader_rows(reader, bytes, UInt32(rows.count)), rows, of: height)
     }
 
-    /// The bytes of a row as it is fetched; 0 where rows cannot be read in two steps.
+    /// The bytes of a fetched row; 0 if rows cannot be read in two steps.
     var lineBytes: Int { darkroom_png_reader_line_bytes(reader) }
 
-    /// Decompresses the next rows. What is wrong is told when rows are made of them.
+    /// Decompresses the next rows. Errors are reported when rows are made from them.
     func decompress(_ rows: Int, to start: UnsafeMutablePointer<UInt8>) -> darkroom_png_fetched {
         var fetched = darkroom_png_fetched()
         darkroom_png_reader_fetch(reader, start, UInt32(rows), &fetched)
         return fetched
     }
 
-    /// Makes rows of what has been fetched of them; the numbers are for the message only.
+    /// Makes rows from the fetched data. The numbers are used only in messages.
     func undo(
         _ fetched: darkroom_png_fetched, at lines: UnsafePointer<UInt8>, _ rows: Range<Int>,
         of height: Int, to start: UnsafeMutablePointer<UInt8>
@@ -111,7 +111,7 @@ final class PNGFile {
         return PNGColour(colour)
     }
 
-    /// The data of eXIf, if it came before the pixels.
+    /// The data of eXIf if it is before the pixels.
     var exif: [UInt8]? { ShimReader.bytes(of: reader, darkroom_png_reader_exif) }
 
     var hasTransparency: Bool { darkroom_png_reader_has_transparency(reader) != 0 }

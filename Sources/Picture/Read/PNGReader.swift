@@ -1,65 +1,65 @@
 import CDarkroomShims
 package import SystemPackage
 
-/// The first stage: the rows of a PNG file, decoded as they are asked for.
+/// The first stage: the rows of a PNG file, decoded when they are requested.
 ///
-/// Palettes are looked up, depths below 8 bits scaled to 8, transparency is turned into alpha; 16
-/// bits stay 16. An interlaced picture is decoded whole into memory before its first band is lent,
-/// which counts against `PictureLimits.wholePictureBytes`; others never take more than a band.
+/// Palette indices are replaced by colours, depths below 8 bits are scaled to 8, transparency becomes alpha, and 16
+/// bits stay 16. An interlaced picture is decoded completely into memory before its first band is lent. This memory
+/// counts for `PictureLimits.wholePictureBytes`. Other pictures never need more than a band.
 ///
-/// Damage to the pixels is an error wherever it lies. That after the last row, a wrong Adler
-/// checksum or a missing IEND, is found by the call of `nextBand` that returns nil.
+/// Damage anywhere in the pixels is an error. The call of `nextBand` that returns nil finds damage after the last row:
+/// a wrong Adler checksum or a missing IEND.
 package final class PNGReader: TwoStepStage {
     package let layout: PixelLayout
     package let header: Header
-    /// The chunks on colour and physical size that are usable.
+    /// The valid chunks about colour and physical size.
     package let colour: PNGColour
     /// Whether tRNS became the alpha channel.
     package let hasTransparencyChunk: Bool
-    /// As eXIf gives it, where that comes before the pixels.
+    /// The orientation in eXIf, if it is before the pixels.
     package let orientation: Orientation
     package let exif: [UInt8]?
 
     private let file: PNGFile
     private let name: String
     private let checkpoint: () -> Bool
-    /// A band, or the whole of an interlaced picture.
+    /// A band, or a whole interlaced picture.
     private let buffer: FilterMemory<UInt8>
     private let rowsPerBand: Int
-    /// The first row not yet read, or not yet fetched.
+    /// The first row that has not been read or fetched.
     private var nextRow = 0
     private var isDecoded = false
     private var isFinished = false
-    /// What is wrong with eXIf.
+    /// The problem with eXIf.
     private let remark: String?
 
-    /// What IHDR says.
+    /// The data of IHDR.
     package struct Header: Sendable, Equatable {
         /// PNG's number: 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGB and alpha.
         package let colourType: UInt8
-        /// Bits of a sample in the file.
+        /// Bits per sample in the file.
         package let depth: Int
         package let isInterlaced: Bool
 
         package var hasPalette: Bool { colourType == 3 }
     }
 
-    /// Who decodes the pixels. Everything around them is always read by libpng.
+    /// The decoder of the pixels. libpng always reads everything around them.
     package enum Decoder: Sendable, CaseIterable {
-        /// Code of our own where the picture is of a usual kind, else libpng.
+        /// Darkroom's own code for the usual kinds of pictures, libpng for others.
         case automatic
-        /// libpng, with which the code of our own is compared.
+        /// libpng, which is the reference for Darkroom's own code.
         case reference
     }
 
-    /// Reads all that comes before the pixels.
+    /// Reads everything before the pixels.
     ///
     /// - Parameters:
-    ///   - file: Where the picture begins at the current offset. Stays open, and must do so as long
-    ///     as this reader is used. Need not be seekable.
-    ///   - name: What messages call the file.
+    ///   - file: the picture begins at the current offset. It must stay open while this reader is used. It need not be
+    ///     seekable.
+    ///   - name: the name of the file in messages.
     ///   - decoder: `reference` is for tests and benchmarks.
-    ///   - checkpoint: Asked before each band; false ends reading with `PictureError.Code.cancelled`.
+    ///   - checkpoint: called before each band; false ends reading with `PictureError.Code.cancelled`.
     package init(
         file descriptor: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
         decoder: Decoder = .automatic, checkpoint: @escaping () -> Bool = { true }
@@ -93,10 +93,10 @@ package final class PNGReader: TwoStepStage {
         self.checkpoint = checkpoint
     }
 
-    /// What was remarked and let pass, so far: the first few of libpng's remarks.
+    /// Remarks so far that are not errors: the first few of libpng.
     package var warnings: [String] { file.warnings + (remark.map { [$0] } ?? []) }
 
-    /// The names of the chunks met so far, in order of appearance, each once.
+    /// The names of the chunks so far, in order of appearance, each once.
     package var chunks: [String] { file.chunks }
 
     package func nextBand() throws(PictureError) -> Band? {
@@ -119,7 +119,7 @@ package final class PNGReader: TwoStepStage {
         return Band(start: buffer.start, rows: rows)
     }
 
-    /// Reads what has not been asked for, so that damage there is found too.
+    /// Reads the rest, so that damage there is found too.
     package func drain() throws(PictureError) {
         while try nextBand() != nil {}
     }
@@ -148,15 +148,15 @@ package final class PNGReader: TwoStepStage {
 
     // MARK: -
 
-    /// A band's usual number of rows, but eight at a time: so many are unfiltered together. Fewer only
-    /// where eight take more than half a mebibyte.
+    /// The usual number of rows of a band, but at least eight, because eight are unfiltered together. It is less only
+    /// if eight rows need more than half a mebibyte.
     static func rowsPerBand(_ layout: PixelLayout) -> Int {
         let group = 8
         if layout.bytesPerRow > (512 << 10) / group { return layout.rowsPerBand }
         return min(layout.height, (layout.rowsPerBand + group - 1) / group * group)
     }
 
-    /// Those of Adam7.
+    /// The passes of Adam7.
     private static let passes = 7
 
     /// One pass over an interlaced picture.

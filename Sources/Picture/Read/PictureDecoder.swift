@@ -1,19 +1,19 @@
 import DarkroomCore
 import SystemPackage
 
-/// A kind of picture that is read: how a file of it is opened, and what that takes.
+/// A kind of picture that can be read: how to open a file, and the memory that this needs.
 ///
-/// `all` is the one table of them. `PictureKind` tells a kind by its first bytes; a kind that is not here is refused by
-/// its name.
+/// `all` is the only table of them. `PictureKind` recognises a kind by its first bytes. A kind that is not in the table
+/// is refused, and its name is in the message.
 struct PictureDecoder: Sendable {
-    /// How many times smaller to decode a picture, given width, height and orientation as they stand in its header: 1
-    /// for a kind that is always decoded whole.
+    /// The factor by which a picture is reduced when it is decoded, for the width, height and orientation in its
+    /// header; 1 for a kind that is always decoded completely.
     typealias Divisor = (_ width: Int, _ height: Int, Orientation) -> Int
 
-    /// A file at the picture's beginning, and who asks.
+    /// A file at the picture's beginning, and the caller's limits.
     struct Input {
         let file: FileDescriptor
-        /// What messages call the file.
+        /// The name of the file in messages.
         let name: String
         let limits: PictureLimits
         let divisor: Divisor
@@ -21,11 +21,11 @@ struct PictureDecoder: Sendable {
     }
 
     let kind: PictureKind
-    /// As it is written in a list: `PNG`.
+    /// The name in lists: `PNG`.
     let name: String
     /// Reads the header.
     let open: @Sendable (Input) throws(PictureError) -> any PictureReader
-    /// What the reader of a picture takes of which nothing is known but the limits.
+    /// The maximum that the reader of a picture needs, if only the limits are known.
     let mostNeeds: @Sendable (PictureLimits) -> ReaderNeeds
 
     static let all = [
@@ -54,17 +54,17 @@ struct PictureDecoder: Sendable {
             }),
     ]
 
-    /// nil for a kind that is not read.
+    /// nil for a kind that cannot be read.
     static func decoder(of kind: PictureKind) -> PictureDecoder? {
         all.first { $0.kind == kind }
     }
 }
 
-/// What a reader takes while it hands out rows.
+/// What a reader needs while it returns rows.
 package struct ReaderNeeds: Sendable, Equatable {
-    /// Of the bands that it hands out.
+    /// The rows in a band.
     package var rowsPerBand: Int
-    /// But for what it holds of the whole picture, and for the colour profile.
+    /// Without the memory for a whole picture and for the colour profile.
     package var bytes: Int
 }
 
@@ -72,11 +72,11 @@ extension PictureKind {
     /// Whether this version reads such pictures.
     package var isReadable: Bool { PictureDecoder.decoder(of: self) != nil }
 
-    /// What pictures must be, as the end of a sentence that says what one is.
+    /// The permitted kinds of pictures, as the end of a sentence that names the kind of one.
     package static let rule =
         "only \(Words.list(PictureDecoder.all.map(\.name), "and")) pictures are read"
 
-    /// Why a file of this kind cannot be read, or nil where it can be tried.
+    /// The error if a file of this kind cannot be read; nil if the kind can be read.
     package func refusal(of name: String) -> PictureError? {
         if isReadable { return nil }
         if self == .mangledPNG { return PictureError(.pngSignature, "\(name): this is \(words)") }

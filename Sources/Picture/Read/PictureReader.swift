@@ -1,36 +1,37 @@
 import SystemPackage
 
-/// The first stage of a picture's way, which reads its file.
+/// The first stage of a pipeline, which reads the picture's file.
 package protocol PictureReader: Stage {
-    /// What the numbers of the pixels mean, as far as the file says so in a way that is usable.
+    /// The valid information of the file about the meaning of the pixels' values.
     var colour: PNGColour { get }
-    /// Which way up the pixels lie.
+    /// The orientation of the stored pixels.
     var orientation: Orientation { get }
-    /// Exif's TIFF structure, as it stands in the file.
+    /// Exif's TIFF structure, as stored in the file.
     var exif: [UInt8]? { get }
-    /// What was remarked and let pass, so far.
+    /// Remarks so far that are not errors.
     var warnings: [String] { get }
-    /// What the file holds beside pixels, as `MetadataLedger` wants it.
+    /// What the file contains in addition to pixels, for `MetadataLedger`.
     var metadata: SourceMetadata { get }
 
-    /// What it takes.
+    /// The memory that the reader needs.
     var needs: ReaderNeeds { get }
 
-    /// The bytes it holds because the picture's rows do not come one after the other.
+    /// The bytes that it holds because the picture's rows are not stored one after the other.
     var heldBytes: Int { get }
 
-    /// Whether another thread may ask it for bands.
+    /// Whether another thread may request bands from it.
     var canBeReadAhead: Bool { get }
 
-    /// Reads what has not been asked for, so that damage there is found too.
+    /// Reads the rest, so that damage there is found too.
     func drain() throws(PictureError)
 }
 
-/// Files of any kind that is read.
+/// Files of all kinds that can be read.
 enum PictureFile {
-    /// The reader for what the file begins like.
+    /// The reader for the kind that the file's first bytes show.
     ///
-    /// - Parameter divisor: says how many times smaller to decode it, if its kind can be.
+    /// - Parameter divisor: returns the factor by which a picture is reduced when it is decoded, if its kind supports
+    ///   this.
     static func open(
         _ file: FileDescriptor, name: String, limits: PictureLimits,
         divisor: @escaping PictureDecoder.Divisor = { _, _, _ in 1 },
@@ -60,8 +61,8 @@ extension PNGReader: PictureReader {
 
     static func needs(_ layout: PixelLayout) -> ReaderNeeds {
         let rows = rowsPerBand(layout)
-        // A band, and another decompressed and perhaps a third still packed; the row above, and libpng's
-        // rows; what compressed data refer back to.
+        // A band, another one decompressed, and perhaps a third one still packed; the previous row, and libpng's rows;
+        // the window of the decompression.
         return ReaderNeeds(
             rowsPerBand: rows,
             bytes: 3 * rows * layout.bytesPerRow + 4 * layout.bytesPerRow + 1 << 20)

@@ -1,43 +1,41 @@
 import Foundation
 
-/// Reads a few bands ahead on a core that is idle, while those before are filtered and written.
+/// Reads a few bands ahead on an idle core, while the previous ones are filtered and written.
 ///
-/// A helper fills slots until they are all full or the core is wanted by another picture, and is asked for
-/// again when there is room. Where there is no helper the owner reads for itself. What is read is the same
-/// either way. A helper that also has other work (`share`) does that when all slots are full or the owner
-/// reads: so two threads are busy all the time, whichever of reading and writing takes longer.
+/// A helper fills slots until all are full or another picture needs the core. It is requested again when there is room.
+/// Without a helper the owner reads. The content is the same in both cases. A helper that also has other work (`share`)
+/// does it when all slots are full or the owner reads. So two threads are always busy, whether reading or writing takes
+/// longer.
 ///
-/// Of a source that reads in two steps the helper takes the first and the owner the second: decompressing
-/// takes longest, and longer than all else together where little is written. Slots are copies of the bands
-/// of any other.
+/// If the source reads in two steps, the helper does the first and the owner the second: decompression takes longest,
+/// and longer than everything else together if the output is small. For other sources, slots are copies of the bands.
 ///
-/// The stage belongs to one thread at a time, like any, and must be closed before its source is used by
-/// anyone else.
+/// Like any stage, it belongs to one thread at a time. It must be closed before anything else uses its source.
 ///
-/// Sendable, because what both threads use is guarded by the condition's lock; the source's first step, or
-/// all of it where it has but one, is used only by who has set `isReading` under that lock, and its second
-/// step only by the owner.
+/// Sendable, because the condition's lock guards all data that both threads use. The source's first step, or all of it
+/// if it has only one step, is used only by the thread that has set `isReading` under that lock. Its second step is
+/// used only by the owner.
 final class ReadAhead: Stage, @unchecked Sendable {
     let layout: PixelLayout
     private let source: any Stage
-    /// The source where it reads in two steps.
+    /// The source if it reads in two steps.
     private let twoStep: (any TwoStepStage)?
     private let cores: Cores
     private let condition = NSCondition()
     private var filled: [Slot] = []
     private var free: [FilterMemory<UInt8>] = []
     private var helper = Helper.none
-    /// What else a helper may do; false where there is nothing to be done.
+    /// Other work for a helper; it returns false if there is none.
     private var otherWork: OtherWork?
-    /// Whether the source is being read, by whomever.
+    /// Whether a thread is reading the source.
     private var isReading = false
-    /// Whether a helper waits to read. The next band is left to it: the owner alone would always be faster
-    /// than who has to be woken, and read everything.
+    /// Whether a helper waits to read. The next band is left to it. Otherwise the owner would always be faster than a
+    /// helper that must be woken, and would read everything.
     private var isWaiting = false
     private var failure: PictureError?
     private var isAtEnd = false
     private var isOn = false
-    /// What the owner has borrowed. Not guarded: only the owner's.
+    /// The memory that is lent to the borrower. Not guarded: only the owner uses it.
     private var lent: FilterMemory<UInt8>?
 
     private struct Slot {
@@ -48,13 +46,13 @@ final class ReadAhead: Stage, @unchecked Sendable {
     private enum Content {
         /// A band of these rows.
         case band(Range<Int>)
-        /// What the source's second step makes one of.
+        /// The data from which the source's second step makes a band.
         case fetched(DecompressedBand)
     }
 
     private enum Helper {
         case none
-        /// Asked for; it may begin late if all of Dispatch's threads are at work.
+        /// Requested. It may begin late if all of Dispatch's threads are busy.
         case coming
         /// It reads, or does the other work.
         case working
@@ -63,16 +61,16 @@ final class ReadAhead: Stage, @unchecked Sendable {
     /// Called by a helper, without the lock.
     typealias OtherWork = @Sendable () -> Bool
 
-    /// One that is lent and five ahead: as many as the owner works on while the helper encodes a strip.
+    /// One that is lent and five ahead: as many as the owner processes while the helper encodes a strip.
     private static let slots = 6
 
-    /// Pictures below so many bytes are read before a helper would be awake.
+    /// Pictures with fewer bytes are read before a helper would be awake.
     static let leastBytes = 1 << 20
 
-    /// Of wider rows even a few would take more memory than the time is worth.
+    /// With longer rows, even a few of them would need too much memory for the saved time.
     static let largestRow = 512 << 10
 
-    /// `source` read ahead, where the picture is large enough for that to pay.
+    /// `source`, read ahead; nil if the picture is too small for this.
     init?(_ source: any Stage, _ cores: Cores, leastBytes: Int = leastBytes) {
         layout = source.layout
         guard layout.bytes >= leastBytes, layout.bytesPerRow <= Self.largestRow, cores.most > 0
@@ -94,8 +92,8 @@ final class ReadAhead: Stage, @unchecked Sendable {
         }
     }
 
-    /// What has been read ahead, or is to be read by who calls. Nil where the source is to be asked: at its
-    /// end, and when nothing is read ahead.
+    /// A band that has been read ahead, or that the caller reads now; nil if the caller must ask the source: at its
+    /// end, and if nothing is read ahead.
     private func nextSlot() throws(PictureError) -> Slot? {
         condition.lock()
         defer { condition.unlock() }
@@ -106,7 +104,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
             if isReading || isWaiting {
                 condition.wait()
             } else {
-                // A helper that begins just now, or has done its other work, waits for the end of it.
+                // A helper that begins now, or has done its other work, waits for the end of this.
                 readOne()
             }
         }
@@ -119,7 +117,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
         return slot
     }
 
-    /// The source's second step. An error of its comes before all that the first has met since.
+    /// The source's second step. If it throws, its error precedes all errors of the first step since.
     private func band(
         of fetched: DecompressedBand, in memory: FilterMemory<UInt8>
     ) throws(PictureError) -> Band? {
@@ -135,10 +133,10 @@ final class ReadAhead: Stage, @unchecked Sendable {
         }
     }
 
-    /// From now on bands are read ahead. Until then, and after `close`, this stage lends its source's.
+    /// Begins to read ahead. Before this call, and after `close`, this stage lends the bands of its source.
     func begin() { condition.withLock { isOn = true } }
 
-    /// Returns when nobody else reads any more. What has been read ahead can still be taken.
+    /// Returns when no other thread reads any more. Bands that have been read ahead can still be taken.
     func close() {
         condition.lock()
         defer { condition.unlock() }
@@ -157,11 +155,13 @@ final class ReadAhead: Stage, @unchecked Sendable {
         condition.withLock { self.otherWork = otherWork }
     }
 
-    /// Whether there is a helper, who will do other work too, now or when it begins.
+    /// Whether there is a helper, present or requested, which also does the other work.
     var hasHelper: Bool { condition.withLock { helper != .none } }
 
-    /// Takes the core of one who has borrowed it for the other work and found none left, and who is then to
-    /// call `help`. False where there is nothing to read: the core is still theirs.
+    /// Takes over the core of a thread that borrowed it for the other work and found none left. That thread must then
+    /// call `help`.
+    ///
+    /// - Returns: false if there is nothing to read. Then the thread keeps the core.
     func takeOver() -> Bool {
         condition.withLock {
             guard helper == .none, isOn, canRead(ahead: 0) else { return false }
@@ -170,7 +170,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
         }
     }
 
-    /// Does what there is to do, and gives the core back.
+    /// Does the available work, and returns the core.
     func help() {
         condition.lock()
         defer { condition.unlock() }
@@ -191,16 +191,16 @@ final class ReadAhead: Stage, @unchecked Sendable {
         condition.broadcast()
     }
 
-    // MARK: With the lock
+    // MARK: While the lock is held
 
-    /// Asks for a helper if there is none, a core is idle and there is room for more than one band: it
-    /// costs something to wake one.
+    /// Requests a helper if there is none, a core is idle, and there is room for more than one band, because it costs
+    /// time to wake one.
     private func askForHelper() {
         guard helper == .none, isOn, canRead(ahead: 1), cores.tryBorrow() else { return }
         helper = .coming
         Cores.lend {
-            // Closed meanwhile, which does not wait for one who has not begun: all of Dispatch's threads
-            // may be at work, with pictures that close just now too.
+            // It may have been closed since. `close` does not wait for a helper that has not begun: all of Dispatch's
+            // threads may be busy with pictures that are closing too.
             let isWanted = self.condition.withLock {
                 let isWanted = self.helper == .coming
                 if isWanted { self.helper = .working }
@@ -210,7 +210,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
         }
     }
 
-    /// Does other work, if there is any. The lock is let go of meanwhile.
+    /// Does other work, if there is any. The lock is released during it.
     private func didOtherWork() -> Bool {
         guard let otherWork else { return false }
         condition.unlock()
@@ -218,12 +218,12 @@ final class ReadAhead: Stage, @unchecked Sendable {
         return otherWork()
     }
 
-    /// Whether there is a band to read, and room for it after `more` others. One slot is the owner's.
+    /// Whether there is a band to read, and room for it after `more` others. One slot belongs to the owner.
     private func canRead(ahead more: Int) -> Bool {
         !isAtEnd && failure == nil && filled.count + more < Self.slots - 1
     }
 
-    /// Reads a band into a slot. The lock is let go of meanwhile: the source is the caller's.
+    /// Reads a band into a slot. The lock is released meanwhile, because the source belongs to the caller then.
     private func readOne() {
         let memory = free.popLast()
         isReading = true
@@ -239,7 +239,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
         }
     }
 
-    /// The source's next band, or what it is made of, in `memory` or, where that is too small, new memory.
+    /// The source's next band, or the data for it, in `memory`, or in new memory if that is too small.
     private func fill(_ memory: FilterMemory<UInt8>?) -> Result<Slot?, PictureError> {
         Result { () throws(PictureError) in
             if let twoStep {

@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// What the shim's readers of PNG and JPEG have in common.
+/// Common code for the shim's readers of PNG and JPEG.
 enum ShimReader {
-    /// All the strings that `element` gives for 0, 1, …, up to the first that is NULL.
+    /// All strings that `element` returns for 0, 1, …, up to the first NULL.
     static func strings(
         of reader: OpaquePointer, _ element: (OpaquePointer?, Int) -> UnsafePointer<CChar>?
     ) -> [String] {
@@ -11,7 +11,7 @@ enum ShimReader {
         return result
     }
 
-    /// A copy of the bytes that `part` gives; nil where there are none.
+    /// A copy of the bytes that `part` returns; nil if there are none.
     static func bytes(
         of reader: OpaquePointer,
         _ part: (OpaquePointer?, UnsafeMutablePointer<Int>?) -> UnsafePointer<UInt8>?

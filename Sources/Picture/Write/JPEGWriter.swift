@@ -3,11 +3,11 @@ package import SystemPackage
 
 /// The end of the pipeline: pulls a stage's bands and writes them as a JPEG file.
 ///
-/// 16 bits become 8, rounded; what is transparent is laid over white. Below quality 90 colour is stored at
-/// half the resolution each way (4:2:0), from there at the full one (4:4:4). Rows are written as they
-/// come, except that a progressive picture is held as coefficients of two bytes until its end.
+/// 16 bits are rounded to 8. Transparent pixels are laid over white. Below quality 90, colour is stored at half the
+/// resolution in each direction (4:2:0), from 90 on at full resolution (4:4:4). Rows are written when they arrive. A
+/// progressive picture is held as coefficients of two bytes until its end.
 package final class JPEGWriter {
-    /// The largest side, in pixels, that libjpeg writes.
+    /// The maximum side, in pixels, that libjpeg writes.
     package static let largestSide = JPEGReader.largestSide
 
     private let writer: OpaquePointer
@@ -26,17 +26,17 @@ package final class JPEGWriter {
 
     deinit { darkroom_jpeg_writer_free(writer) }
 
-    /// Writes all that `stage` gives.
+    /// Writes all rows of `stage`.
     ///
     /// - Parameters:
-    ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
-    ///   - name: What messages call the file.
-    ///   - colour: Of it, the profile and the density can be written.
-    ///   - exif: A TIFF structure for an Exif segment.
-    ///   - memory: Where the coefficients of a progressive picture count.
-    ///   - checkpoint: Asked before each band; false ends writing with `PictureError.Code.cancelled`.
-    /// - Throws: `tooManyPixels` where a side is longer than JPEG allows, or a progressive picture larger
-    ///   than may be held at once, before anything is pulled or written.
+    ///   - file: written from the current offset on. It is neither synced nor closed.
+    ///   - name: the name of the file in messages.
+    ///   - colour: of this, the profile and the density can be written.
+    ///   - exif: a TIFF structure for an Exif segment.
+    ///   - memory: the budget for the coefficients of a progressive picture.
+    ///   - checkpoint: called before each band; false ends writing with `PictureError.Code.cancelled`.
+    /// - Throws: `tooManyPixels` if a side is longer than JPEG allows, or if a progressive picture is larger than may
+    ///   be held at once, before anything is pulled or written.
     package static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
         exif: [UInt8]? = nil, options: OutputOptions = OutputOptions(format: .jpeg),
@@ -116,7 +116,7 @@ package final class JPEGWriter {
         try flush()
     }
 
-    /// Writes out what libjpeg has produced.
+    /// Writes the output of libjpeg to the file.
     private func flush() throws(PictureError) {
         var available = 0
         let start = darkroom_jpeg_writer_output(writer, &available)
@@ -140,10 +140,12 @@ package final class JPEGWriter {
 }
 
 extension darkroom_jpeg_settings {
-    /// Takes the density over where JFIF can say it; returns what it has taken.
+    /// Sets the density if JFIF can express it.
+    ///
+    /// - Returns: the items that were set.
     fileprivate mutating func add(density: PNGColour.Density?) -> Set<PNGColour.Item> {
         guard let jfif = density?.jfif else {
-            // JFIF's way to say nothing: square pixels of no size.
+            // JFIF's form of an unknown density: square pixels without a size.
             self.density = darkroom_jpeg_density(unit: 0, x: 1, y: 1)
             return []
         }

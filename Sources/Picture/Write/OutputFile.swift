@@ -1,26 +1,26 @@
 import DarkroomCore
 import SystemPackage
 
-/// What a writer has written.
+/// The result of a writer.
 package struct WrittenPicture: Sendable, Equatable {
     package var bytes: Int
     /// Hexadecimal.
     package var sha256: String
-    /// What was written of the colour given.
+    /// The items of the given colour information that were written.
     package var items: Set<PNGColour.Item>
 }
 
-/// A picture's file on its way out: every write is checked, and the bytes are hashed and counted.
+/// A picture's file while it is written. Every write is checked, and the bytes are hashed and counted.
 struct OutputFile: ~Copyable {
-    /// What has been written so far.
+    /// The number of bytes written so far.
     private(set) var bytes = 0
     private var digest = SHA256Digest()
     private let file: FileDescriptor
     private let name: String
 
     /// - Parameters:
-    ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
-    ///   - name: What messages call the file.
+    ///   - file: written from the current offset on. It is neither synced nor closed.
+    ///   - name: the name of the file in messages.
     init(_ file: FileDescriptor, name: String) {
         self.file = file
         self.name = name
@@ -37,6 +37,6 @@ struct OutputFile: ~Copyable {
         }
     }
 
-    /// The SHA-256 of all that has been written, hexadecimal.
+    /// The SHA-256 of all written bytes, in hexadecimal.
     var sha256: String { digest.hex() }
 }

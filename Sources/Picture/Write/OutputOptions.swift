@@ -1,11 +1,11 @@
-/// How an image's result is written: a manifest's `output`.
+/// The options for writing an image's result: a manifest's `output`.
 package struct OutputOptions: Sendable, Equatable {
     package var format: PictureFormat
-    /// Of a JPEG: 1 to 100, by the scale of the Independent JPEG Group.
+    /// For JPEG: 1 to 100, on the scale of the Independent JPEG Group.
     package var quality: Int
-    /// Of a JPEG: whether it is built up in scans, from coarse to fine.
+    /// For JPEG: whether it has several scans, from coarse to fine.
     package var progressive: Bool
-    /// Of a PNG.
+    /// For PNG.
     package var compression: PNGWriter.Compression
     /// Whether the source's Exif is kept.
     package var keepsExif: Bool

@@ -2,9 +2,9 @@ import CDarkroomDeflate
 import CDarkroomShims
 package import SystemPackage
 
-/// Writes a stage's bands as a PNG file: those it pulls, at the end of the pipeline, or those it is given.
+/// Writes a stage's bands as a PNG file. It pulls the bands at the end of the pipeline, or they are given to it.
 ///
-/// libpng makes what is around the pixels, `StripEncoder` the pixels' chunks.
+/// libpng writes everything around the pixels, `StripEncoder` the chunks of the pixels.
 package final class PNGWriter {
     /// What has been written.
     package struct Output: Sendable, Equatable {
@@ -23,11 +23,11 @@ package final class PNGWriter {
     private let strips: StripEncoder
     private var chunks: Set<String> = []
 
-    /// Writes all that comes before the pixels. To be closed in the end, see `close`.
+    /// Writes everything before the pixels. The writer must be closed at the end, see `close`.
     ///
     /// - Parameters:
-    ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
-    ///   - ahead: What reads the picture's source ahead, if anything does.
+    ///   - file: written from the current offset on. It is neither synced nor closed.
+    ///   - ahead: the stage that reads the picture's source ahead, if there is one.
     init(
         _ layout: PixelLayout, to file: FileDescriptor, name: String, colour: PNGColour,
         exif: [UInt8]?, compression: Compression, cores: Cores, ahead: ReadAhead?
@@ -45,15 +45,15 @@ package final class PNGWriter {
 
     deinit { darkroom_png_writer_free(writer) }
 
-    /// Writes all that `stage` gives.
+    /// Writes all rows of `stage`.
     ///
     /// - Parameters:
-    ///   - file: Where to write, from the current offset on. It is neither synchronised nor closed.
-    ///   - name: What messages call the file.
-    ///   - exif: A TIFF structure for an eXIf chunk.
-    ///   - cores: Where cores are borrowed from for compressing. Which of them are idle does not
-    ///     change the bytes written.
-    ///   - checkpoint: Asked before each band; false ends writing with `PictureError.Code.cancelled`.
+    ///   - file: written from the current offset on. It is neither synced nor closed.
+    ///   - name: the name of the file in messages.
+    ///   - exif: a TIFF structure for an eXIf chunk.
+    ///   - cores: the cores that can be borrowed for the compression. Which of them are idle does not change the
+    ///     written bytes.
+    ///   - checkpoint: called before each band; false ends writing with `PictureError.Code.cancelled`.
     package static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
         exif: [UInt8]? = nil, compression: Compression = .balanced, cores: Cores = .shared,
@@ -64,7 +64,7 @@ package final class PNGWriter {
             cores: cores, ahead: nil, checkpoint: checkpoint)
     }
 
-    /// The same, of a picture whose source `ahead` reads ahead.
+    /// The same for a picture whose source `ahead` reads ahead.
     static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
         exif: [UInt8]?, compression: Compression, cores: Cores, ahead: ReadAhead?,
@@ -85,7 +85,7 @@ package final class PNGWriter {
     /// Adds a band's rows, which are copied.
     func add(_ band: Band) throws(PictureError) { try strips.add(band, output: put) }
 
-    /// Writes all that is left, after the last row.
+    /// Writes the rest, after the last row.
     func finish() throws(PictureError) -> Output {
         try strips.finish(output: put)
         try check(darkroom_png_writer_finish(writer), step: "writing the end")
@@ -93,10 +93,12 @@ package final class PNGWriter {
         return Output(bytes: output.bytes, sha256: output.sha256, chunks: chunks)
     }
 
-    /// Waits for those of the helpers that are at work for it.
+    /// Waits for the helpers that work for it.
     func close() { strips.close() }
 
-    /// Writes all that comes before the pixels; returns the names of the colour chunks written.
+    /// Writes everything before the pixels.
+    ///
+    /// - Returns: the names of the written colour chunks.
     private func start(
         _ layout: PixelLayout, colour: PNGColour, exif: [UInt8]?
     ) throws(PictureError) -> Set<String> {
@@ -114,7 +116,7 @@ package final class PNGWriter {
         return PNGColour.chunkNames(of: written)
     }
 
-    /// Writes out what libpng has produced.
+    /// Writes the output of libpng to the file.
     private func flush() throws(PictureError) {
         var available = 0
         let start = darkroom_png_writer_output(writer, &available)

@@ -1,8 +1,8 @@
 import CDarkroomDeflate
 
-/// How a result is written: its format, and what that format lets one choose.
+/// The format of a result, and the options of this format.
 public struct PictureOutput: Sendable, Equatable {
-    /// What the pipeline has of it; not checked.
+    /// The options for the pipeline, not checked.
     let options: OutputOptions
 
     /// The format of the file.
@@ -11,8 +11,8 @@ public struct PictureOutput: Sendable, Equatable {
     /// A PNG file.
     ///
     /// - Parameters:
-    ///   - compression: how much time bytes are worth. The pixels are the same with each.
-    ///   - keepsExif: keeps what a camera has noted; colour profiles are always kept.
+    ///   - compression: the balance of time and size. The pixels are always the same.
+    ///   - keepsExif: whether a camera's metadata is kept. Colour profiles are always kept.
     public static func png(
         compression: PNGCompression = .balanced, keepsExif: Bool = false
     ) -> Self {
@@ -20,12 +20,12 @@ public struct PictureOutput: Sendable, Equatable {
             options: OutputOptions(format: .png, compression: compression, keepsExif: keepsExif))
     }
 
-    /// A JPEG file. It has no alpha: what is transparent is laid over white. Samples of 16 bits become 8.
+    /// A JPEG file. It has no alpha: transparent pixels are laid over white. Samples of 16 bits become 8.
     ///
     /// - Parameters:
-    ///   - quality: 1 to 100, by the scale of the Independent JPEG Group. From 90 on colour is not subsampled.
-    ///   - progressive: builds the picture up in scans, from coarse to fine. It is held in memory while it is written.
-    ///   - keepsExif: keeps what a camera has noted; colour profiles are always kept.
+    ///   - quality: 1 to 100, on the scale of the Independent JPEG Group. From 90 on, colour is not subsampled.
+    ///   - progressive: several scans, from coarse to fine. The picture is held in memory while it is written.
+    ///   - keepsExif: whether a camera's metadata is kept. Colour profiles are always kept.
     public static func jpeg(
         quality: Int = 85, progressive: Bool = false, keepsExif: Bool = false
     ) -> Self {
@@ -34,17 +34,16 @@ public struct PictureOutput: Sendable, Equatable {
                 format: .jpeg, quality: quality, progressive: progressive, keepsExif: keepsExif))
     }
 
-    /// How much time the bytes of a PNG are worth.
+    /// The balance of time and size for a PNG.
     @nonexhaustive public enum PNGCompression: String, Sendable, CaseIterable {
-        /// Huffman codes and runs, and a brief search for matches where much repeats, as in drawings.
-        /// Measured against libpng with zlib's level 6 and all row filters, on one core: photographs 45
-        /// to 80 times as fast and at most a fifth larger, which sepia is; drawings 2.5 to 3.4 times.
+        /// Huffman codes and runs, and a short search for matches in pictures with many repetitions, such as drawings.
+        /// Compared with libpng with zlib's level 6 and all row filters, on one core: photographs 45 to 80 times as
+        /// fast and at most a fifth larger (with sepia); drawings 2.5 to 3.4 times as fast.
         case fast
-        /// Of photographs and drawings as small as libpng so, within 3 %: matches are looked for where
-        /// an estimate says that they pay. Photographs 35 to 85 times as fast, with sepia 8 times,
-        /// drawings 1.9 to 3.2 times.
+        /// Photographs and drawings as small as with libpng, within 3 %: matches are searched if an estimate says that
+        /// they are useful. Photographs 35 to 85 times as fast, with sepia 8 times, drawings 1.9 to 3.2 times.
         case balanced
-        /// Whatever is smallest, for pictures that are written once and sent often.
+        /// The smallest size, for pictures that are written once and sent often.
         case small
 
         var effort: darkroom_effort {
@@ -58,7 +57,7 @@ public struct PictureOutput: Sendable, Equatable {
 
     /// The options for the pipeline.
     ///
-    /// - Throws: `invalidArguments` where one is out of range.
+    /// - Throws: `invalidArguments` if one is outside its range.
     func checked() throws(PictureError) -> OutputOptions {
         guard OutputOptions.qualities.contains(options.quality) else {
             throw PictureError(

@@ -2,18 +2,18 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// A file that is written under another name in its folder, and gets its own when it is whole. Until then a file that
-/// has the name stays; if it never becomes whole, nothing is left.
+/// A file that is written under a temporary name in its folder, and gets its own name when it is complete. Until then,
+/// an existing file with this name stays. If it is never completed, nothing remains.
 struct ReplacedFile: ~Copyable {
     private let path: String
     private let part: Part
     private let descriptor: Descriptor
 
-    /// The name that it has first.
+    /// The temporary name.
     private struct Part: ~Copyable {
         let path: String
 
-        // Once it is renamed, nothing has this name.
+        // After the rename, no file has this name.
         deinit { unlink(path) }
     }
 
@@ -28,7 +28,7 @@ struct ReplacedFile: ~Copyable {
 
     var file: FileDescriptor { descriptor.file }
 
-    /// Gives it its name. Nothing is synced.
+    /// Gives the file its name. Nothing is synced.
     consuming func publish() throws(PictureError) {
         let path = path
         do {

@@ -1,22 +1,20 @@
 import CDarkroomDeflate
 
-/// Encodes a picture's rows strip by strip, on all cores that are idle, and gives out the strips'
-/// IDAT chunks in their order.
+/// Encodes a picture's rows strip by strip, on all idle cores, and returns the strips' IDAT chunks in their order.
 ///
-/// The thread that owns the encoder fills strips. Helpers, one for each core that can be borrowed,
-/// encode them; where they cannot follow, or there are none, the owner does it too. What a strip
-/// becomes depends on its rows and those right above it alone, so neither cores nor timing change a
-/// byte.
+/// The thread that owns the encoder fills strips. Helpers, one for each core that can be borrowed, encode them. If the
+/// helpers are too slow, or there are none, the owner encodes too. The result for a strip depends only on its rows and
+/// the row above it, so neither cores nor timing change a byte.
 ///
-/// It belongs to one thread at a time, like a stage, and must be closed in the end.
+/// Like a stage, it belongs to one thread at a time. It must be closed at the end.
 final class StripEncoder {
-    /// Takes a chunk, which is valid during the call only.
+    /// Receives a chunk, which is valid only during the call.
     typealias Output = (UnsafeRawBufferPointer) throws(PictureError) -> Void
 
-    /// How often a strip holds its rows at most: as they came, filtered or not, compressed in two ways, and
-    /// the row above, which may be as much again.
+    /// The maximum number of copies of its rows in a strip: unchanged, filtered or not, compressed in two ways, and the
+    /// row above, which may be as large again.
     private static let copies = 6
-    /// What the strips that are handed over may take together, unless two of them take more.
+    /// The maximum memory of the strips that have been handed over, unless two of them need more.
     private static let stripBytes = 64 << 20
 
     private let layout: PixelLayout
@@ -24,20 +22,20 @@ final class StripEncoder {
     private let name: String
     private let queue: StripQueue
     private let rowsPerStrip: Int
-    /// How many strips may be handed over and not yet given out.
+    /// How many strips may have been handed over and not been returned.
     let mostStrips: Int
-    /// Those that hold nothing.
+    /// Empty strips.
     private var idle: [Strip] = []
     private var filling: Strip?
-    /// Those handed over and not yet given out, the oldest first.
+    /// The strips that have been handed over and not been returned, the oldest first.
     private var ordered: [Strip] = []
-    /// The one handed over last, for its last row; its chunk may have been given out.
+    /// The strip that was handed over last, for its last row. Its chunk may have been returned.
     private var above: Strip?
-    /// The Adler-32 of all filtered rows given out.
+    /// The Adler-32 of all filtered rows that have been returned.
     private var adler: UInt32 = 1
     private var rowsLeft: Int
 
-    /// `ahead` is what reads the picture's source ahead, if anything does, with the same cores.
+    /// `ahead` is the stage that reads the picture's source ahead with the same cores, if there is one.
     init(
         _ layout: PixelLayout, _ effort: darkroom_effort, cores: Cores, ahead: ReadAhead? = nil,
         name: String
@@ -52,21 +50,21 @@ final class StripEncoder {
     }
 
     private static func mostStrips(_ layout: PixelLayout, rows: Int, cores: Cores) -> Int {
-        // One for each who encodes, and one that waits for them. More than eight helpers encode faster
-        // than rows can be read and filtered. Of the widest rows, with strips of one row, there is less
-        // to gain than memory to lose.
+        // One for each thread that encodes, and one that waits for them. More than eight helpers encode faster than
+        // rows can be read and filtered. For the longest rows, with strips of one row, the additional memory costs more
+        // than it gains.
         let bytes = (layout.bytesPerRow + 1) * rows * copies
         return max(2, min(min(cores.most, 8) + 2, stripBytes / bytes))
     }
 
-    /// What the strips of a picture take in memory at most: those handed over, and one to fill.
+    /// The maximum memory of a picture's strips: those that have been handed over, and one to fill.
     static func mostBytes(_ layout: PixelLayout, _ effort: darkroom_effort, cores: Cores) -> Int {
         let rows = darkroom_strip_rows(layout.bytesPerRow, layout.height, effort)
         let strips = mostStrips(layout, rows: rows, cores: cores) + 1
         return strips * darkroom_strip_memory(layout.bytesPerRow, rows, effort)
     }
 
-    /// Adds a band's rows, and gives out what is encoded by then.
+    /// Adds a band's rows, and returns the chunks that are encoded by then.
     func add(_ band: Band, output: Output) throws(PictureError) {
         var start = UnsafeRawPointer(band.start)
         var count = band.rows.count
@@ -76,18 +74,18 @@ final class StripEncoder {
             start += taken * layout.bytesPerRow
             count -= taken
             rowsLeft -= taken
-            // One that is full takes fewer than it was offered.
+            // A full strip takes fewer rows than it was offered.
             if count > 0 || rowsLeft == 0 { try handOver(strip, output) }
         }
     }
 
-    /// Gives out all that is left, after the last row.
+    /// Returns the rest, after the last row.
     func finish(output: Output) throws(PictureError) {
         precondition(rowsLeft == 0, "a stage gave other rows than its layout promises")
         while !ordered.isEmpty { try giveOutOldest(output) }
     }
 
-    /// Waits for those strips that are being encoded; what else there is is dropped.
+    /// Waits for the strips that are being encoded, and drops the others.
     func close() { queue.close() }
 
     private func stripToFill(_ output: Output) throws(PictureError) -> Strip {

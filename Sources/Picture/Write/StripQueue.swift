@@ -3,14 +3,14 @@ import Foundation
 
 /// A strip's memory, see `darkroom_strip.h`.
 ///
-/// Sendable, because one thread at a time has it: the owner of the encoder fills it, whoever takes
-/// it from the queue encodes it, and the owner has it again once the queue says that it is encoded.
+/// Sendable, because one thread at a time uses it: the owner of the encoder fills it, the thread that takes it from the
+/// queue encodes it, and the owner uses it again after the queue has reported that it is encoded.
 final class Strip: @unchecked Sendable {
     let pointer: OpaquePointer
-    /// Guarded by the queue's lock: nil from the hand-over on until it is encoded, then how that went.
+    /// Guarded by the queue's lock: nil from the hand-over until it is encoded, then the result.
     fileprivate var outcome: darkroom_strip_result?
 
-    /// Nil where there is no memory.
+    /// nil if there is no memory.
     init?(_ layout: PixelLayout, rows: Int, _ effort: darkroom_effort) {
         let strip = darkroom_strip_new(
             layout.bytesPerRow, Int32(layout.bytesPerPixel), Int32(layout.depth), rows, effort)
@@ -21,18 +21,18 @@ final class Strip: @unchecked Sendable {
     deinit { darkroom_strip_free(pointer) }
 }
 
-/// The strips of one picture that wait to be encoded, and the helpers that do it.
+/// The strips of one picture that wait to be encoded, and the helpers that encode them.
 ///
-/// A core that is borrowed serves the picture's reading ahead as well: who has no strip left to encode reads,
-/// and who reads ahead encodes the strips that come meanwhile.
+/// A borrowed core is also used to read the picture ahead: a helper without a strip reads, and a helper that reads also
+/// encodes strips.
 ///
-/// Sendable, because all that changes is guarded by the condition's lock.
+/// Sendable, because the condition's lock guards all variable data.
 final class StripQueue: @unchecked Sendable {
     private let cores: Cores
     private let ahead: ReadAhead?
     private let condition = NSCondition()
     private var waiting: [Strip] = []
-    /// Helpers that have been asked for and have not begun.
+    /// Helpers that have been requested and have not begun.
     private var coming = 0
     /// Helpers that have begun.
     private var helping = 0
@@ -44,17 +44,18 @@ final class StripQueue: @unchecked Sendable {
         ahead?.share { [weak self] in self?.encodeOne() ?? false }
     }
 
-    /// Hands a strip over. Whether there is a helper who may take it; if not, the caller had better
-    /// encode it at once, while its rows are in the cache.
+    /// Hands a strip over.
+    ///
+    /// - Returns: whether there is a helper that may take it. If not, the caller should encode it at once, while its
+    ///   rows are in the cache.
     func add(_ strip: Strip) -> Bool {
         let isHelped = condition.withLock {
             strip.outcome = nil
             waiting.append(strip)
             if cores.tryBorrow() {
                 coming += 1
-                // Dispatch keeps the threads between strips and pictures, and lets go of them when
-                // nothing happens. A helper goes on as long as there are strips, so what it costs to
-                // wake one is paid seldom.
+                // Dispatch keeps the threads between strips and pictures, and ends them when they are idle. A helper
+                // continues as long as there are strips, so the cost of waking one is rare.
                 Cores.lend { self.help() }
             }
             return coming + helping > 0
@@ -62,7 +63,7 @@ final class StripQueue: @unchecked Sendable {
         return isHelped || ahead?.hasHelper == true
     }
 
-    /// Waits for a strip, and meanwhile encodes what waits.
+    /// Waits for a strip, and encodes waiting ones in the meantime.
     func finish(_ strip: Strip) -> darkroom_strip_result {
         condition.lock()
         defer { condition.unlock() }
@@ -80,10 +81,10 @@ final class StripQueue: @unchecked Sendable {
         condition.withLock { strip.outcome != nil }
     }
 
-    /// Drops the strips that wait, and returns when none is being encoded any more.
+    /// Drops the waiting strips, and returns when none is being encoded any more.
     ///
-    /// It does not wait for helpers that have not begun: where all of Dispatch's threads were busy
-    /// with pictures that end just now, these would wait for each other.
+    /// It does not wait for helpers that have not begun: if all of Dispatch's threads were busy with pictures that are
+    /// ending, these would wait for each other.
     func close() {
         condition.withLock {
             isClosed = true
@@ -103,7 +104,7 @@ final class StripQueue: @unchecked Sendable {
         helping += 1
         while !waiting.isEmpty, !cores.isShort { encodeOldest() }
         helping -= 1
-        // Before the queue may be closed: from then on no core is lent but those of `ahead`.
+        // This precedes a possible close of the queue: after that, no core is lent except those of `ahead`.
         let isTaken = ahead?.takeOver() ?? false
         if !isTaken { cores.giveBack() }
         condition.broadcast()
@@ -111,7 +112,7 @@ final class StripQueue: @unchecked Sendable {
         if isTaken { ahead?.help() }
     }
 
-    /// Encodes a strip, if one waits that none of the helpers comes for. By a helper of `ahead`.
+    /// Encodes a strip if more strips wait than helpers are coming. A helper of `ahead` calls it.
     private func encodeOne() -> Bool {
         condition.lock()
         defer { condition.unlock() }
@@ -123,7 +124,7 @@ final class StripQueue: @unchecked Sendable {
         return true
     }
 
-    /// Called with the lock, which is let go of meanwhile.
+    /// Called while the lock is held. It is released during the encoding.
     private func encodeOldest() {
         let strip = waiting.removeFirst()
         condition.unlock()
