@@ -5,34 +5,34 @@ import Dispatch
 import Synchronization
 import SystemPackage
 
-/// Makes the ends of images durable and visible, in groups: outputs to the disk, then the journal, then the
-/// renames into the outbox.
+/// Makes the results of images durable and visible, in groups: outputs are synced, then the journal is written, then
+/// the outputs are renamed into the outbox.
 ///
-/// | step                                   | a crash after it                                          |
-/// |----------------------------------------|-----------------------------------------------------------|
-/// | outputs, pixels handed over synced     | the images are done again                                 |
-/// | journal appended and synced            | the restart finishes the renames                          |
-/// | `active/ID/output-N` → `outbox/ID/NAME`| the restart finds nothing left to rename                  |
-/// | outbox folders synced                  | nothing to do                                             |
+/// | step                                    | after a crash                            |
+/// |-----------------------------------------|------------------------------------------|
+/// | outputs and handed-over pixels synced   | the images are repeated                  |
+/// | journal appended and synced             | the restart finishes the renames         |
+/// | `active/ID/output-N` → `outbox/ID/NAME` | the restart finds nothing left to rename |
+/// | outbox folders synced                   | nothing to do                            |
 ///
-/// Whatever comes in while a group is on its way to the disk makes the next group, so that many small
-/// images share the waiting and a single one does not wait for company.
+/// Images that arrive while a group is written to the disk form the next group. So many small images share the wait,
+/// and a single one does not wait for others.
 ///
-/// A group that the disk refuses is kept as it is and retried when the `StorageGuard` says so: none of its
-/// images is shown as done before the journal has it.
+/// A group that the disk refuses is kept and retried when the `StorageGuard` says so: none of its images is shown as
+/// finished before it is in the journal.
 package final class Publisher: Sendable {
-    /// One image that has ended.
+    /// An image that has ended.
     package struct Item: Sendable {
         package let folders: BatchFolders
         package let index: Int
         package var status: ImageStatus
-        /// Whether its pixels lie beside its output, for other images; see `HandOvers`.
+        /// Whether its pixels are in a file next to its output, for other images; see `HandOvers`.
         package let handsOver: Bool
-        /// Called with the status as it was journaled: that of a failed image if publishing failed.
+        /// Called with the status that was written to the journal: that of a failed image if publishing failed.
         package let completion: @Sendable (ImageStatus) -> Void
-        /// Called instead where it is not journaled.
+        /// Called instead if it is not written to the journal.
         package let unrecorded: @Sendable (Unrecorded) -> Void
-        /// Whether the journal does not have it yet.
+        /// Whether it is not in the journal yet.
         fileprivate var isUndecided = true
 
         package init(
@@ -48,10 +48,10 @@ package final class Publisher: Sendable {
             self.unrecorded = unrecorded
         }
 
-        /// Whether it has an output that is not known to be on the disk.
+        /// Whether it has an output that may not be on the disk.
         fileprivate var awaitsSync: Bool { status.state == .filtered && isUndecided }
 
-        /// What the journal's record vouches for.
+        /// The files that exist according to the journal's record.
         fileprivate var files: [FileName] {
             [BatchFile.output(index)] + (handsOver ? [BatchFile.pixels(index)] : [])
         }
@@ -59,19 +59,19 @@ package final class Publisher: Sendable {
         fileprivate var record: JournalRecord { .ended(index: index, status) }
     }
 
-    /// A line of a batch's journal that is not about an image.
+    /// A line of a batch's journal that does not concern an image.
     private struct Record: Sendable {
         let folders: BatchFolders
         let record: JournalRecord
-        /// Called with what kept it from being written, if anything.
+        /// Called when it is written, or with the error.
         let completion: @Sendable (FileError?) -> Void
     }
 
-    /// Why an image's end is not in the journal.
+    /// The reason why an image's result is not in the journal.
     package enum Unrecorded: Sendable {
-        /// Its output's bytes did not get to the disk for want of space; it is to be made again.
+        /// There was no space on the disk for its output. It must be made again.
         case again
-        /// The daemon stops while the disk refuses it; the next start does it again.
+        /// The daemon stops while the disk refuses it. The next start repeats it.
         case left
     }
 
@@ -87,10 +87,10 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// What waits for the disk.
+    /// Groups that wait for the disk.
     private struct Kept: Sendable {
         var groups: Deque<Group> = []
-        /// What is to be done when nothing of the batch is kept any more.
+        /// Functions that are called when nothing of the batch is kept any more.
         var afterwards: [(batch: FileName, body: @Sendable () -> Void)] = []
         var isLeaving = false
 
@@ -103,14 +103,14 @@ package final class Publisher: Sendable {
     private let pending = Mutex<[Entry]>([])
     /// Changed on `queue` only.
     private let kept = Mutex(Kept())
-    /// What has been handed in and is not dealt with yet.
+    /// The number of entries that have not been processed yet.
     var pendingCount: Int { pending.withLock { $0.count } }
     private let durably: Bool
     private let groupSync: GroupSync?
     private let storage: StorageGuard
     private let log: EventLog
 
-    /// - Parameter groupSync: waits for several outputs at once; nil to ask for each by itself.
+    /// - Parameter groupSync: syncs several outputs at once; nil to sync each separately.
     package init(
         durably: Bool, storage: StorageGuard, log: EventLog, groupSync: GroupSync? = GroupSync()
     ) {
@@ -122,7 +122,7 @@ package final class Publisher: Sendable {
 
     package func publish(_ item: Item) { add(.item(item)) }
 
-    /// Journals what is not about an image.
+    /// Writes a record that does not concern an image to the journal.
     package func record(
         _ record: JournalRecord, of folders: BatchFolders,
         completion: @escaping @Sendable (FileError?) -> Void
@@ -130,7 +130,7 @@ package final class Publisher: Sendable {
         add(.record(Record(folders: folders, record: record, completion: completion)))
     }
 
-    /// Does something when everything handed in before of this batch is in the journal.
+    /// Calls a function when all previous entries of this batch are in the journal.
     package func afterwards(of batch: FileName, _ body: @escaping @Sendable () -> Void) {
         queue.async { [self] in
             let isKept = kept.withLock { kept in
@@ -142,10 +142,10 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Waits until everything handed in before has been dealt with, or is kept.
+    /// Waits until all previous entries have been processed or kept.
     package func drain() { queue.sync {} }
 
-    /// Lets go of what is kept, and keeps nothing from now on: the daemon stops.
+    /// Gives up the kept groups, and keeps nothing from now on, because the daemon stops.
     package func leaveKept() {
         queue.sync {
             let groups = kept.withLock { kept in
@@ -172,13 +172,13 @@ package final class Publisher: Sendable {
         if isFirst { queue.async { [self] in publishGroup() } }
     }
 
-    /// Deals with all that has come in so far.
+    /// Processes all entries so far.
     private func publishGroup() {
         let entries = pending.withLock { pending in
             defer { pending = [] }
             return pending
         }
-        // By the bytes of the ID: two IDs that are equal to Unicode are two folders.
+        // By the bytes of the ID: two IDs that are equal in Unicode are two folders.
         var indices: [FileName: Int] = [:]
         var groups: [Group] = []
         for entry in entries {
@@ -196,8 +196,8 @@ package final class Publisher: Sendable {
         for group in groups where !keepBehindOthers(group) { _ = attempt(group) }
     }
 
-    /// What comes after something of the same batch that waits for the disk waits with it: the journal's lines
-    /// are read in their order.
+    /// If an earlier group of the same batch waits for the disk, this group waits too, because the journal's lines are
+    /// read in their order.
     private func keepBehindOthers(_ group: Group) -> Bool {
         let isKept = kept.withLock { kept in
             guard !kept.isLeaving, kept.holds(FileName(group.folders.id)) else { return false }
@@ -208,7 +208,7 @@ package final class Publisher: Sendable {
         return isKept
     }
 
-    /// What has come in of one batch.
+    /// The entries of one batch.
     private struct Group: Sendable {
         let folders: BatchFolders
         var items: [Item] = []
@@ -217,9 +217,11 @@ package final class Publisher: Sendable {
         var isEmpty: Bool { items.isEmpty && records.isEmpty }
     }
 
-    // MARK: What the disk refuses
+    // MARK: Refusals of the disk
 
-    /// Publishes a group, and keeps what of it cannot be; false if that is anything.
+    /// Publishes a group, and keeps the part that the disk refuses.
+    ///
+    /// - Returns: false if it kept anything.
     private func attempt(_ group: Group) -> Bool {
         let rest = publish(group)
         if rest.isEmpty { return true }
@@ -228,12 +230,12 @@ package final class Publisher: Sendable {
             return kept.isLeaving
         }
         if isLeaving { leave(rest) }
-        // It may have been given back its space since it refused.
+        // The disk may have got space since it refused.
         if storage.mayWork { queue.async { [self] in retryKept() } }
         return false
     }
 
-    /// Publishes what is kept, up to the first group that is refused again.
+    /// Publishes the kept groups, up to the first that is refused again.
     private func retryKept(atMost limit: Int = .max) {
         var count = 0
         var isWell = true
@@ -256,7 +258,9 @@ package final class Publisher: Sendable {
 
     // MARK: The steps
 
-    /// Does the four steps, and gives what of the group is to be retried.
+    /// Carries out the four steps.
+    ///
+    /// - Returns: the part of the group that must be retried.
     private func publish(_ group: Group) -> Group {
         var group = group
         var rest = Group(folders: group.folders)
@@ -267,7 +271,7 @@ package final class Publisher: Sendable {
             try sync(&group.items, in: active)
             FaultPoint.publishOutputsSynced.pass()
         } catch  where error.errno == .noSuchFileOrDirectory {
-            // Someone has removed the folder. There is nothing to write into and nothing to come back to.
+            // Another process has removed the folder. There is no place to write to, and nothing to retry.
             for item in group.items { item.completion(item.status.removed(with: group.folders)) }
             for record in group.records { record.completion(error) }
             return rest
@@ -278,12 +282,12 @@ package final class Publisher: Sendable {
         do {
             try journal(group, in: active)
         } catch  where error.step == FileError.sync {
-            // Its lines may be in the file and not on the disk. None of the images is shown as done, and
-            // others that take the lines back follow.
+            // Its lines may be in the file but not on the disk. None of the images is shown as finished, and later
+            // lines replace these.
             storage.writeRefused(error, batch: group.folders.id)
             refuse(&group.items, error, in: active)
             rest.records = group.records
-            // Those that the journal has from before, and whose rename was refused, still wait for that.
+            // Images that were in the journal before, and whose rename was refused, still wait for the rename.
             rest.items = group.items.filter { !$0.isUndecided }
             for item in group.items where item.isUndecided { item.completion(item.status) }
             return rest
@@ -312,21 +316,23 @@ package final class Publisher: Sendable {
         for index in items.indices where items[index].isUndecided {
             items[index].status.fail(error)
         }
-        // Where this fails too, a restart may find the lines and finish the renames: of outputs that are
-        // whole, for they were synced before.
+        // If this fails too, a restart may find the lines and finish the renames. The outputs are complete, because
+        // they were synced before.
         try? ItemJournal.append(items.map(\.record), in: active, durably: false)
     }
 
-    /// All of the group's outputs go on their way to the disk before the first is waited for.
+    /// Starts writing all outputs of the group to the disk before it waits for the first.
     private func startWriting(_ items: [Item], in active: Directory) {
         let files = items.filter(\.awaitsSync).flatMap(\.files)
         guard durably, files.count > 1 else { return }
-        // A file that cannot be opened is told of when it is synced.
+        // If a file cannot be opened, the sync reports this.
         for file in files { try? active.open(file).startWriting() }
     }
 
-    /// Waits until the outputs are on the disk. Those that cannot get there fail; those for which there was no
-    /// space are made again, and leave the group. Throws where that cannot be told yet.
+    /// Waits until the outputs are on the disk. Outputs that cannot be written fail. Those for which there was no space
+    /// are made again, and leave the group.
+    ///
+    /// - Throws: an error if this is not known yet.
     private func sync(_ items: inout [Item], in active: Directory) throws(FileError) {
         guard durably else { return }
         let files = items.lazy.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
@@ -344,7 +350,7 @@ package final class Publisher: Sendable {
                     try active.open(name).sync(path: active.path(of: name))
                 }
             } catch  where error.step == FileError.sync && error.errno.storageFault == .full {
-                // Unlike a journal's lines, an output can be written anew from its beginning.
+                // Unlike a journal's lines, an output can be written again from its beginning.
                 storage.writeRefused(FileError("write", error.path, error.errno))
                 items[index].unrecorded(.again)
                 unwritten.append(index)
@@ -359,8 +365,9 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Renames the outputs into the outbox, and gives the items whose rename or whose failure is to be tried
-    /// again.
+    /// Renames the outputs into the outbox.
+    ///
+    /// - Returns: the items whose rename or failure must be retried.
     private func rename(
         _ items: inout [Item], _ folders: BatchFolders, from active: Directory
     ) -> [Item] {
@@ -392,7 +399,7 @@ package final class Publisher: Sendable {
                 try ItemJournal.append(corrected.map(\.record), in: active, durably: durably)
                 done += corrected
             } catch {
-                // Until the journal has it, a restart would try these renames again.
+                // Without this line in the journal, a restart would try these renames again.
                 storage.writeRefused(error, batch: folders.id)
                 for var item in corrected {
                     item.isUndecided = true
@@ -404,13 +411,13 @@ package final class Publisher: Sendable {
         return rest
     }
 
-    /// The journal has decided and is on the disk, so that a restart finishes these renames should a power cut
-    /// undo them; and a batch ends only with a sync of this folder that went well.
+    /// Syncs the outbox's folder. If a power failure undoes the renames, a restart finishes them, because the journal
+    /// is on the disk. A batch ends only after a successful sync of this folder.
     private func syncOutbox(_ folders: BatchFolders) {
         do {
             try folders.outbox().sync()
         } catch  where error.errno == .noSuchFileOrDirectory {
-            // Someone has taken the folder with all that is in it.
+            // Another process has removed the folder with its content.
         } catch {
             storage.writeRefused(error, batch: folders.id)
         }

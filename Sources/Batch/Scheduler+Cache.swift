@@ -3,30 +3,31 @@ import DarkroomFetch
 import Glibc
 import Synchronization
 
-/// What the cache has to do with a download: who fetches for whom (`RequestCoalescer`), what need not be fetched, and what
-/// is kept.
+/// The cache's part in a download: which download fetches for others (`RequestCoalescer`), which content need not be
+/// fetched, and which content is kept.
 ///
-/// | when | what |
-/// |---|---|
-/// | before the queues | someone else fetches the same: it waits, outside of them (`Admission`) |
-/// | its turn has come | the answer is kept and fresh: it is copied, and no transfer begins (`takeFromCache`) |
-/// | | it is kept, but not fresh: the request says what there is |
-/// | the transfer has ended | 304: the answer is copied, and confirmed (`takeConfirmed`); else it is kept, if it may be (`keepForOthers`) |
-/// | the board knows its end | those who wait go on (`Board.left`) |
+/// | when                    | what                                                                           |
+/// |-------------------------|--------------------------------------------------------------------------------|
+/// | before the queues       | another download fetches the same: it waits outside of them (`Admission`)      |
+/// | its turn has come       | the cached answer is fresh: it is copied, without a transfer (`takeFromCache`) |
+/// |                         | the cached answer is not fresh: the request asks for a confirmation            |
+/// | the transfer has ended  | 304: the cached answer is copied and updated (`takeConfirmed`)                 |
+/// |                         | else: the answer is cached if this is allowed (`keepForOthers`)                |
+/// | the board knows its end | waiting downloads continue (`Board.left`)                                      |
 ///
-/// Without a cache none of it happens.
+/// Without a cache none of this happens.
 struct CacheUse: Sendable {
     let key: CacheKey
     let policy: CachePolicy
     var turn: RequestCoalescer.Turn
-    /// What the server is asked to confirm.
+    /// The entry that the server is asked to confirm.
     var entry: CacheEntry?
 }
 
 extension Scheduler {
     // MARK: Keys
 
-    /// What sources are kept by under these settings, and which downloads are known to be of the same.
+    /// The keys of sources in the cache with these settings. Downloads with the same key have the same content.
     func cacheKeys(_ settings: BatchSettings) -> @Sendable (ByteString) -> CacheKey? {
         guard cache != nil else { return { _ in nil } }
         let rules = settings.fetchRules
@@ -42,7 +43,7 @@ extension Scheduler {
 
     // MARK: At its turn
 
-    /// What the cache has to do with a download that begins.
+    /// The cache's part in a download that begins.
     func cacheUse(_ key: CacheKey?, _ turn: RequestCoalescer.Turn, _ url: RemoteURL) -> CacheUse? {
         key.map { key in
             let hasCredentials = url.hasUser || !settings.fetchRules.headers(for: url).isEmpty
@@ -56,10 +57,11 @@ extension Scheduler {
 
     private static let userAgent = TransferSettings.userAgent(version: Release.version)
 
-    /// Copies what is kept to the request's output, if it may be used without asking, and gives its length. If it
-    /// may be used once the server confirms it, the request is made to ask for that.
+    /// Copies a cached answer to the request's output, if it may be used without a confirmation. If it may be used
+    /// after the server has confirmed it, the request is changed to ask for this.
     ///
-    /// - Throws: what keeps the output from being written to.
+    /// - Returns: the length of the copy; nil if a transfer is necessary.
+    /// - Throws: the error of a write to the output.
     func takeFromCache(
         _ use: inout CacheUse, _ request: inout TransferRequest
     ) throws(FileError) -> Int? {
@@ -71,7 +73,7 @@ extension Scheduler {
                 try output.descriptor.truncate(to: entry.length, path: output.name)
                 return entry.length
             }
-            // What an earlier attempt had left was written over.
+            // The content of an earlier attempt has been overwritten.
             request.resume = nil
         } else if request.resume == nil, record.validators != Validators() {
             use.entry = entry
@@ -83,7 +85,8 @@ extension Scheduler {
 
     private func usableEntry(_ use: CacheUse, _ url: RemoteURL) -> CacheEntry? {
         let settings = settings
-        // What must not be fetched any more is not taken from here either: the transfer says why.
+        // If the source must not be fetched any more, the cache must not be used either. The transfer reports the
+        // reason.
         guard let host = Origin(url: url)?.host,
             settings.fetchRules.refusal(host: ByteString(host.description)) == nil,
             let entry = cache?.find(use.key), use.policy.matches(entry.record),
@@ -92,8 +95,9 @@ extension Scheduler {
         return entry
     }
 
-    /// A download that was to copy what another one has fetched did not find it: it fetches, or waits for one that
-    /// does. False for the latter.
+    /// A download should copy what another one has fetched, but did not find it. It fetches, or waits for another one.
+    ///
+    /// - Returns: false if it waits.
     func joinFlight(_ ticket: Admission.Ticket, _ use: inout CacheUse) -> Bool {
         guard use.turn == .copies else { return true }
         let key = use.key
@@ -109,10 +113,11 @@ extension Scheduler {
 
     // MARK: After the transfer
 
-    /// The server has confirmed what is kept: copies it to the output and gives its length. nil where it is no use
-    /// after all, and gone; then all of it is to be fetched.
+    /// The server has confirmed the cached answer: copies it to the output.
     ///
-    /// - Throws: what keeps the output from being written to.
+    /// - Returns: the length of the copy; nil if the answer is useless and has been removed. Then everything must be
+    ///   fetched.
+    /// - Throws: the error of a write to the output.
     func takeConfirmed(_ use: CacheUse, _ report: TransferReport) throws(FileError) -> Int? {
         guard let cache, let entry = use.entry else { return nil }
         let confirmation = use.policy.confirmation(
@@ -136,13 +141,15 @@ extension Scheduler {
         return entry.length
     }
 
-    /// Keeps a picture that was fetched, if it may be kept. Tells whether that was done.
+    /// Caches a fetched picture, if this is allowed.
+    ///
+    /// - Returns: whether it was cached.
     func keepForOthers(_ work: Work, _ use: CacheUse, _ report: TransferReport) -> Bool {
         guard let cache else { return false }
         log.metrics.cacheMisses.add(1)
         let url = report.request.url
         var policy = use.policy
-        // Of redirects it is not known here which hosts they led to.
+        // For redirects it is not known here which hosts were involved.
         if report.redirects > 0, !settings.fetchRules.headers.isEmpty {
             policy.hasCredentials = true
         }
@@ -155,7 +162,7 @@ extension Scheduler {
             case .forWaiters: board.withLock { $0.admission.hasWaiters(work) }
             case .never: false
             }
-        // Under the headers of now it may be another answer.
+        // With the present headers the answer could be another one.
         guard isWanted, cacheKey(of: url) == use.key else {
             if use.entry != nil { cache.discard(use.key) }
             return false
@@ -170,7 +177,7 @@ extension Scheduler {
 }
 
 extension FetchRules {
-    /// What is sent to the origin of a URL.
+    /// The headers for the origin of a URL.
     fileprivate func headers(for url: RemoteURL) -> [(name: String, value: String)] {
         headers.isEmpty ? [] : Origin(url: url).map(headers.headers) ?? []
     }

@@ -4,12 +4,13 @@ import Dispatch
 import Synchronization
 import SystemPackage
 
-/// What commands do to batches.
+/// The effects of commands on batches.
 extension Scheduler {
-    /// Takes in a batch that has its receipt, with the commands that came before it: what they do is done before
-    /// any of its images begins. Gives what became of each.
+    /// Takes a batch with its receipt into work, with the commands that arrived before it. They take effect before any
+    /// of its images begins.
     ///
-    /// - Parameter recorded: called with a command that takes effect, when a restart would remember it.
+    /// - Parameter recorded: called with each command that takes effect, when a restart would remember it.
+    /// - Returns: the result of each command.
     @discardableResult
     package func accept(
         _ prepared: PreparedBatch, _ commands: [ControlRecord] = [],
@@ -29,14 +30,14 @@ extension Scheduler {
         return outcomes
     }
 
-    /// Whether a batch of one of these IDs is here to be given a command.
+    /// Whether a batch with one of these IDs is here and can be given a command.
     package func knows(_ ids: [String]) -> Bool {
         board.withLock { board in ids.contains { board.keys[FileName($0)] != nil } }
     }
 
-    /// Gives a command to the batch of this ID.
+    /// Gives a command to the batch with this ID.
     ///
-    /// - Parameter recorded: called where it takes effect, when a restart would remember it.
+    /// - Parameter recorded: called if it takes effect, when a restart would remember it.
     package func obey(
         _ id: String, _ command: ControlRecord,
         recorded: @escaping @Sendable (ControlRecord) -> Void
@@ -51,13 +52,13 @@ extension Scheduler {
         return outcome
     }
 
-    /// Journals a command that has taken effect, again and again if the disk does not take it.
+    /// Writes a command that has taken effect to the journal, and retries this if the disk refuses it.
     func record(
         _ command: ControlRecord, of folders: BatchFolders,
         _ recorded: @escaping @Sendable (ControlRecord) -> Void
     ) {
         publisher.record(.commanded(command), of: folders) { [self] failure in
-            // Without its folder the batch has ended, and nothing is left to be remembered.
+            // If the folder does not exist, the batch has ended and the command need not be remembered.
             if failure == nil || failure?.errno == .noSuchFileOrDirectory {
                 return recorded(command)
             }
@@ -67,10 +68,10 @@ extension Scheduler {
         }
     }
 
-    /// Shows in the status of a batch that waits the commands that it was given. The journal is what counts; where the disk
-    /// does not take it, it is retried.
+    /// Writes the commands that a waiting batch was given into its status. Only the journal must have them. If the disk
+    /// refuses the status, it is retried.
     ///
-    /// - Parameter continued: what is to be written instead of what is in the file.
+    /// - Parameter continued: a status to be written instead of the one in the file.
     func amendStatus(
         _ folders: BatchFolders, _ control: ControlState, _ commands: [ControlRecord],
         _ continued: Status?
@@ -91,7 +92,7 @@ extension Scheduler {
         } catch  where error.fault != nil {
             storage.writeRefused(error, batch: folders.id)
             time.call(in: 5, on: preparation) { [self] in
-                // Whoever is given another command or goes on meanwhile writes a status of its own.
+                // A batch that has got another command, or has continued, writes its own status.
                 guard board.withLock({ $0.commands(of: folders.id) }) == commands else { return }
                 amendStatus(folders, control, commands, continued)
             }
@@ -100,9 +101,9 @@ extension Scheduler {
         }
     }
 
-    /// Takes up again the finished batch of this ID, for its images that failed or were cancelled.
+    /// Resumes the finished batch with this ID, for its images that failed or were cancelled.
     ///
-    /// - Parameter answered: called when that is certain over a restart, or has been refused.
+    /// - Parameter answered: called when the result survives a restart, or if the request was refused.
     package func reopen(
         _ id: String, _ request: ControlRecord,
         answered: @escaping @Sendable (Reopening.Outcome) -> Void
@@ -115,13 +116,13 @@ extension Scheduler {
             do throws(FileError) {
                 let outcome = try reopening.reopen(id, request)
                 if case .reopened(let prepared) = outcome {
-                    // First, for its images may begin at once, which is told too.
+                    // This comes first, because its images may begin at once, which is reported too.
                     log.reopened(prepared.status, uid: request.uid)
                     accept(prepared)
                 }
                 answered(outcome)
             } catch  where error.errno == .canceled {
-                // The daemon stops. The control file stays, and acts after the next start.
+                // The daemon stops. The control file stays, and takes effect after the next start.
             } catch {
                 guard error.fault != nil else {
                     log.storageFailed(error, batch: id)

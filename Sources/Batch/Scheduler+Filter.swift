@@ -5,8 +5,8 @@ import DarkroomSpool
 import Glibc
 import Synchronization
 
-/// The second step of an image: its picture read, filtered and written to `active/ID/output-N`, and where others
-/// need its pixels to `active/ID/pixels-N`, see `HandOvers`.
+/// The second step of an image: its picture is read, filtered and written to `active/ID/output-N`, and also to
+/// `active/ID/pixels-N` if other images need its pixels, see `HandOvers`.
 struct FilterStep {
     let job: FilterJob
     let sources: LocalSources
@@ -14,8 +14,8 @@ struct FilterStep {
     let durably: Bool
 
     /// - Parameters:
-    ///   - admit: told how much memory the picture needs, before it is decoded; throws to stop.
-    ///   - checkpoint: asked between bands; false ends the work with the code `cancelled`.
+    ///   - admit: receives the memory that the picture needs, before it is decoded; throws to stop.
+    ///   - checkpoint: called between bands; false ends the work with the code `cancelled`.
     func run(
         admit: @escaping PicturePipeline.Admission, checkpoint: @escaping @Sendable () -> Bool
     ) -> Result<PictureReport, Failure> {
@@ -26,11 +26,11 @@ struct FilterStep {
             let report: PictureReport
             do {
                 report = try develop(into: output, in: active, admit, checkpoint)
-                // A published output stays what it is.
+                // A published output does not change.
                 if job.isAgain { try active.remove(outputName) }
             } catch {
-                // Half a picture is of no use to anyone. Where this fails the next attempt empties the file,
-                // a start removes it, and it is never renamed.
+                // A part of a picture is useless. If this fails, the next attempt empties the file, or a start removes
+                // it. It is never renamed.
                 try? active.remove(outputName)
                 if job.handsOver { try? active.remove(BatchFile.newPixels(job.image)) }
                 throw error
@@ -43,7 +43,7 @@ struct FilterStep {
         }
     }
 
-    /// What is filtered again must not lie where a restart would take it for an output that is still to be renamed.
+    /// The output of a repeated filter must not have a name with which a restart would rename it into the outbox.
     private var outputName: FileName {
         job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image)
     }
@@ -58,7 +58,7 @@ struct FilterStep {
         let handOver = HandOver(file: pixels.file, name: name.text)
         let report = try develop(into: output, handOver, admit, checkpoint)
         let path = active.path(of: name)
-        // Of others the publisher does it, before the journal vouches for the file.
+        // For others, the publisher does this before the journal refers to the file.
         if job.isAgain, durably { try Self.sync(pixels, path: path) }
         try pixels.close(path: path)
         FaultPoint.handOverWritten.pass()
@@ -73,7 +73,7 @@ struct FilterStep {
         do {
             try pixels.sync(path: path)
         } catch  where error.errno.storageFault == .full {
-            // Unlike a journal's lines, it can be written anew from its beginning.
+            // Unlike a journal's lines, it can be written again from its beginning.
             throw FileError("write", path, error.errno)
         }
     }
@@ -91,7 +91,7 @@ struct FilterStep {
             admit: admit, checkpoint: checkpoint)
     }
 
-    /// Opens the pixels of another image, which has been waited for.
+    /// Opens the pixels of another image that has ended.
     private func openImage(_ name: String) throws(PictureError) -> OtherImage {
         guard let other = job.overlays[ByteString(name)] else {
             return try StageContext.noImage(name)
@@ -135,7 +135,7 @@ struct FilterStep {
 }
 
 extension Scheduler {
-    /// Filters a picture, with a record of it while that goes on.
+    /// Filters a picture. Meanwhile there is a record of it, in case of a crash.
     func develop(
         _ job: FilterJob, _ beat: Heartbeat.Beat, admit: @escaping PicturePipeline.Admission
     ) -> Result<PictureReport, Failure> {
@@ -166,8 +166,7 @@ extension FilterJob {
 }
 
 extension MemoryAnswer {
-    /// - Throws: what ends the work on a picture that was not granted what it needs: `cancelled` if it is to
-    ///   wait.
+    /// - Throws: the error that ends the work on a picture without enough memory: `cancelled` if it must wait.
     func admit(_ bytes: Int) throws(PictureError) {
         switch self {
         case .granted: return
@@ -182,7 +181,7 @@ extension MemoryAnswer {
 }
 
 extension Scheduler {
-    /// Filters an image, or puts it off where it may not begin, has to wait for memory or meets a full disk.
+    /// Filters an image. If it may not begin, has to wait for memory or meets a full disk, it is postponed.
     func filter(_ ticket: Admission.Ticket, _ key: BatchKey, _ image: Int) {
         switch begin(ticket) {
         case .unwanted: return
@@ -208,7 +207,7 @@ extension Scheduler {
                 return ended(ticket) { $0.filterDeferred(key, image) }
             }
             log.waitsForMemory(job, bytes: bytes)
-            // What it waits for may be with one that waits for the disk, and is to be tried in its place.
+            // It may wait for an image that waits for the disk. Then that image must be tried instead.
             endedUndecided(ticket.work)
             return ended(ticket) { $0.filterPostponed(key, image, bytes: bytes) }
         }
@@ -227,7 +226,7 @@ extension Scheduler {
 }
 
 extension Failure {
-    /// The failure that an error means; one of no kind of ours keeps its words.
+    /// The failure for an error. An unknown kind of error keeps its text.
     init(erasing error: any Error) {
         if let error = error as? any CodedError {
             self.init(

@@ -3,7 +3,7 @@ import DarkroomSpool
 import Dispatch
 import SystemPackage
 
-/// Batches that there was no room to keep in memory, read again from their folders when their turn has come.
+/// Batches for which there was no room in memory. They are read again from their folders when their turn has come.
 extension Scheduler {
     func prepareLater(_ key: BatchKey, _ folders: BatchFolders) {
         preparation.async { [self] in prepare(key, folders) }
@@ -24,7 +24,7 @@ extension Scheduler {
             case .empty, .putBack, .finished: break
             }
         } catch  where error.errno == .canceled {
-            // The daemon stops, and the next start reads it.
+            // The daemon stops. The next start reads the batch.
             return storage.probeInconclusive()
         } catch  where error.fault != nil {
             storage.writeRefused(error, batch: folders.id)

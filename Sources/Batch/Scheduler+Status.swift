@@ -24,8 +24,8 @@ extension Scheduler: StatusSource {
         }
     }
 
-    /// What keeps a batch from moving, first what keeps all of them. What is held, or has not begun and waits for its
-    /// turn, says so by its state, and would not begin anyway.
+    /// The reason why a batch does not progress. A reason that applies to all batches comes first. For a held batch,
+    /// and one that has not begun and waits for its turn, the state is reason enough.
     private func waiting(_ key: BatchKey, _ status: Status) -> Status.Waiting? {
         let hasBegun = status.state != .held && status.times.started != nil
         let gate = hasBegun ? gate.waiting : nil
@@ -36,13 +36,13 @@ extension Scheduler: StatusSource {
         return gate ?? hostsPause(key)
     }
 
-    /// What the batches wait for has changed that have begun.
+    /// The reason why the batches that have begun wait has changed.
     func suspensionChanged() {
         for key in board.withLock({ Array($0.imagesOfBegun.keys) }) { statusChanged(key) }
     }
 
-    /// Has the statuses of the batches that have begun say that the daemon has stopped, as far as there is time: those
-    /// with the fewest images first, which cost the least.
+    /// Has the statuses of the batches that have begun say that the daemon has stopped, as far as the time permits:
+    /// those with the fewest images first, because they take the least time.
     func leaveStatuses() {
         let images = board.withLock { $0.imagesOfBegun }
         let keys = images.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
@@ -50,8 +50,8 @@ extension Scheduler: StatusSource {
         statusKeeper.leave(keys, self, before: time.now + seconds * 1_000_000_000)
     }
 
-    /// The IDs of those in work, and then of those that wait for their turn, in the order in which they came. What is
-    /// held concerns nobody's pause.
+    /// The IDs of the batches in work, and then of those that wait for their turn, in the order of their arrival. A
+    /// pause does not concern held batches.
     package var batchesToBeDone: [String] {
         board.withLock { board in
             let inWork = board.batches.filter { !$0.value.isHeld }.mapValues(\.folders.id)

@@ -6,13 +6,13 @@ import Dispatch
 import Synchronization
 import SystemPackage
 
-/// Where the status keeper learns what to write.
+/// Provides the statuses for the status keeper.
 protocol StatusSource: AnyObject, Sendable {
-    /// The batch's status now; nil once it has finished.
+    /// The batch's present status; nil after it has finished.
     func snapshot(of key: BatchKey) -> StatusSnapshot?
-    /// The batch's final status is in the outbox and its folder in `active` is gone.
+    /// The batch's final status is in the outbox, and its folder in `active` has been removed.
     func finished(_ key: BatchKey)
-    /// The status of a held batch that does nothing is in the outbox.
+    /// The status of an idle held batch is in the outbox.
     func parked(_ key: BatchKey)
 }
 
@@ -21,11 +21,11 @@ struct StatusSnapshot: Sendable {
     var status: Status
     /// In nanoseconds.
     let startedAt: UInt64?
-    /// Whether some of it was done before that.
+    /// Whether parts of it were finished before that.
     var isContinued = false
 
-    /// Since its first image began, or since it was taken up again, in microseconds. Over a restart only the wall
-    /// clock tells.
+    /// The time since its first image began, or since it was resumed, in microseconds. After a restart only the wall
+    /// clock gives it.
     var microseconds: UInt64 {
         let again = status.commands?.last { $0.command.form.effect == .reopens }?.time
         let start = status.times.started.map { max($0, again ?? "") }
@@ -36,36 +36,36 @@ struct StatusSnapshot: Sendable {
     }
 }
 
-/// Writes the status files: now and then while a batch is in work, and for the last time when it ends.
+/// Writes the status files: at intervals while a batch is in work, and a last time when it ends.
 ///
-/// A file is rewritten at most once an interval, and so seldom that writing takes at most a twentieth of the
-/// time: the file of 100,000 images takes a second to write, that of ten a fraction of a millisecond. A batch that ends
-/// waits for one such file at most, and a stop breaks it off.
+/// A file is rewritten at most once in each interval. Writing also takes at most a twentieth of the time: the file of
+/// 100,000 images takes a second to write, that of ten images a fraction of a millisecond. A batch that ends waits for
+/// at most one such file, and a stop interrupts the writing.
 package final class StatusKeeper: Sendable {
     private struct Entry {
         var isDirty = false
-        /// Before this moment the file is not written again, in nanoseconds.
+        /// The file is not written again before this time, in nanoseconds.
         var notBefore: UInt64 = 0
-        /// Why the last status could not be written, as it was told.
+        /// The reported reason why the last status could not be written.
         var refusal: FileError?
     }
 
     private struct State {
-        /// The least time between two writings of a file, in nanoseconds.
+        /// The minimum time between two updates of a file, in nanoseconds.
         var interval: UInt64 = 0
         var entries: [BatchKey: Entry] = [:]
-        /// When the files are looked at next, in nanoseconds; nil while none waits to be written.
+        /// The time of the next tick, in nanoseconds; nil if no file waits to be written.
         var nextTick: UInt64?
-        /// The number of the tick that counts; an earlier one that is still to come does nothing.
+        /// The number of the present tick. Earlier ones do nothing.
         var tick = 0
         /// Batches that have ended and whose last status the disk has refused.
         var ending: Deque<Ending> = []
-        /// When the daemon that stops finishes nothing any more, in nanoseconds; nil while it does not stop.
+        /// While the daemon stops: the time after which no batch is finished any more, in nanoseconds; else nil.
         var end: UInt64?
-        /// Held batches whose status the disk has not taken yet.
+        /// Held batches whose status the disk has not accepted yet.
         var parking: [Ending] = []
 
-        /// Asks for a tick at `time`, if there is none as early.
+        /// Requests a tick at `time`, unless an earlier one is planned.
         mutating func requestTick(at time: UInt64) -> Tick? {
             if let nextTick, nextTick <= time { return nil }
             nextTick = time
@@ -103,15 +103,15 @@ package final class StatusKeeper: Sendable {
         setInterval(interval)
     }
 
-    /// - Parameter seconds: between two writings of one file, from now on.
+    /// - Parameter seconds: the time between two updates of one file, from now on.
     func setInterval(_ seconds: Double) {
         state.withLock { $0.interval = UInt64(clamping: seconds * 1e9) }
     }
 
-    /// The batch's status is not what the file says any more.
+    /// The batch's status differs from its file.
     func changed(_ key: BatchKey, _ source: any StatusSource) {
         let tick = state.withLock { state -> Tick? in
-            // The receipt is there, so the first rewriting can wait too; a short batch has ended by then.
+            // The receipt exists, so the first update can wait too. A short batch has ended by then.
             let new = Entry(notBefore: time.now + state.interval)
             state.entries[key, default: new].isDirty = true
             return state.entries[key].flatMap { state.requestTick(at: $0.notBefore) }
@@ -119,11 +119,11 @@ package final class StatusKeeper: Sendable {
         if let tick { schedule(tick, source) }
     }
 
-    /// Writes the statuses of these batches once more, and of others what has changed, however recently they were
-    /// written, and waits for that. What there is no time for stays as it was written before: a status takes a second
-    /// for 100,000 images.
+    /// Writes the statuses of these batches once more, and those of other batches that have changed, even if they were
+    /// written recently, and waits for this. If the time is not sufficient, files stay as they are: a status with
+    /// 100,000 images takes a second.
     ///
-    /// - Parameter end: when no further one is begun, and one that is being written is broken off, in nanoseconds.
+    /// - Parameter end: after this time, in nanoseconds, no file is begun, and the present one is interrupted.
     func leave(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64) {
         queue.sync {
             let dirty = state.withLock { Set($0.entries.filter(\.value.isDirty).keys) }
@@ -134,16 +134,17 @@ package final class StatusKeeper: Sendable {
     }
 
     private func schedule(_ tick: Tick, _ source: any StatusSource) {
-        // A millisecond at least, so that files due at nearly the same time share a tick.
+        // At least a millisecond later, so that files that are due at nearly the same time share a tick.
         time.call(at: max(tick.time, time.now + 1_000_000), on: queue) { [self] in
             writeDue(tick, source)
         }
     }
 
-    /// Nanoseconds after which no further status is begun with before the batches that have ended meanwhile have theirs.
+    /// After this time, in nanoseconds, no further status is begun before batches that have ended in the meantime get
+    /// theirs.
     private static let turn: UInt64 = 100_000_000
 
-    /// Writes what is due, and comes again if something is not yet, or there was no time for it.
+    /// Writes the files that are due, and plans the next tick if some are not due yet or there was no time for them.
     private func writeDue(_ tick: Tick, _ source: any StatusSource) {
         let now = time.now
         let due = state.withLock { state -> [BatchKey] in
@@ -152,7 +153,7 @@ package final class StatusKeeper: Sendable {
             return state.entries.filter { $0.value.isDirty && $0.value.notBefore <= now }
                 .sorted { $0.value.notBefore < $1.value.notBefore }.map(\.key)
         }
-        // A stop does not wait for what is due; it has each written when nothing changes any more.
+        // A stop does not wait for these files. It has each written when nothing changes any more.
         for key in due {
             write(key, source) { !isClosed }
             if isClosed || time.now - now > Self.turn { break }
@@ -165,19 +166,19 @@ package final class StatusKeeper: Sendable {
         if let next { schedule(next, source) }
     }
 
-    /// - Parameter mayGoOn: asked before it is begun, and as it goes on. What is broken off is still to be written.
+    /// - Parameter mayGoOn: called before the writing and during it. An interrupted file must still be written.
     private func write(_ key: BatchKey, _ source: any StatusSource, while mayGoOn: () -> Bool) {
         guard mayGoOn() else { return }
         let begin = time.now
         state.withLock { $0.entries[key]?.isDirty = false }
         guard let snapshot = source.snapshot(of: key) else {
-            // It has finished, and was told of a change after that.
+            // It finished before this change was reported.
             return state.withLock { $0.entries[key] = nil }
         }
         guard !snapshot.status.state.isFinal else { return }
         var pause: UInt64 = 0
         do throws(FileError) {
-            // What it says can be found out again after a power cut, so it is not waited for.
+            // The content can be reconstructed after a power failure, so the write does not wait for the disk.
             try snapshot.folders.writeStatus(
                 snapshot.status, durably: false, mayGoOn: mayGoOn)
             log.progressed(snapshot.status)
@@ -193,15 +194,16 @@ package final class StatusKeeper: Sendable {
         }
     }
 
-    /// What a status in the middle of the work could not be written for, and how long to wait before it is
-    /// retried, in nanoseconds; 0 for never.
+    /// Handles the failure to write the status of a batch in work.
+    ///
+    /// - Returns: the wait before a retry, in nanoseconds; 0 for no retry.
     private func refused(_ error: FileError, _ folders: BatchFolders) -> UInt64 {
         if error.errno == .noSuchFileOrDirectory {
-            // The batch's folder was removed; its images find out too, and its last status says it.
+            // The batch's folder was removed. Its images fail because of this, and its last status reports it.
             return 0
         }
         if error.fault != nil {
-            // While the storage waits, this is no news, and the status of why is tried all the same.
+            // While the storage waits, this error is expected. The status that says why is tried nevertheless.
             if storage.mayWork { storage.writeRefused(error, batch: folders.id) }
         } else {
             log.storageFailed(error, batch: folders.id)
@@ -211,11 +213,11 @@ package final class StatusKeeper: Sendable {
 
     // MARK: Held batches
 
-    /// Writes the status of a held batch that does nothing any more, and lets go of it; not while the spool
-    /// takes no writes, for the file would say so for as long as the batch is held.
+    /// Writes the status of an idle held batch, and releases its memory. It does not do this while the spool accepts no
+    /// writes, because the file would say so during the whole hold.
     func park(_ key: BatchKey, _ source: any StatusSource) {
         queue.async { [self] in
-            // The daemon that stops writes it with the others.
+            // The stopping daemon writes it with the others.
             if isClosed { return }
             if storage.mayWork {
                 write(key, source) { !isClosed }
@@ -225,7 +227,7 @@ package final class StatusKeeper: Sendable {
                 }
             }
             state.withLock { $0.parking.append(Ending(key: key, source: source)) }
-            // It may have changed since it was asked.
+            // It may have changed since the check.
             if storage.mayWork { parkKept() }
         }
     }
@@ -240,8 +242,8 @@ package final class StatusKeeper: Sendable {
 
     // MARK: The end
 
-    /// Writes the final status and clears the batch's folder. If the disk does not let it, it is retried
-    /// until it does, or until the next start: a batch ends with its answer or not at all.
+    /// Writes the final status and removes the batch's folder. If the disk refuses this, it is retried until it
+    /// succeeds, or until the next start: a batch never ends without its answer.
     func finish(_ key: BatchKey, _ source: any StatusSource) {
         queue.async { [self] in
             let ending = Ending(key: key, source: source)
@@ -251,7 +253,7 @@ package final class StatusKeeper: Sendable {
 
     private func keep(_ ending: Ending) {
         state.withLock { $0.ending.append(ending) }
-        // It may have changed since it was asked.
+        // It may have changed since the check.
         if storage.mayWork { queue.async { [self] in finishKept() } }
     }
 
@@ -270,8 +272,8 @@ package final class StatusKeeper: Sendable {
         state.withLock { $0.ending.popFirst() }
     }
 
-    /// The daemon stops. The statuses of what is in work are written once more, by `leave`. What has not been finished
-    /// by `time` is, after the next start: many batches may be about to end at once, and a stop does not wait for all.
+    /// The daemon stops. `leave` writes the statuses of the batches in work once more. Batches that are not finished by
+    /// `time` are finished after the next start: many may be about to end at once, and a stop does not wait for all.
     func close(finishingUntil time: UInt64) {
         state.withLock { $0.end = time }
     }
@@ -280,7 +282,7 @@ package final class StatusKeeper: Sendable {
 
     private var isClosed: Bool { state.withLock { $0.end != nil } }
 
-    /// Returns whether the disk took it.
+    /// - Returns: whether the disk accepted it.
     private func finish(_ ending: Ending) -> Bool {
         let (key, source) = (ending.key, ending.source)
         guard mayFinish else { return true }
@@ -297,7 +299,7 @@ package final class StatusKeeper: Sendable {
             keep(ending)
             return false
         } catch {
-            // It concerns this batch alone, a folder in the outbox that may not be written say.
+            // It concerns only this batch: for example, a folder in the outbox does not permit writing.
             finishLater(ending, because: error, folders)
             return true
         }
@@ -308,7 +310,7 @@ package final class StatusKeeper: Sendable {
         return true
     }
 
-    /// The reason is told once.
+    /// Reports the reason once.
     private func finishLater(_ ending: Ending, because error: FileError, _ folders: BatchFolders) {
         let isNews = state.withLock { state in
             defer { state.entries[ending.key, default: Entry()].refusal = error }

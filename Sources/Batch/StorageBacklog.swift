@@ -3,10 +3,10 @@ import DarkroomManifest
 import DarkroomSpool
 import Synchronization
 
-/// What the scheduler keeps back while the spool takes no writes.
+/// The work that the scheduler holds back while the spool accepts no writes.
 struct StorageBacklog: Sendable {
-    /// What one attempt is about: an image on its way through all steps, by its source where it has one, for a
-    /// source's download comes before its image's filters.
+    /// The piece of work for one attempt: an image on its way through all steps, identified by its source if it has
+    /// one, because a source's download precedes its image's filters.
     enum Piece: Hashable, Sendable {
         case source(BatchKey, Int)
         case image(BatchKey, Int)
@@ -14,7 +14,7 @@ struct StorageBacklog: Sendable {
 
     private(set) var items: [WorkRequest] = []
     private(set) var unprepared: [(BatchKey, BatchFolders)] = []
-    /// What has been let through to see whether writes are taken again.
+    /// The piece that tests whether writes are accepted again.
     var tried: Piece?
 
     var isEmpty: Bool { items.isEmpty && unprepared.isEmpty }
@@ -27,7 +27,7 @@ struct StorageBacklog: Sendable {
 
     mutating func remove(_ work: Work) { items.removeAll { $0.work == work } }
 
-    /// Takes one item to try: an image whose source is here, if there is one, for it needs the least.
+    /// Takes one piece for an attempt: if possible an image whose source has been fetched, because it needs the least.
     mutating func takeOne() -> WorkRequest? {
         guard !items.isEmpty else { return nil }
         return items.remove(at: items.firstIndex { $0.work.isFilter } ?? 0)
@@ -37,7 +37,7 @@ struct StorageBacklog: Sendable {
         unprepared.isEmpty ? nil : unprepared.removeFirst()
     }
 
-    /// Takes everything, as the spool takes writes again.
+    /// Takes everything, because the spool accepts writes again.
     mutating func takeAll() -> StorageBacklog {
         defer { self = StorageBacklog() }
         return self
@@ -50,16 +50,16 @@ extension Work {
     }
 }
 
-// MARK: Putting back
+// MARK: Refused work
 
 extension Scheduler {
-    /// The spool has refused what this work had to write, or there was no file descriptor for it: the work has
-    /// not failed, and waits.
+    /// The spool has refused a write of this work, or there was no file descriptor for it. The work has not failed. It
+    /// waits.
     func refused(_ work: Work, _ failure: Failure, batch: String) {
-        // First, lest the work be taken for the piece that is tried and begin again at once.
+        // This comes first, so that the work does not count as the present attempt and begin again at once.
         forgetAttempt(work)
         var failure = failure
-        // A picture's writer knows its file's name alone.
+        // A picture's writer knows only the name of its file.
         if !failure.message.contains(spool.root.path) {
             let folder = spool.active.path(of: FileName(batch))
             failure.message = "\(folder): \(failure.message)"
@@ -68,27 +68,27 @@ extension Scheduler {
         storage.writeRefused(failure, batch: batch)
     }
 
-    /// What was tried has met the trouble again.
+    /// The attempt has met the same problem.
     func forgetAttempt(_ work: Work) {
         board.withLock { board in
             if let piece = board.piece(of: work) { _ = board.admission.endAttempt(of: piece) }
         }
     }
 
-    /// Takes back what an image that met a full disk holds of it: its output, which is gone, and its fetched
-    /// source, if no other image uses it.
+    /// Frees the space that an image has used before the disk was full: its output, which has been removed, and its
+    /// fetched source if no other image uses it.
     func giveBackSource(of image: Int, _ key: BatchKey, _ folders: BatchFolders) {
         guard let slot = board.withLock({ $0.sourceGivenBack(key, image) }) else { return }
         removeScratch(slot, folders)
     }
 
-    /// Removes a scratch file, whose bytes are of no use any more.
+    /// Removes a scratch file whose bytes are not needed any more.
     func removeScratch(_ slot: Int, _ folders: BatchFolders) {
-        // Where this fails its bytes stay until the next download into it, or the batch's end.
+        // If this fails, its bytes stay until the next download into it, or the batch's end.
         try? folders.active().remove(BatchFile.source(slot))
     }
 
-    /// Removes the scratch files that are kept for the next downloads: the space is needed now.
+    /// Removes the scratch files that are kept for the next downloads, because the space is needed now.
     private func removeFreeScratch() {
         for free in board.withLock({ $0.takeFreeSlots() }) {
             for slot in free.slots { removeScratch(slot, free.folders) }
@@ -98,14 +98,14 @@ extension Scheduler {
 
     // MARK: Waiting
 
-    /// Keeps a batch whose folder is to be read until the spool takes writes again.
+    /// Makes a batch whose folder must be read wait until the spool accepts writes again.
     func waitForStorage(_ key: BatchKey, _ folders: BatchFolders) {
         board.withLock { $0.admission.add(unprepared: key, folders) }
-        // It may have changed since it was asked.
+        // It may have changed since the check.
         if storage.mayWork { goOn() }
     }
 
-    /// The image's end is in the journal: what was tried has ended well.
+    /// The image's result is in the journal: its attempt was successful.
     func endedWell(_ work: Work) {
         guard !storage.mayWork else { return }
         let wasTried = board.withLock { board in
@@ -114,7 +114,7 @@ extension Scheduler {
         if wasTried { storage.writeSucceeded() }
     }
 
-    /// The work was not wanted any more when its turn came. Of a batch that has ended nothing is known any more.
+    /// Nobody needed the work any more when its turn came. If its batch has ended, nothing is known about it.
     func endedUndecided(_ work: Work) {
         guard !storage.mayWork else { return }
         if board.withLock({ $0.admission.endAttempt(of: $0.piece(of: work)) }) {
@@ -122,7 +122,7 @@ extension Scheduler {
         }
     }
 
-    /// Begins all that waited.
+    /// Begins all work that waited.
     private func goOn() {
         var unprepared: [(BatchKey, BatchFolders)] = []
         advance { board in
@@ -162,8 +162,8 @@ extension Scheduler: StorageClient {
 }
 
 extension Board {
-    /// The scratch files of all batches that no source has, taken so that none is given to one; first of all those
-    /// of downloads that were to be gone on with, which begin anew.
+    /// The free scratch files of all batches, reserved so that no source gets one; first those of downloads that would
+    /// have been resumed, which begin anew.
     func takeFreeSlots() -> [(key: BatchKey, folders: BatchFolders, slots: [Int])] {
         batches.values.compactMap { batch in
             batch.forgetPartials()
@@ -172,7 +172,7 @@ extension Board {
         }
     }
 
-    /// What an attempt with this work is about; nil where its batch has ended.
+    /// The piece of this work for an attempt; nil if its batch has ended.
     func piece(of work: Work) -> StorageBacklog.Piece? {
         switch work {
         case .download(let key, let source):
@@ -184,8 +184,10 @@ extension Board {
         }
     }
 
-    /// Has an image that is being filtered wait for its source's download again, if no other image in work uses
-    /// that source. Gives the number of the scratch file, which stays the source's; nil where it is to be kept.
+    /// Makes an image that is being filtered wait for its source's download again, if no other image in work uses the
+    /// source.
+    ///
+    /// - Returns: the number of the scratch file, which still belongs to the source; nil if the file is kept.
     func sourceGivenBack(_ key: BatchKey, _ image: Int) -> Int? {
         guard let batch = batches[key], batch.live[image]?.phase == .filtering,
             !batch.cancellation.isSet

@@ -1,20 +1,20 @@
 import DarkroomCore
 
-/// Whether the spool takes writes, and when that is found out next: a circuit breaker without clock and files.
+/// Whether the spool accepts writes, and when this is tested next: a circuit breaker without a clock and files.
 ///
-/// | phase    | new work | left by                                     | to       |
-/// |----------|----------|---------------------------------------------|----------|
-/// | working  | begins   | a write refused for a reason that passes    | waiting  |
-/// | waiting  | waits    | the time of the next attempt                | trying   |
-/// | trying   | one piece| that piece ends well, or nothing is to do   | settling |
-/// |          |          | a write is refused again                    | waiting, twice as long |
-/// |          |          | it ends before it has shown anything, or a minute passes | waiting, for no time |
-/// | settling | begins   | a write is refused: it is the same trouble  | waiting, as long |
-/// |          |          | five seconds without one: the trouble is over | working |
-/// | (each)   |          | a failed sync, an error of the disk         | failed   |
-/// | failed   | waits    | SIGUSR2                                     | waiting, for no time |
+/// | phase    | new work  | left by                                             | to                     |
+/// |----------|-----------|-----------------------------------------------------|------------------------|
+/// | working  | begins    | a write is refused for a temporary reason           | waiting                |
+/// | waiting  | waits     | the time of the next attempt                        | trying                 |
+/// | trying   | one piece | that piece succeeds, or there is nothing to do      | settling               |
+/// |          |           | a write is refused again                            | waiting, twice as long |
+/// |          |           | it ends without a result, or a minute passes        | waiting, for no time   |
+/// | settling | begins    | a write is refused: the same problem                | waiting, as long       |
+/// |          |           | five seconds without a refusal: the problem is over | working                |
+/// | (each)   |           | a failed sync, an error of the disk                 | failed                 |
+/// | failed   | waits     | SIGUSR2                                             | waiting, for no time   |
 ///
-/// An attempt that ends well halves the wait, so that a disk with room for one image at a time is not idle for long.
+/// A successful attempt halves the wait, so that a disk with space for one image at a time is not idle for long.
 struct StorageCondition {
     enum Phase: Equatable {
         case working
@@ -24,32 +24,32 @@ struct StorageCondition {
         case failed
     }
 
-    /// What keeps the spool from taking writes.
+    /// The reason why the spool accepts no writes.
     struct Trouble: Equatable {
         let failure: Failure
-        /// When it began, for people.
+        /// When it began, as text.
         let since: String
     }
 
-    /// What people are to be told.
+    /// Messages for users.
     enum Notice: Equatable { case began, lasts, over, failed }
 
     static let firstDelay: UInt64 = 1_000_000_000
     static let longestDelay: UInt64 = 30_000_000_000
-    /// How long an attempt may take before another piece of work is tried.
+    /// After this time without a result, another piece of work is tried, in nanoseconds.
     static let attemptTime: UInt64 = 60_000_000_000
-    /// How long writes must go well until the trouble counts as over.
+    /// The problem is over after this time without a refused write, in nanoseconds.
     static let settleTime: UInt64 = 5_000_000_000
-    /// The least time between two words about the same trouble.
+    /// The minimum time between two messages about the same problem, in nanoseconds.
     static let noticeInterval: UInt64 = 60_000_000_000
 
     private(set) var phase = Phase.working
     private(set) var trouble: Trouble?
-    /// Between this attempt and the next, in nanoseconds.
+    /// The time between this attempt and the next, in nanoseconds.
     private(set) var delay: UInt64 = 0
     private var saidAt: UInt64 = 0
 
-    /// Whether work may begin without being an attempt.
+    /// Whether work may begin that is not an attempt.
     var mayWork: Bool {
         switch phase {
         case .working, .settling: true
@@ -57,7 +57,7 @@ struct StorageCondition {
         }
     }
 
-    /// When `tick` is to be called.
+    /// When `tick` must be called.
     var deadline: UInt64? {
         switch phase {
         case .working, .failed: nil
@@ -65,7 +65,7 @@ struct StorageCondition {
         }
     }
 
-    /// A write was refused. `time` is now as people write it, `now` in nanoseconds.
+    /// A write was refused. `time` is the present time as text, `now` in nanoseconds.
     mutating func writeRefused(_ failure: Failure, now: UInt64, time: String) -> Notice? {
         if failure.fault == .lasting, phase != .failed {
             trouble = Trouble(failure: failure, since: trouble?.since ?? time)
@@ -85,7 +85,7 @@ struct StorageCondition {
             if case .trying = phase { delay = min(delay * 2, Self.longestDelay) }
             phase = .waiting(until: now + delay)
         case .waiting, .failed:
-            // What was under way meets the same.
+            // Work in progress meets the same problem.
             break
         }
         guard now - saidAt >= Self.noticeInterval else { return nil }
@@ -93,20 +93,20 @@ struct StorageCondition {
         return .lasts
     }
 
-    /// The piece of work that was let through has ended well, or there was none to try.
+    /// The attempt was successful, or there was nothing to try.
     mutating func writeSucceeded(now: UInt64) {
         guard case .trying = phase else { return }
         delay = max(delay / 2, Self.firstDelay)
         phase = .settling(until: now + Self.settleTime)
     }
 
-    /// The piece of work that was let through has ended without showing whether writes are taken.
+    /// The attempt has ended without showing whether writes are accepted.
     mutating func probeInconclusive(now: UInt64) {
         guard case .trying = phase else { return }
         phase = .waiting(until: now)
     }
 
-    /// Someone says that it may be in order again.
+    /// An administrator says that the problem may be solved.
     mutating func tryAgain(now: UInt64) {
         switch phase {
         case .failed:
@@ -117,7 +117,7 @@ struct StorageCondition {
         }
     }
 
-    /// What the time asks for: `.trying` is entered where one piece of work is to be let through.
+    /// Handles the time. If the phase becomes `.trying`, one piece of work must begin.
     mutating func tick(now: UInt64) -> Notice? {
         guard let deadline, now >= deadline else { return nil }
         switch phase {
@@ -131,6 +131,6 @@ struct StorageCondition {
         return nil
     }
 
-    /// Forgets the trouble once it has been told that it is over.
+    /// Forgets the problem after its end has been reported.
     mutating func forgetTrouble() { if phase == .working { trouble = nil } }
 }

@@ -4,35 +4,37 @@ import Dispatch
 import Synchronization
 import SystemPackage
 
-/// Who waits while the spool takes no writes.
+/// A part of the daemon that waits while the spool accepts no writes.
 package protocol StorageClient: AnyObject, Sendable {
-    /// Lets one piece of the work that waits go, and says so; false where none waits. Its end is told to the
-    /// guard by `writeRefused`, `writeSucceeded` or `probeInconclusive`.
+    /// Begins one piece of the waiting work, whose result is reported to the guard by `writeRefused`, `writeSucceeded`
+    /// or `probeInconclusive`.
+    ///
+    /// - Returns: false if none waits.
     func tryStorage() -> Bool
-    /// Whether the spool takes writes has changed, or why it does not.
+    /// Whether the spool accepts writes has changed, or the reason has.
     func storageChanged()
 }
 
-/// The one place that knows whether the spool takes writes (`StorageCondition` has the table).
+/// The only place that knows whether the spool accepts writes (`StorageCondition` has the table).
 ///
-/// Whoever meets a refused write tells it here, keeps what it has and waits. When the time has come, one piece
-/// of work is let through, of the first client that has any: what has ended and only has to be written down
-/// before what has yet to be made, and new manifests last.
+/// A part of the daemon that meets a refused write reports it here, keeps its work and waits. At the time of an
+/// attempt, one piece of work may begin, from the first client that has any: results that only need to be written come
+/// before work that still has to be done, and new manifests come last.
 package final class StorageGuard: Sendable {
-    /// What keeps the spool from taking writes.
+    /// The reason why the spool accepts no writes.
     package struct Report: Sendable, Equatable {
         package let code: String
         package let message: String
         /// When it began, RFC 3339.
         package let since: String
-        /// Between two attempts; nil where nothing is tried until someone says so.
+        /// The time between two attempts; nil if nothing is tried before an administrator requests it.
         package let secondsBetweenAttempts: Int?
     }
 
     private struct State: Sendable {
         var condition = StorageCondition()
         var clients: [WeakClient] = []
-        /// The number of the tick that counts.
+        /// The number of the present tick.
         var tick = 0
         var tickTime: UInt64?
         var isStopped = false
@@ -40,7 +42,7 @@ package final class StorageGuard: Sendable {
 
     private let queue = DispatchQueue(label: "darkroom.storage", qos: .userInitiated)
     private let state = Mutex(State())
-    /// The condition's word, for those who ask often.
+    /// A copy of the condition's result, for frequent checks.
     private let works = Atomic(true)
     private let log: EventLog
     private let time: TimeSource
@@ -53,7 +55,7 @@ package final class StorageGuard: Sendable {
     /// Whether work that writes into the spool may begin.
     package var mayWork: Bool { works.load(ordering: .acquiring) }
 
-    /// What keeps the spool from taking writes; nil where nothing does.
+    /// The reason why the spool accepts no writes; nil if it accepts them.
     package var report: Report? {
         state.withLock { state in
             guard !state.condition.mayWork, let trouble = state.condition.trouble
@@ -65,12 +67,12 @@ package final class StorageGuard: Sendable {
         }
     }
 
-    /// Adds one who waits; the first added is the first to be tried.
+    /// Adds a client. The first one added is the first to try.
     package func add(_ client: any StorageClient) {
         state.withLock { $0.clients.append(WeakClient(client)) }
     }
 
-    // MARK: What is told
+    // MARK: Reports to the guard
 
     /// A write into the spool was refused.
     package func writeRefused(_ failure: Failure, batch: String? = nil) {
@@ -84,7 +86,7 @@ package final class StorageGuard: Sendable {
         writeRefused(failure, batch: batch)
     }
 
-    /// What was tried has ended well.
+    /// The attempt was successful.
     package func writeSucceeded() {
         change { condition in
             condition.writeSucceeded(now: time.now)
@@ -92,7 +94,7 @@ package final class StorageGuard: Sendable {
         }
     }
 
-    /// What was tried has ended before it came to any write.
+    /// The attempt has ended before any write.
     package func probeInconclusive() {
         change { condition in
             condition.probeInconclusive(now: time.now)
@@ -100,7 +102,7 @@ package final class StorageGuard: Sendable {
         }
     }
 
-    /// An administrator says that the disk is in order again.
+    /// An administrator says that the disk works again.
     func tryAgain() {
         change { condition in
             condition.tryAgain(now: time.now)
@@ -108,10 +110,10 @@ package final class StorageGuard: Sendable {
         }
     }
 
-    /// Tries nothing any more: what waits is left to the next start.
+    /// Tries nothing any more: waiting work is left to the next start.
     func stop() { state.withLock { $0.isStopped = true } }
 
-    // MARK: What follows
+    // MARK: Consequences
 
     private func change(
         _ batch: String? = nil,
@@ -146,7 +148,7 @@ package final class StorageGuard: Sendable {
     }
 
     private func schedule(_ tick: Tick) {
-        // A millisecond at least, so that pieces that decide nothing do not follow each other at full speed.
+        // At least a millisecond later, so that attempts without a result do not follow each other at full speed.
         time.call(at: max(tick.time, time.now + 1_000_000), on: queue) { [weak self] in
             self?.arrived(tick)
         }
@@ -164,7 +166,7 @@ package final class StorageGuard: Sendable {
             if case .trying = state.condition.phase { true } else { false }
         }
         guard isTrying else { return }
-        // With nothing to try, nothing is in the way.
+        // There is nothing to try, so the problem is over.
         if !clients.contains(where: { $0.tryStorage() }) { writeSucceeded() }
     }
 
@@ -188,9 +190,9 @@ package final class StorageGuard: Sendable {
     }
 }
 
-/// A client, which has the guard and not the other way round.
+/// A weak reference to a client: clients own the guard.
 private struct WeakClient: @unchecked Sendable {
-    // @unchecked: a weak reference may be read by any thread; nobody changes it.
+    // @unchecked: any thread may read a weak reference, and nothing changes it.
     weak var client: (any StorageClient)?
 
     init(_ client: any StorageClient) {
