@@ -65,7 +65,7 @@ static boolean fill_input_buffer(j_decompress_ptr info)
     }
     /* libjpeg asks for nothing beyond the end-of-image marker. */
     if (count == 0)
-        darkroom_jpeg_fail(trap, DARKROOM_JPEG_TRUNCATED, "the file ends before the picture does");
+        darkroom_jpeg_fail(trap, DARKROOM_JPEG_TRUNCATED, "the file ends before the end of the picture");
     return TRUE;
 }
 
@@ -163,10 +163,10 @@ darkroom_jpeg_result darkroom_jpeg_reader_open(
     struct jpeg_decompress_struct *info = &reader->info;
     jpeg_read_header(info, TRUE);
     if (info->num_components == 4)
-        darkroom_jpeg_fail(trap, DARKROOM_JPEG_CMYK, "four colour components, as of CMYK");
+        darkroom_jpeg_fail(trap, DARKROOM_JPEG_CMYK, "four colour components, such as CMYK");
     if (info->num_components != 1 && info->num_components != 3)
         darkroom_jpeg_fail(
-            trap, DARKROOM_JPEG_UNSUPPORTED, "neither one colour component nor three");
+            trap, DARKROOM_JPEG_UNSUPPORTED, "neither one nor three colour components");
     darkroom_jpeg_segments_finish(&reader->segments, trap);
     note_scan(reader);
 
@@ -225,7 +225,7 @@ static void complete(darkroom_jpeg_reader *reader)
     for (int i = 0; i < reader->info.num_components; i++)
         if (!reader->is_seen[i])
             darkroom_jpeg_fail(
-                &reader->trap, DARKROOM_JPEG_DATA, "it ends before every colour component has come");
+                &reader->trap, DARKROOM_JPEG_DATA, "the data of a colour component are missing");
     jpeg_start_output(&reader->info, reader->info.input_scan_number);
     reader->is_complete = true;
 }
@@ -273,7 +273,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_rows(
     while (reader->last_count < count) {
         JSAMPROW row = rows + reader->last_count * row_bytes;
         if (jpeg_read_scanlines(info, &row, 1) != 1)
-            darkroom_jpeg_fail(trap, DARKROOM_JPEG_INVALID, "a row that did not come");
+            darkroom_jpeg_fail(trap, DARKROOM_JPEG_INVALID, "a row is missing");
         reader->last_count++;
         reader->rows_left--;
     }

@@ -50,7 +50,7 @@ static void take_copy(j_decompress_ptr info, uint8_t **place, size_t count)
 {
     *place = malloc(count == 0 ? 1 : count);
     if (*place == NULL)
-        darkroom_jpeg_fail(trap_of(info), DARKROOM_JPEG_MEMORY, "no memory for a segment");
+        darkroom_jpeg_fail(trap_of(info), DARKROOM_JPEG_MEMORY, "not enough memory for a segment");
     take(info, *place, count);
 }
 
@@ -121,7 +121,7 @@ static boolean read_segment(j_decompress_ptr info)
     size_t left = (size_t)(head[0] << 8 | head[1]);
     if (left < 2)
         darkroom_jpeg_fail(
-            trap_of(info), trap_of(info)->phase, "a segment of fewer bytes than its length takes");
+            trap_of(info), trap_of(info)->phase, "a segment is shorter than its length field");
     left -= 2;
     size_t head_count = left < HEAD_BYTES ? left : HEAD_BYTES;
     /* The data of these two is kept: of it no more than the signature must be consumed here. */
@@ -192,7 +192,7 @@ void darkroom_jpeg_segments_finish(darkroom_jpeg_segments *segments, darkroom_jp
     if (segments->piece_total > 0 && !segments->is_profile_broken) {
         segments->profile = malloc(segments->profile_count + 1);
         if (segments->profile == NULL)
-            darkroom_jpeg_fail(trap, DARKROOM_JPEG_MEMORY, "no memory for the colour profile");
+            darkroom_jpeg_fail(trap, DARKROOM_JPEG_MEMORY, "not enough memory for the colour profile");
         if (!join(segments)) {
             free(segments->profile);
             segments->profile = NULL;
@@ -200,7 +200,7 @@ void darkroom_jpeg_segments_finish(darkroom_jpeg_segments *segments, darkroom_jp
     }
     if (segments->profile == NULL && (segments->piece_total > 0 || segments->is_profile_broken))
         darkroom_jpeg_remark(
-            trap, "the colour profile is incomplete, contradicts itself or is too large");
+            trap, "the colour profile is incomplete, contradictory or too large");
     /* Pieces among the scans are too late for whoever has begun to write. */
     segments->is_profile_broken = true;
     for (unsigned i = 0; i < DARKROOM_JPEG_PIECES; i++) {

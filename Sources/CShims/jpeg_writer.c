@@ -37,7 +37,7 @@ static boolean empty_output_buffer(j_compress_ptr info)
     size_t capacity = count == 0 ? FIRST_OUTPUT_BYTES : 2 * count;
     uint8_t *output = realloc(writer->output, capacity);
     if (output == NULL)
-        darkroom_jpeg_fail(&writer->trap, DARKROOM_JPEG_MEMORY, "no memory for the output");
+        darkroom_jpeg_fail(&writer->trap, DARKROOM_JPEG_MEMORY, "not enough memory for the output");
     writer->output = output;
     writer->capacity = capacity;
     writer->destination.next_output_byte = output + count;
@@ -196,7 +196,7 @@ darkroom_jpeg_result darkroom_jpeg_writer_start(
     if (depth == 16 || components != channels) {
         writer->row = malloc(settings->width * components);
         if (writer->row == NULL)
-            darkroom_jpeg_fail(trap, DARKROOM_JPEG_MEMORY, "no memory for a row");
+            darkroom_jpeg_fail(trap, DARKROOM_JPEG_MEMORY, "not enough memory for a row");
     }
     jpeg_start_compress(&writer->info, TRUE);
     if (settings->exif != NULL)

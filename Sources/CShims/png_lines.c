@@ -143,7 +143,7 @@ static size_t decompress(darkroom_png_lines *lines, size_t room)
     case DARKROOM_INFLATE_MORE:
     case DARKROOM_INFLATE_ROOM:
         if (lines->credit < 0)
-            stop(lines, DARKROOM_PNG_DATA, "the compressed data go on and on without giving pixels");
+            stop(lines, DARKROOM_PNG_DATA, "the compressed data continue for too long without pixels");
         break;
     case DARKROOM_INFLATE_END:
         break;

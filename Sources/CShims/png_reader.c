@@ -178,7 +178,7 @@ static darkroom_png_result start_rows(darkroom_png_reader *reader)
         &reader->rows, &reader->source, &reader->header, &reader->palette,
         reader->largest_allocation);
     if (result != DARKROOM_PNG_OK)
-        darkroom_png_note(&reader->trap, result, "no memory for rows");
+        darkroom_png_note(&reader->trap, result, "not enough memory for rows");
     return result;
 }
 
@@ -356,7 +356,7 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
         return reader->trap.result;
     png_read_end(reader->png, NULL);
     if (darkroom_png_source_has_more(&reader->source))
-        warn(reader->png, "IEND: trailing bytes behind the end of the picture");
+        warn(reader->png, "IEND: trailing bytes after the end of the picture");
     return DARKROOM_PNG_OK;
 }
 

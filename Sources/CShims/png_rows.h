@@ -4,7 +4,7 @@
 
 #include "png_lines.h"
 
-#define DARKROOM_PNG_PALETTE_WORDS "a pixel has a number beyond the palette"
+#define DARKROOM_PNG_PALETTE_WORDS "a pixel has an index that is not in the palette"
 
 /* What a palette's indices stand for: red, green, blue and alpha. */
 typedef struct {

@@ -208,7 +208,7 @@ static darkroom_png_result next_piece(darkroom_png_source *source)
         if (source->credit < 0)
             return fail(
                 source, DARKROOM_PNG_DATA, "IDAT",
-                ": the compressed data go on and on without giving pixels");
+                ": the compressed data continue for too long without pixels");
     }
     if (source->is_last_row) {
         if (source->held_count > source->last_row_left)

@@ -34,7 +34,7 @@ static void append(png_structp png, png_bytep bytes, size_t count)
         uint8_t *output = realloc(writer->output, capacity);
         if (output == NULL) {
             writer->trap.expected = DARKROOM_PNG_MEMORY;
-            png_error(png, "no memory for the output");
+            png_error(png, "not enough memory for the output");
         }
         writer->output = output;
         writer->capacity = capacity;

@@ -249,6 +249,6 @@ final class BlankStage: Stage {
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        preconditionFailure("what has no pixels was read")
+        preconditionFailure("a stage without pixels was read")
     }
 }

@@ -15,7 +15,7 @@ typedef enum {
     DARKROOM_PNG_ADLER,     /* the checksum of the decompressed pixels is wrong */
     DARKROOM_PNG_HEADER,    /* IHDR, or PLTE where it is needed, is missing or wrong */
     DARKROOM_PNG_DATA,      /* the compressed pixels are broken, too many or too few */
-    DARKROOM_PNG_PALETTE,   /* a pixel has a number beyond the palette */
+    DARKROOM_PNG_PALETTE,   /* a pixel has an index that is not in the palette */
     DARKROOM_PNG_INVALID,   /* anything else that libpng refuses */
     DARKROOM_PNG_ANIMATED,  /* an APNG */
     DARKROOM_PNG_LIMIT,     /* libpng asked for more memory at once than it may have */

@@ -29,7 +29,7 @@ final class CropStage: Stage {
         else {
             throw PictureError(
                 .filterOutside,
-                "crop: the rectangle of \(width) × \(height) pixels at (\(x), \(y)) does not lie"
+                "crop: the rectangle of \(width) × \(height) pixels at (\(x), \(y)) is not"
                     + " within the picture of \(input.width) × \(input.height)")
         }
         if width == input.width, height == input.height { return upstream }

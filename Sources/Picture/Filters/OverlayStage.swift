@@ -62,7 +62,7 @@ final class OverlayStage: Stage {
             try feed.finish()
             for warning in reader.warnings { context.remarks.add("\(image.name): \(warning)") }
             if columns.isEmpty || rows.isEmpty {
-                context.remarks.add("overlay: \(image.name) lies wholly beside the picture")
+                context.remarks.add("overlay: \(image.name) is completely outside the picture")
             }
         } catch {
             var named = error

@@ -28,7 +28,7 @@ package struct StageContext {
 
     /// For a picture that belongs to no batch.
     package static func noImage(_ name: String) throws(PictureError) -> OtherImage {
-        throw PictureError(.readFailed, "there is no image ‘\(name)’ beside this one")
+        throw PictureError(.readFailed, "there is no other image ‘\(name)’")
     }
 }
 

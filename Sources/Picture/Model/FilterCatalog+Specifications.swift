@@ -41,7 +41,7 @@ extension FilterCatalog {
         if arguments.has("gravity") {
             if x != nil || y != nil {
                 throw FilterIssue(
-                    parameter: "gravity", message: "cannot stand beside x and y: name one or other")
+                    parameter: "gravity", message: "cannot be combined with x and y")
             }
             return .crop(.gravity(arguments.choice("gravity"), width: width, height: height))
         }
@@ -52,7 +52,7 @@ extension FilterCatalog {
     }
 
     static let thumbnail = FilterSpecification(
-        name: "thumbnail", summary: "a small picture of a size given, in one word",
+        name: "thumbnail", summary: "a small picture of a given size",
         parameters: [
             .integer("size", sides, required: false), .integer("width", sides, required: false),
             .integer("height", sides, required: false),
@@ -66,7 +66,7 @@ extension FilterCatalog {
         if size != nil, width != nil || height != nil {
             throw FilterIssue(
                 parameter: "size",
-                message: "cannot stand beside width and height: name one or other")
+                message: "cannot be combined with width and height")
         }
         guard let width = size ?? width, let height = size ?? height else {
             throw FilterIssue(parameter: nil, message: "needs a size, or a width and a height")
@@ -105,7 +105,7 @@ extension FilterCatalog {
         if width != nil || height != nil || arguments.has("gravity") {
             throw FilterIssue(
                 parameter: given,
-                message: "cannot stand beside width, height and gravity: name one or other")
+                message: "cannot be combined with width, height and gravity")
         }
         let pixels = margins.map { arguments.optionalInteger($0) ?? 0 }
         return .pad(
@@ -119,7 +119,7 @@ extension FilterCatalog {
     }
 
     static let flatten = FilterSpecification(
-        name: "flatten", summary: "lays the picture over a colour, alpha goes",
+        name: "flatten", summary: "lays the picture over a colour, removes alpha",
         parameters: [.colour("background", default: "white")]
     ) { arguments throws(FilterIssue) in
         let background = arguments.colour("background")

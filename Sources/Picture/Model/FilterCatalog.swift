@@ -34,7 +34,7 @@ package enum FilterCatalog {
             parameters: [.number("amount", 0...100)]
         ) { .saturate(amount: $0.number("amount")) },
         FilterSpecification(
-            name: "hueRotate", summary: "turns hues by degrees",
+            name: "hueRotate", summary: "rotates hues by degrees",
             parameters: [.number("angle", -3600...3600)]
         ) { .hueRotate(angle: $0.number("angle")) },
         FilterSpecification(
@@ -46,11 +46,11 @@ package enum FilterCatalog {
             parameters: [.number("gamma", 0.01...10)]
         ) { .gamma($0.number("gamma")) },
         FilterSpecification(
-            name: "threshold", summary: "black and white, nothing between",
+            name: "threshold", summary: "black and white, without grays",
             parameters: [.number("level", 0...1, default: 0.5)]
         ) { .threshold(level: $0.number("level")) },
         FilterSpecification(
-            name: "posterize", summary: "so many levels a channel",
+            name: "posterize", summary: "reduces the levels of each channel",
             parameters: [.integer("levels", 2...256)]
         ) { .posterize(levels: $0.integer("levels")) },
         FilterSpecification(
@@ -77,7 +77,7 @@ package enum FilterCatalog {
         ) { .trim(tolerance: $0.number("tolerance")) },
         pad,
         FilterSpecification(
-            name: "rotate", summary: "turns clockwise by 90, 180 or 270 degrees",
+            name: "rotate", summary: "rotates clockwise by 90, 180 or 270 degrees",
             parameters: [.oneOf("angle", Filter.Rotation.allCases.map(\.rawValue))]
         ) {
             guard let rotation = Filter.Rotation(rawValue: $0.integer("angle")) else {

@@ -39,7 +39,8 @@ final class FilterMemory<Element: BitwiseCopyable> {
         // The alignment of a cache line is also sufficient for the widest vectors.
         guard !overflow, posix_memalign(&memory, 64, bytes) == 0, let memory else {
             throw PictureError(
-                .outOfMemory, "no memory for \(count) × \(MemoryLayout<Element>.stride) bytes",
+                .outOfMemory,
+                "not enough memory for \(count) × \(MemoryLayout<Element>.stride) bytes",
                 isTransient: true)
         }
         start = memory.bindMemory(to: Element.self, capacity: max(count, 1))

@@ -50,7 +50,7 @@ package enum ExifOrientation: Equatable {
     /// - Parameter place: set to the position of the orientation's value, if there is one.
     init(tiff bytes: [UInt8], place: inout Int) {
         guard let reader = TIFFReader(bytes) else {
-            self = .damaged("Exif does not begin as a TIFF structure")
+            self = .damaged("Exif does not begin with a TIFF header")
             return
         }
         guard let start = reader.long(at: 4).map({ Int($0) }), start >= 8,
@@ -70,7 +70,7 @@ package enum ExifOrientation: Equatable {
             if let orientation = entry.number.flatMap({ Orientation(rawValue: $0) }) {
                 self = .found(orientation)
             } else {
-                self = .damaged("Exif gives an orientation that is none of 1 to 8")
+                self = .damaged("Exif has an orientation that is not from 1 to 8")
             }
             return
         }

@@ -63,9 +63,9 @@ package struct PNGColour: Sendable, Equatable {
                 return (Self(name: name, bytes: bytes), remark.isEmpty ? nil : remark)
             case DARKROOM_PNG_MEMORY:
                 throw PictureError.outOfMemory(
-                    "\(name): reading the header", "no memory for checking the colour profile")
+                    "\(name): reading the header", "not enough memory to check the colour profile")
             default:
-                return (nil, "the colour profile is left out: \(remark)")
+                return (nil, "the colour profile is dropped: \(remark)")
             }
         }
 

@@ -64,7 +64,7 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         switch self {
         case .png: "a PNG picture"
         case .mangledPNG:
-            "a PNG picture whose first bytes were changed on the way, as by a transfer as text"
+            "a PNG picture whose first bytes were changed, for example by a transfer as text"
         case .jpeg: "a JPEG picture"
         case .gif: "a GIF picture"
         case .webp: "a WebP picture"
@@ -93,7 +93,7 @@ package enum PictureKind: Sendable, Equatable, CaseIterable {
         case .xz: "xz-compressed data, not a picture"
         case .zstandard: "Zstandard-compressed data, not a picture"
         case .empty: "an empty file"
-        case .unknown: "no kind of picture that is known here"
+        case .unknown: "data of an unknown kind, not a picture"
         }
     }
 }

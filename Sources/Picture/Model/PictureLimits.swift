@@ -45,7 +45,7 @@ public struct PictureLimits: Sendable, Equatable {
             throw PictureError(
                 .tooManyPixels,
                 "\(place): \(layout.width) × \(layout.height) pixels at \(layout.bytesPerPixel) bytes"
-                    + " would have to be held in memory at once, more than the limit of"
+                    + " must be held in memory at once, which is more than the limit of"
                     + " \(Units.bytes(wholePictureBytes))")
         }
     }

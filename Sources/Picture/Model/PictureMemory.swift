@@ -26,10 +26,12 @@ package final class PictureMemory {
     package func take(_ bytes: Int, for operation: String) throws(PictureError) {
         guard bytes <= limit - held else {
             let others =
-                held == 0 ? "" : "with the \(Units.bytes(held)) of the picture's other steps "
+                held == 0
+                ? "this"
+                : "together with the \(Units.bytes(held)) of the picture's other steps, this"
             throw PictureError(
                 .tooManyPixels,
-                "\(operation): has to hold \(Units.bytes(bytes)) in memory at once, \(others)more than"
+                "\(operation): needs \(Units.bytes(bytes)) of memory at once; \(others) is more than"
                     + " the limit of \(Units.bytes(limit))")
         }
         held += bytes

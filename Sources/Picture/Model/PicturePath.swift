@@ -10,7 +10,7 @@ enum PicturePath {
         let file = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, name: path, .readFailed)
         var found = stat()
         guard fstat(file.number, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw PictureError(.readFailed, "\(path): opening the file: it is no regular file")
+            throw PictureError(.readFailed, "\(path): opening the file: it is not a regular file")
         }
         return file
     }

@@ -8,7 +8,7 @@ final class JPEGFile {
 
     init(_ file: FileDescriptor, name: String, limits: PictureLimits) throws(PictureError) {
         guard let reader = darkroom_jpeg_reader_new(file.rawValue, limits.ancillaryBytes) else {
-            throw PictureError.outOfMemory(name, "no memory for reading a JPEG")
+            throw PictureError.outOfMemory(name, "not enough memory to read a JPEG")
         }
         self.reader = reader
         self.name = name
@@ -54,7 +54,7 @@ final class JPEGFile {
     }
 
     func finish() throws(PictureError) {
-        try check(darkroom_jpeg_reader_finish(reader), step: "reading what follows the last row")
+        try check(darkroom_jpeg_reader_finish(reader), step: "reading the data after the last row")
     }
 
     var warnings: [String] { ShimReader.strings(of: reader, darkroom_jpeg_reader_warning) }
@@ -79,8 +79,7 @@ final class JPEGFile {
         case DARKROOM_JPEG_CMYK:
             throw PictureError(
                 .jpegCMYK,
-                "\(place): \(words); what they look like is a matter of their ink, so they are not"
-                    + " turned into RGB")
+                "\(place): \(words); there is no reliable conversion to RGB")
         default:
             throw PictureError(Self.code(for: result), "\(place): \(words)")
         }

@@ -56,7 +56,7 @@ package final class JPEGReader: PictureReader {
             throw PictureError(
                 .tooManyPixels,
                 "\(name): reading a progressive picture: the \(raw.width) × \(raw.height) pixels"
-                    + " would take \(Units.bytes(raw.whole_bytes)) in memory at once, more than the"
+                    + " need \(Units.bytes(raw.whole_bytes)) of memory at once, which is more than the"
                     + " limit of \(Units.bytes(limits.wholePictureBytes))")
         }
         exif = file.exif

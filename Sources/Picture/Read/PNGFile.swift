@@ -15,7 +15,7 @@ final class PNGFile {
         guard
             let reader = darkroom_png_reader_new(file.rawValue, largest, limits.ancillaryBytes)
         else {
-            throw PictureError.outOfMemory(name, "no memory for reading a PNG")
+            throw PictureError.outOfMemory(name, "not enough memory to read a PNG")
         }
         self.reader = reader
         self.name = name
@@ -102,7 +102,7 @@ final class PNGFile {
     }
 
     func finish() throws(PictureError) {
-        try check(darkroom_png_reader_finish(reader), step: "reading what follows the last row")
+        try check(darkroom_png_reader_finish(reader), step: "reading the data after the last row")
     }
 
     func colour() -> PNGColour {
@@ -145,7 +145,7 @@ final class PNGFile {
             throw PictureError(.pngTruncated, "\(place): \(words)")
         case DARKROOM_PNG_ANIMATED:
             throw PictureError(
-                .animated, "\(place): this is an animation (APNG), which is not flattened")
+                .animated, "\(place): this is an animation (APNG), which is not supported")
         default:
             throw PictureError(Self.code(for: result), "\(place): \(words)")
         }

@@ -74,7 +74,7 @@ extension PictureKind {
 
     /// The permitted kinds of pictures, as the end of a sentence that names the kind of one.
     package static let rule =
-        "only \(Words.list(PictureDecoder.all.map(\.name), "and")) pictures are read"
+        "only \(Words.list(PictureDecoder.all.map(\.name), "and")) pictures are supported"
 
     /// The error if a file of this kind cannot be read; nil if the kind can be read.
     package func refusal(of name: String) -> PictureError? {

@@ -17,7 +17,7 @@ package final class JPEGWriter {
     private init(file: FileDescriptor, name: String) throws(PictureError) {
         guard let writer = darkroom_jpeg_writer_new() else {
             throw PictureError(
-                .outOfMemory, "\(name): no memory for writing a JPEG", isTransient: true)
+                .outOfMemory, "\(name): not enough memory to write a JPEG", isTransient: true)
         }
         self.writer = writer
         self.name = name

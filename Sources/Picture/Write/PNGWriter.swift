@@ -34,7 +34,7 @@ package final class PNGWriter {
     ) throws(PictureError) {
         guard let writer = darkroom_png_writer_new() else {
             throw PictureError(
-                .outOfMemory, "\(name): no memory for writing a PNG", isTransient: true)
+                .outOfMemory, "\(name): not enough memory to write a PNG", isTransient: true)
         }
         self.writer = writer
         self.name = name

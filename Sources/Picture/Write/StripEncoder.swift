@@ -115,7 +115,8 @@ final class StripEncoder {
         case DARKROOM_STRIP_MEMORY: throw outOfMemory
         default:
             throw PictureError(
-                .writeFailed, "\(name): compressing rows: libdeflate wrote what zlib does not read")
+                .writeFailed,
+                "\(name): compressing rows: libdeflate wrote data that zlib cannot read")
         }
         var filtered: UInt64 = 0
         let own = darkroom_strip_adler(strip.pointer, &filtered)
@@ -128,6 +129,6 @@ final class StripEncoder {
     }
 
     private var outOfMemory: PictureError {
-        PictureError(.outOfMemory, "\(name): no memory for compressing rows", isTransient: true)
+        PictureError(.outOfMemory, "\(name): not enough memory to compress rows", isTransient: true)
     }
 }

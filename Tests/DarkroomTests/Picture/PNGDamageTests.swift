@@ -117,7 +117,7 @@ import Testing
         let file = PNGChunk.file(maker.chunks(around: stream))
         let error = Self.failure(of: file, decoder: decoder)
         #expect(error?.kind == .pngData)
-        #expect(error?.message.hasSuffix("go on and on without giving pixels") == true)
+        #expect(error?.message.hasSuffix("continue for too long without pixels") == true)
     }
 
     /// A last row as large as its stream is not taken for one that goes on.

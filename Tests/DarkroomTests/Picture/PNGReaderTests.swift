@@ -145,7 +145,8 @@ import Testing
             #expect(error.kind == .pngPalette)
             #expect(
                 error.message
-                    == "x.png: reading row 18 of 40: IDAT: a pixel has a number beyond the palette")
+                    == "x.png: reading row 18 of 40: IDAT: a pixel has an index that is not in the palette"
+            )
         }
     }
 
@@ -202,7 +203,7 @@ import Testing
         #expect(try PNGReader.pixels(of: maker.encoded, decoder: decoder).reader.warnings == [])
         let (picture, reader) = try PNGReader.pixels(of: maker.encoded + [0], decoder: decoder)
         #expect(picture == maker.reference)
-        #expect(reader.warnings == ["IEND: trailing bytes behind the end of the picture"])
+        #expect(reader.warnings == ["IEND: trailing bytes after the end of the picture"])
     }
 
     @Test func readsFromAPipeAndStopsAtTheEnd() throws {

@@ -111,7 +111,7 @@ import Testing
 
     @Test func onlyPNGAndJPEGAreRead() {
         #expect(PictureKind.allCases.filter(\.isReadable) == [.png, .jpeg])
-        #expect(PictureKind.rule == "only PNG and JPEG pictures are read")
+        #expect(PictureKind.rule == "only PNG and JPEG pictures are supported")
         #expect(PictureKind.png.refusal(of: "x.png") == nil)
     }
 }

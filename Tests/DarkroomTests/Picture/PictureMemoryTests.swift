@@ -79,8 +79,8 @@ import Testing
         }
         #expect(
             error?.message
-                == "flip: has to hold 6000 bytes in memory at once, with the 18000 bytes (17.6 KiB) of the picture's"
-                + " other steps more than the limit of 23999 bytes (23.4 KiB)")
+                == "flip: needs 6000 bytes of memory at once; together with the 18000 bytes (17.6 KiB) of the"
+                + " picture's other steps, this is more than the limit of 23999 bytes (23.4 KiB)")
     }
 
     /// An interlaced source is held too.
@@ -97,6 +97,6 @@ import Testing
         }
         try run(600)
         let error = #expect(throws: PictureError.self) { try run(599) }
-        #expect(error?.message.hasPrefix("in.png: flip: has to hold 300 bytes") == true)
+        #expect(error?.message.hasPrefix("in.png: flip: needs 300 bytes") == true)
     }
 }

@@ -198,8 +198,8 @@ struct PictureFileOnDisk {
         let missing = scratch.path + "/missing.png"
         let cases = [
             (missing, "\(missing): opening the file: No such file or directory"),
-            (scratch.path, "\(scratch.path): opening the file: it is no regular file"),
-            ("/dev/null", "/dev/null: opening the file: it is no regular file"),
+            (scratch.path, "\(scratch.path): opening the file: it is not a regular file"),
+            ("/dev/null", "/dev/null: opening the file: it is not a regular file"),
             ("a.png\0b", "a.png\0b: opening the file: Invalid argument"),
         ]
         for (path, message) in cases {
@@ -223,7 +223,7 @@ struct PictureFileOnDisk {
         let path = scratch.path + "/pipe"
         #expect(mkfifo(path, 0o600) == 0)
         #expect(
-            throws: PictureError(.readFailed, "\(path): opening the file: it is no regular file")
+            throws: PictureError(.readFailed, "\(path): opening the file: it is not a regular file")
         ) { _ = try PictureRows(contentsOf: path) }
     }
 

@@ -18,7 +18,7 @@ final class GridStage: Stage {
     private var lent: [UnsafeMutableRawBufferPointer] = []
     private var lentBytes = 0
 
-    static let failure = PictureError(.pngTruncated, "the file ends before the picture does")
+    static let failure = PictureError(.pngTruncated, "the file ends before the end of the picture")
     private static let guardBytes = 64
     private static let pattern: UInt8 = 0xA5
 

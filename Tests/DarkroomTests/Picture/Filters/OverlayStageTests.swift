@@ -156,8 +156,8 @@ import Testing
             .overlay(overlay), upstream: GridStage(.noise(3, 3, channels: 3)), context: context)
         #expect(
             context.remarks.all
-                == ["logo.png: IEND: trailing bytes behind the end of the picture"]
-                + (isBeside ? ["overlay: logo.png lies wholly beside the picture"] : []))
+                == ["logo.png: IEND: trailing bytes after the end of the picture"]
+                + (isBeside ? ["overlay: logo.png is completely outside the picture"] : []))
     }
 
     @Test func cancellingIsAskedWhileReadingTheOther() throws {
