@@ -124,7 +124,7 @@ extension Scheduler {
             of: entry.record, by: report.response, target: report.target,
             received: Int(Glibc.time(nil)), delay: report.elapsed.wholeSecondsUp)
         if confirmation == .contradicts {
-            cache.discard(use.key, because: "the server has confirmed another one")
+            cache.discard(use.key, because: "the server has confirmed another version")
             return nil
         }
         let output = report.request.output

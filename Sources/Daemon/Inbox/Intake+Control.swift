@@ -241,7 +241,7 @@ extension Intake {
         if reopening[uid] == 0 { reopening[uid] = nil }
         switch outcome {
         case .reopened: consume(request)
-        case .nothingToDo: dismiss(request, "every image is filtered and its output is there")
+        case .nothingToDo: dismiss(request, "all images are filtered and their outputs exist")
         case .isInWork: dismiss(request, "the batch is still in work")
         case .isRejected: dismiss(request, "the manifest was rejected")
         case .unusable(let reason): dismiss(request, reason)
@@ -259,7 +259,7 @@ extension Intake {
             // The control file is removed when this has been recorded.
             break
         case .already(let state): dismiss(request, "the batch \(state.words) already")
-        case .hasActed: dismiss(request, "it has acted before")
+        case .hasActed: dismiss(request, "it has taken effect before")
         case .isCancelled: dismiss(request, "the batch is being cancelled")
         case .isEnding: wait(request, .end)
         case .isInWork: dismiss(request, "the batch is still in work")
