@@ -1,6 +1,6 @@
-/* libcurl, and typed wrappers for its variadic calls, which Swift cannot make. Each wrapper takes
- * one of the argument types that options have: using the wrong one for an option is undefined, so
- * the wrapper's name is the type named in the option's manual page. */
+/* libcurl, and typed wrappers for its variadic functions, which Swift cannot call. Each wrapper takes one of
+ * the types of an option's argument. The wrong type for an option is undefined behaviour, so the wrapper's
+ * name is the type in the option's manual page. */
 #ifndef DARKROOM_CCURL_SHIM_H
 #define DARKROOM_CCURL_SHIM_H
 
@@ -18,7 +18,7 @@ static inline CURLcode darkroom_curl_set_offset(CURL *handle, CURLoption option,
     return curl_easy_setopt(handle, option, value);
 }
 
-/* Options that take a string, which libcurl copies; NULL takes the option back. */
+/* Options that take a string, which libcurl copies. NULL resets the option. */
 static inline CURLcode darkroom_curl_set_string(CURL *handle, CURLoption option, const char *value)
 {
     return curl_easy_setopt(handle, option, value);
@@ -83,21 +83,22 @@ static inline CURLcode darkroom_curl_set_progress(CURL *handle, curl_xferinfo_ca
     return result != CURLE_OK ? result : curl_easy_setopt(handle, CURLOPT_XFERINFODATA, user);
 }
 
-/* What curl_easy_getinfo tells as a long; 0 where it tells nothing. */
+/* An info of curl_easy_getinfo that is a long; 0 if there is none. */
 static inline long darkroom_curl_get_long(CURL *handle, CURLINFO info)
 {
     long value = 0;
     return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
 }
 
-/* What curl_easy_getinfo tells as a curl_off_t: infos whose names end in _T. 0 for nothing. */
+/* An info of curl_easy_getinfo that is a curl_off_t: its name ends in _T. 0 if there is none. */
 static inline curl_off_t darkroom_curl_get_offset(CURL *handle, CURLINFO info)
 {
     curl_off_t value = 0;
     return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
 }
 
-/* What curl_easy_getinfo tells as a string, owned by the handle until its next transfer; or NULL. */
+/* An info of curl_easy_getinfo that is a string, owned by the handle until its next transfer; NULL if there
+ * is none. */
 static inline const char *darkroom_curl_get_string(CURL *handle, CURLINFO info)
 {
     char *value = NULL;

@@ -3,12 +3,12 @@
 #include <darkroom_cpu.h>
 #include <string.h>
 
-/* Words of output are moved as they lie in memory. */
+/* Words of output are written as they are in memory. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "for little-endian processors");
 
 /* ---- Bits ------------------------------------------------------------------------------------ */
 
-/* Room for 56 more bits after each call. */
+/* After each call there is room for 56 more bits. */
 INLINE void flush(darkroom_bits *out)
 {
     const uint64_t bits = out->bits;
@@ -34,7 +34,7 @@ typedef struct {
     uint64_t extra_bits;
 } block_plan;
 
-/* The code lengths of a dynamic block's header, as RFC 1951, 3.2.7 sends them. */
+/* The code lengths in a dynamic block's header, as RFC 1951, 3.2.7 writes them. */
 typedef struct {
     uint8_t symbols[LITERAL_SYMBOLS + DISTANCE_SYMBOLS];
     uint8_t extras[LITERAL_SYMBOLS + DISTANCE_SYMBOLS];
@@ -49,7 +49,7 @@ static const uint8_t code_length_order[CODE_LENGTH_SYMBOLS] = {
     16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
 static const uint8_t code_length_extra[CODE_LENGTH_SYMBOLS] = {[16] = 2, [17] = 3, [18] = 7};
 
-/* Equal neighbours would wait for each other's counter; four sets of counters take turns. */
+/* Equal neighbours would wait for the same counter. Therefore four sets of counters alternate. */
 static void count_literals(
     uint32_t counts[4][LITERALS], const uint8_t *bytes, const uint8_t *end)
 {
@@ -102,7 +102,7 @@ static void set_fixed_lengths(block_plan *plan)
     memset(plan->distance_lengths, 5, sizeof plan->distance_lengths);
 }
 
-/* The bits of everything but the header. */
+/* The number of bits without the header. */
 static uint64_t body_bits(const block_plan *plan)
 {
     uint64_t bits = plan->extra_bits;
@@ -191,9 +191,9 @@ static void put_header(darkroom_bits *out, const block_header *header)
 
 /* ---- A block's body -------------------------------------------------------------------------- */
 
-/* What is written for each symbol. */
+/* The bits written for each symbol. */
 typedef struct {
-    /* A literal's code in the uppermost bits and its length in the lowest. */
+    /* A literal's code in the highest bits and its length in the lowest. */
     uint64_t literals[LITERALS];
     /* A match length's code with its extra bits, and the number of all these bits. */
     uint32_t matches[LONGEST_MATCH + 1];
@@ -228,9 +228,10 @@ static void make_tables(const block_plan *plan, block_tables *tables, int has_ma
 }
 
 /*
- * The bits wait at the upper end of a word here: a literal's entry moves them down by its length
- * and puts itself on top. The length in an entry's lowest bits is where nothing waits, and only the
- * lowest six bits of a shift count. Four steps a word: 7 + 4 · 13 bits and the four of a length.
+ * The pending bits are at the upper end of a word here. A literal's entry shifts them down by its length and
+ * writes its own bits on top. The length in an entry's lowest bits is at a place without pending bits, and
+ * only the lowest six bits of a shift count matter. Four steps for each word: 7 + 4 · 13 bits, and the four
+ * bits of a length.
  */
 INLINE void put_literals(
     darkroom_bits *out, const uint64_t *table, const uint8_t *bytes, size_t count)
@@ -304,7 +305,7 @@ static void put_all_plain(
 }
 
 #if defined(__x86_64__)
-/* The same with shifts that need not go through the one register of the older instructions. */
+/* The same with shifts that do not need the one register of the older instructions. */
 __attribute__((target("avx2,bmi2,fma"))) static void put_all_bmi2(
     darkroom_bits *out, const block_tables *tables, const uint8_t *bytes, size_t count,
     const darkroom_sequence *sequences, size_t sequence_count)
@@ -354,7 +355,7 @@ void darkroom_block(
     plan_header(&plan, &header);
     uint64_t bits = header.bits + body_bits(&plan);
     unsigned kind = 2;
-    /* The fixed codes save the header, so only where that is a good part can they be shorter. */
+    /* The fixed codes save the header. So they can be shorter only if the header is a large part. */
     if (bits < 8 * (uint64_t)header.bits) {
         block_plan fixed = plan;
         set_fixed_lengths(&fixed);

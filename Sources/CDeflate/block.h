@@ -1,10 +1,10 @@
-/* Deflate's blocks, of literals and matches that somebody else has found. */
+/* Deflate's blocks, made from literals and matches that the caller has found. */
 #ifndef DARKROOM_BLOCK_H
 #define DARKROOM_BLOCK_H
 
 #include "codes.h"
 
-/* So many literals, and then a match. */
+/* A number of literals, and then a match. */
 typedef struct {
     uint32_t literals;
     uint16_t length;   /* 3 to 258 */
@@ -12,14 +12,14 @@ typedef struct {
 } darkroom_sequence;
 
 enum {
-    /* What a block is written past the end of its room at most. */
+    /* The maximum number of bytes that are written after the end of a block's room. */
     BLOCK_SLACK = 8,
     STORED_LIMIT = 65535,
-    /* What all blocks but the last have at least, so that there is a bound for what they add. */
+    /* The minimum size of all blocks except the last, which limits the overhead of the blocks. */
     LEAST_BLOCK_BYTES = 32 << 10,
 };
 
-/* Where bits go. */
+/* The destination of bits. */
 typedef struct {
     uint8_t *at;
     uint64_t bits;  /* those not written yet, the first one lowest */
@@ -27,15 +27,15 @@ typedef struct {
 } darkroom_bits;
 
 /*
- * Writes `count` bytes as a block, not the last one: `sequences` cover the first of them, the rest
- * are literals. Codes are made for the block, or RFC 1951's fixed ones taken, or the bytes stored,
- * whatever is shortest. Stored they take five bytes more for each STORED_LIMIT or part of it.
+ * Writes `count` bytes as a block that is not the last one: `sequences` cover the first of them, the rest are
+ * literals. The block gets its own codes or RFC 1951's fixed ones, or its bytes are stored, whichever is
+ * shortest. Stored bytes need five more bytes for each STORED_LIMIT or part of it.
  */
 void darkroom_block(
     darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
     size_t sequence_count);
 
-/* An empty stored block, which ends on a byte's boundary. */
+/* An empty stored block, which ends at a byte boundary. */
 void darkroom_align(darkroom_bits *out);
 
 #endif

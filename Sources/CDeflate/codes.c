@@ -17,7 +17,7 @@ static void sort_pass(const uint32_t *in, uint32_t *out, unsigned count, unsigne
         out[starts[in[i] >> shift & 255]++] = in[i];
 }
 
-/* Sorts by frequency; the symbols were in their order and stay so among equals. */
+/* Sorts by frequency. The symbols are in their order before, and symbols with equal frequencies stay so. */
 static void sort(uint32_t *items, unsigned count)
 {
     uint32_t other[LITERAL_SYMBOLS];
@@ -33,9 +33,8 @@ static void sort(uint32_t *items, unsigned count)
 }
 
 /*
- * How many codes there are of each length, of items sorted by rising frequency. Nodes are made in
- * rising order of their weight, so leaves and nodes are two queues of which the lighter two heads
- * are joined.
+ * The number of codes of each length, for items sorted by increasing frequency. Nodes are made in increasing
+ * order of their weight. So leaves and nodes are two queues, whose two lightest heads are joined.
  */
 static void count_lengths(
     const uint32_t *items, unsigned count, unsigned longest, unsigned numbers[16])
@@ -57,7 +56,7 @@ static void count_lengths(
         }
         weights[made] = weight;
     }
-    /* From the root down; what lies deeper than allowed is counted at the limit. */
+    /* From the root down. Items that are deeper than allowed are counted at the limit. */
     uint16_t depths[LITERAL_SYMBOLS];
     const unsigned root = count - 2;
     depths[root] = 0;
@@ -71,8 +70,8 @@ static void count_lengths(
         numbers[length]++;
         used += 1u << (longest - length);
     }
-    /* Too much space is used: a code of the limit's length is moved beside the deepest shorter one,
-     * which becomes one bit longer for it. That frees one unit. */
+    /* Too much space is used: a code of maximum length is moved next to the deepest shorter one, which
+     * becomes one bit longer. That frees one unit. */
     for (; used > 1u << longest; used--) {
         unsigned length = longest - 1;
         while (numbers[length] == 0)

@@ -17,9 +17,9 @@ enum {
     SHORTEST_MATCH = 3,
     LONGEST_MATCH = 258,
     WINDOW = 32768,
-    /* RFC 1951 allows 15. With 13 four literals fit into a 64-bit word beside what it still holds
-     * of the last seven bits and the four bits of an entry's length. Of a block of 64 KiB this
-     * costs a symbol that appears less than eight times a bit or two. */
+    /* RFC 1951 allows 15. With 13, a 64-bit word has room for four literals, for up to seven pending bits and
+     * for the four bits of an entry's length. In a block of 64 KiB, a symbol that appears fewer than eight
+     * times costs a bit or two more. */
     LONGEST_CODE = 13,
     LONGEST_CODE_LENGTH_CODE = 7,
 };
@@ -52,14 +52,14 @@ INLINE unsigned distance_symbol(unsigned distance, unsigned *extra)
 }
 
 /*
- * Lengths of a Huffman code for symbols that appear `counts[i]` times, 0 for those that do not
- * appear, none above `longest`. At least two symbols get a code, so that it is complete: some
- * decoders refuse others. At most LITERAL_SYMBOLS symbols, each less than 2^23 times.
+ * The lengths of a Huffman code, at most `longest`, for symbols that appear `counts[i]` times; 0 for those
+ * that do not appear. At least two symbols get a code, so that the code is complete: some decoders refuse
+ * others. At most LITERAL_SYMBOLS symbols, each fewer than 2^23 times.
  */
 void darkroom_code_lengths(
     const uint32_t *counts, unsigned symbols, unsigned longest, uint8_t *lengths);
 
-/* The codes that follow from the lengths, their first bit the lowest, as deflate sends them. */
+/* The codes for these lengths. Their first bit is the lowest, as deflate writes them. */
 void darkroom_codes(const uint8_t *lengths, unsigned symbols, uint16_t *codes);
 
 #endif

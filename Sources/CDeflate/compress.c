@@ -1,4 +1,4 @@
-/* The ways to compress a strip, and which of them are tried. */
+/* The methods to compress a strip, and the decision which of them are tried. */
 #include "CDarkroomDeflate.h"
 #include "content.h"
 #include "strip_state.h"
@@ -7,13 +7,13 @@
 #include <string.h>
 
 enum {
-    /* Strips are that large only where a row is. */
+    /* Strips are this large only if a row is. */
     SEARCHED_BYTES = 1 << 30,
-    /* What is left of a picture for its last strip may be too little to be worth a search. */
+    /* The rest of a picture, for its last strip, may be too small for a search. */
     LEFT_BYTES = 8 << 10,
 };
 
-/* How long drawings are searched; the brief one only compares seams, and the fast one also samples. */
+/* The effort of the search for drawings. The brief search only compares seams, and the fast one also samples. */
 static const darkroom_search brief_search = {4, 2, 1};
 static const darkroom_search fast_search = {32, 2, 1};
 static const darkroom_search balanced_search = {64, 6, 0};
@@ -21,7 +21,7 @@ static const darkroom_search small_search = {256, 32, 0};
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Filters rows from `pixels` on. More than they need may be written after them. */
+/* Filters rows from `pixels` on. Some bytes after their end may be written. */
 static void filter(
     const darkroom_strip *strip, const uint8_t *pixels, size_t count, uint8_t *lines)
 {
@@ -41,7 +41,7 @@ static void leave(
     }
 }
 
-/* Makes what most strips do without. 0 where there is no memory. */
+/* Creates the trial, which most strips do not need. Returns 0 if there is no memory. */
 static int make_trial(darkroom_strip *strip)
 {
     if (strip->trial == NULL)
@@ -61,7 +61,7 @@ static int make_search(darkroom_strip *strip)
     return strip->search_scratch != NULL && strip->unfiltered != NULL && make_trial(strip);
 }
 
-/* Gives a seam's lines the same filters in both places, those that make it shorter by itself. */
+/* Gives a seam's lines the same filters in both strips: those that make the seam alone shorter. */
 static void agree_on_seam(const darkroom_strip *strip, uint8_t *filtered, uint8_t *unfiltered)
 {
     const size_t bytes = seam_bytes(strip), sample = bytes / 4;
@@ -70,14 +70,14 @@ static void agree_on_seam(const darkroom_strip *strip, uint8_t *filtered, uint8_
         filtered, 0, 0, sample, brief_search, scratch, strip->trial);
     const size_t without = darkroom_deflate_search(
         unfiltered, 0, 0, sample, brief_search, scratch, strip->trial);
-    /* Where it makes no difference, as in noise, all seams shall be alike. */
+    /* If there is no difference, as for noise, all seams are treated equally. */
     if (without < with - with / 32)
         memcpy(filtered, unfiltered, bytes);
     else
         memcpy(unfiltered, filtered, bytes);
 }
 
-/* Filters the rows, and makes the seams. 0 where there is no memory. */
+/* Filters the rows, and makes the seams. Returns 0 if there is no memory. */
 static int make_lines(darkroom_strip *strip)
 {
     if ((strip->has_seam || strip->knows_seam) && !make_search(strip))
@@ -100,7 +100,7 @@ static int make_lines(darkroom_strip *strip)
     return 1;
 }
 
-/* Makes the lines without filters, but for those of a seam. */
+/* Makes the lines without filters, except those of a seam. */
 static void make_unfiltered(darkroom_strip *strip)
 {
     const size_t rows = strip->rows - (strip->has_seam ? strip->seam_rows : 0);
@@ -109,7 +109,7 @@ static void make_unfiltered(darkroom_strip *strip)
 
 /* ---- Ways ------------------------------------------------------------------------------------ */
 
-/* Takes the trial of `count` bytes, made of these lines, where it is shorter than what there is. */
+/* Takes the trial of `count` bytes, which was made from these lines, if it is shorter than the present data. */
 static void take_shorter(
     darkroom_strip *strip, const uint8_t *lines, size_t count, uint8_t *data, size_t *length)
 {
@@ -120,7 +120,7 @@ static void take_shorter(
     strip->lines = lines;
 }
 
-/* Has libdeflate look for matches. */
+/* Lets libdeflate search for matches. */
 static darkroom_strip_result try_libdeflate(
     darkroom_strip *strip, const uint8_t *lines, uint8_t *data, size_t *length)
 {
@@ -132,7 +132,7 @@ static darkroom_strip_result try_libdeflate(
     return result;
 }
 
-/* Looks for matches of whole pixels. */
+/* Searches for matches of whole pixels. */
 static darkroom_strip_result try_pixels(darkroom_strip *strip, uint8_t *data, size_t *length)
 {
     if (strip->pixel_scratch == NULL)
@@ -146,7 +146,7 @@ static darkroom_strip_result try_pixels(darkroom_strip *strip, uint8_t *data, si
     return DARKROOM_STRIP_OK;
 }
 
-/* Searches the lines from one row to another; tells how many bytes the trial becomes. */
+/* Searches the lines from one row to another. Returns the size of the trial in bytes. */
 static size_t search(
     const darkroom_strip *strip, const uint8_t *lines, size_t from, size_t to,
     darkroom_search effort)
@@ -164,10 +164,10 @@ static void try_search(
     take_shorter(strip, lines, search(strip, lines, 0, strip->rows, effort), data, length);
 }
 
-/* Looks for matches in a drawing. What repeats in it need not do so in its differences, so a quarter
- * of the strip tells whether the filters pay: of the middle, where a border is least likely, or what
- * follows a seam, which may repeat only what is filtered as the seam is. A brief search would not
- * tell: it finds less in what is not filtered, where more places are alike. */
+/* Searches for matches in a drawing. Repetitions in the pixels need not be repetitions in their differences.
+ * Therefore a quarter of the strip decides whether the filters are useful: the middle, where a border is
+ * least likely, or the part after a seam, which may repeat only if it is filtered like the seam. A brief
+ * search could not decide this: it finds less in unfiltered lines, where more places are similar. */
 static darkroom_strip_result try_drawing(
     darkroom_strip *strip, darkroom_search effort, uint8_t *data, size_t *length)
 {
@@ -191,7 +191,7 @@ static darkroom_strip_result try_drawing(
     const size_t filtered = search(strip, strip->filtered, from, to, fast_search);
     const size_t unfiltered = search(strip, strip->unfiltered, from, to, fast_search);
     const size_t best = unfiltered < filtered ? unfiltered : filtered;
-    /* Where the sample finds nothing the whole finds little, codes' headers apart. */
+    /* If the sample finds nothing, the whole finds little, apart from the headers of codes. */
     if (best - best / 16 < *length * (to - from) / rows + HEADERS)
         try_search(
             strip, unfiltered < filtered ? strip->unfiltered : strip->filtered, effort, data,
@@ -199,7 +199,7 @@ static darkroom_strip_result try_drawing(
     return DARKROOM_STRIP_OK;
 }
 
-/* Everything that may be smallest, whatever time it takes. */
+/* Tries all methods that may give the smallest result, whatever time they take. */
 static darkroom_strip_result try_all(darkroom_strip *strip, uint8_t *data, size_t *length)
 {
     if (!make_search(strip))
@@ -212,7 +212,7 @@ static darkroom_strip_result try_all(darkroom_strip *strip, uint8_t *data, size_
         result = try_libdeflate(strip, strip->filtered, data, length);
     if (result == DARKROOM_STRIP_OK)
         result = try_libdeflate(strip, strip->unfiltered, data, length);
-    /* libdeflate does not know what came before. */
+    /* libdeflate does not know the previous data. */
     if (result == DARKROOM_STRIP_OK && strip->knows_seam) {
         try_search(strip, strip->filtered, small_search, data, length);
         try_search(strip, strip->unfiltered, small_search, data, length);
@@ -220,7 +220,7 @@ static darkroom_strip_result try_all(darkroom_strip *strip, uint8_t *data, size_
     return result;
 }
 
-/* Tries what else may be shorter than the runs that the chunk's data are so far. */
+/* Tries other methods that may be shorter than the runs of which the chunk's data consist so far. */
 static darkroom_strip_result try_more(darkroom_strip *strip, uint8_t *data, size_t *length)
 {
     const darkroom_rows plain = {
@@ -249,7 +249,7 @@ darkroom_strip_result darkroom_strip_compress(
     strip->lines = strip->filtered;
     *length = darkroom_deflate_runs(strip->filtered, filtered_bytes(strip), strip->scratch, data);
     const darkroom_strip_result result = try_more(strip, data, length);
-    /* Now that it is known which lines it is of: of several ways the shortest was taken. */
+    /* Only now it is known which lines are used, because the shortest method was chosen. */
     strip->adler = darkroom_adler32(1, strip->lines, filtered_bytes(strip));
     return result;
 }

@@ -3,16 +3,16 @@
 #include <string.h>
 
 /*
- * In thousandths, how many of the bytes lie in matches of at least eight bytes that begin with a
- * pixel; place 0 is not looked at. Measured on rows as they are: photographs 0 to 300, drawings from
- * 600; a photograph's filtered rows may have as much as a drawing.
+ * How many thousandths of the bytes are in matches of at least eight bytes that begin with a pixel. Place 0
+ * is not examined. Measured on unfiltered rows: photographs 0 to 300, drawings from 600 on. Filtered rows of
+ * a photograph may have as many as a drawing.
  */
 static unsigned repetition(const uint8_t *bytes, size_t count, size_t step)
 {
     enum { HASH_BITS = 12 };
     uint16_t last[1 << HASH_BITS] = {0};
     size_t covered = 0;
-    /* In the table it stands for none. */
+    /* In the table, 0 means none. */
     for (size_t at = 1; at + 8 <= count;) {
         uint64_t here, there;
         memcpy(&here, bytes + at, sizeof here);
@@ -33,14 +33,14 @@ static unsigned repetition(const uint8_t *bytes, size_t count, size_t step)
     return (unsigned)(covered * 1000 / count);
 }
 
-/* How often a channel can be told, among `told` tries. */
+/* How often the value of a channel can be predicted, in `told` attempts. */
 typedef struct {
     unsigned told;
     unsigned foretold; /* it is what it was when the channel before it last had this value */
     unsigned repeated; /* it is what it was in the last pixel */
 } foresight;
 
-/* Looks at pieces of rows from all over the strip. */
+/* Examines pieces of rows from the whole strip. */
 static foresight foresee(const darkroom_rows *rows, size_t step)
 {
     enum { PIXELS = 4096, PIECE = 256, OFFSETS = 8 };
@@ -68,12 +68,12 @@ static foresight foresee(const darkroom_rows *rows, size_t step)
 }
 
 /*
- * Whether a pixel's first channel tells the second, and that the third, much more often than it
- * would by chance. Where the colours depend on each other so, as after sepia, whole pixels repeat,
- * at distances that only a search finds. How often that happens by chance depends on how many bits
- * a byte takes. Measured on strips of three photographs of 3 to 5.5 bits a byte: with sepia of 0.8
- * and 1 by 15 to 100 thousandths more often than is asked for here, and matches make the strips 9
- * to 21 % smaller; of other strips only those pass that become 3 % smaller or more.
+ * Whether a pixel's first channel predicts the second, and this the third, much more often than by chance. If
+ * the colours depend on each other in this way, as after sepia, whole pixels repeat, at distances that only a
+ * search finds. The frequency by chance depends on the number of bits for a byte. Measured on strips of three
+ * photographs with 3 to 5.5 bits for a byte: with sepia of 0.8 and 1, it is 15 to 100 thousandths more than
+ * required here, and matches make the strips 9 to 21 % smaller. Other strips pass only if they become at
+ * least 3 % smaller.
  */
 static int is_toned(foresight seen, size_t millibits)
 {
@@ -84,7 +84,7 @@ static int is_toned(foresight seen, size_t millibits)
     return thousandths * 1000 + 140 * millibits >= (430 * 1000 + 140 * 3170);
 }
 
-/* The same of a piece of the strip's middle, where a picture's border is least likely. */
+/* The same for a piece in the middle of the strip, where a picture's border is least likely. */
 static unsigned repetition_in(const darkroom_rows *rows, size_t step)
 {
     enum { SAMPLE = 8192 };
@@ -110,7 +110,7 @@ size_t darkroom_repeat_reach(size_t row_bytes)
 int darkroom_has_repeated_rows(const darkroom_rows *rows)
 {
     enum { PIECES = 32, MOST_MISSES = PIECES / 4 };
-    /* And one row more: where a row repeats itself too, the right end of that one is within reach. */
+    /* And one more row: if a row repeats itself too, its right end is within reach. */
     const size_t reach = darkroom_repeat_reach(rows->bytes);
     if (reach == SIZE_MAX || rows->count <= reach + 1)
         return 0;
@@ -140,8 +140,7 @@ darkroom_content darkroom_look(
     const int toned = depth == 8 && step >= 3 && is_toned(foresee(filtered, step), millibits);
     if (toned && millibits >= SMOOTH_MILLIBITS)
         return DARKROOM_TONED;
-    /* What is drawn smoothly repeats only in its differences. So do toned photographs, but these take
-     * more bits. */
+    /* Smooth drawings repeat only in their differences. So do toned photographs, but these need more bits. */
     if (repetition_in(filtered, step) >= MUCH)
         return DARKROOM_DRAWN;
     return toned ? DARKROOM_TONED : DARKROOM_PHOTOGRAPHED;

@@ -32,7 +32,7 @@ static int read_header(darkroom_inflate *s, span *p)
     return GO_ON;
 }
 
-/* They may be those of the last block still: making them takes far longer than reading an empty block. */
+/* The tables may still be those of the last block. To make them takes far longer than to read an empty block. */
 static void make_fixed_tables(darkroom_inflate *s)
 {
     if (s->has_fixed_tables)
@@ -151,7 +151,7 @@ static int read_code_lengths(darkroom_inflate *s, span *p)
         need(s, p, 0);
         const uint32_t entry = s->number_table[peek(s, NUMBER_ROOT)];
         const unsigned number = BASE(entry);
-        /* 16: the last length again; 17 and 18: zeros. */
+        /* 16: the previous length again; 17 and 18: zeros. */
         const unsigned further = number < 16 ? 0 : number == 16 ? 2 : number == 17 ? 3 : 7;
         if (s->bit_count < BITS(entry) + further)
             return DARKROOM_INFLATE_MORE;
@@ -169,7 +169,7 @@ static int read_code_lengths(darkroom_inflate *s, span *p)
         s->known += times;
     }
     s->has_fixed_tables = false;
-    /* A block without a code for its end has none. */
+    /* A block without a code for its end has no end. */
     if (s->lengths[256] == 0 || !darkroom_inflate_make_tables(s))
         return DARKROOM_INFLATE_DAMAGED;
     s->part = IN_SYMBOLS;

@@ -1,4 +1,4 @@
-/* The codes of deflate (RFC 1951, 3.2) as tables to look symbols up in. */
+/* The codes of deflate (RFC 1951, 3.2) as lookup tables for symbols. */
 #include "inflate_state.h"
 
 #include <string.h>
@@ -49,8 +49,8 @@ static uint32_t next_code(uint32_t code, unsigned length)
     return bit == 0 ? 0 : (code & (bit - 1)) | bit;
 }
 
-/* How many bits select from the second table that begins with a code of `length`: enough for all
- * codes with the same first bits. `counts` are the codes of each length not yet placed. */
+/* How many bits select from the second table that begins with a code of `length`: enough for all codes with
+ * the same first bits. `counts` are the numbers of codes of each length that have not been placed yet. */
 static unsigned table_bits(const unsigned *counts, unsigned length, unsigned root, unsigned longest)
 {
     unsigned bits = length - root;
@@ -66,9 +66,9 @@ static unsigned table_bits(const unsigned *counts, unsigned length, unsigned roo
 }
 
 /*
- * Makes the table of a code, given its symbols' lengths. False where there is no such code: with more
- * codes than bits can tell apart, or with fewer; only one single code of one bit may be, whose
- * other half is invalid, or none at all where `may_be_empty`.
+ * Makes the table of a code from the lengths of its symbols. Returns false if there is no such code: with
+ * more codes than the bits can distinguish, or with fewer. Only two exceptions are allowed: a single code of
+ * one bit, whose other half is invalid, and no code at all if `may_be_empty`.
  */
 static bool make_table(
     uint32_t *table, unsigned root, const uint8_t *lengths, unsigned count,
@@ -101,8 +101,8 @@ static bool make_table(
         if (lengths[i] != 0)
             sorted[starts[lengths[i]]++] = (uint16_t)i;
 
-    /* The table grows with the codes: before the first one of more bits it is doubled, so that each
-     * code is written once and not for all that may follow it. */
+    /* The table grows with the codes: before the first one with more bits it is doubled. So each code is
+     * written once, and not for all bits that may follow it. */
     const uint32_t mask = (1u << root) - 1;
     uint32_t code = 0, prefix = ~0u, grown = 2;
     unsigned end = 1u << root, start = 0, selecting = 0;
@@ -135,7 +135,7 @@ static bool make_table(
 
 bool darkroom_inflate_make_number_table(darkroom_inflate *s)
 {
-    /* Unlike the others this code has to be complete. */
+    /* Unlike the others, this code must be complete. */
     return make_table(s->number_table, NUMBER_ROOT, s->number_lengths, 19, number_entry, false)
         && (s->number_table[(1 << NUMBER_ROOT) - 1] & IS_SPECIAL) == 0;
 }

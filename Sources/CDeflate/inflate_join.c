@@ -1,9 +1,9 @@
-/* Pairs of literals in the table of a code, made once the table is there. */
+/* Joins pairs of literals in the table of a code, after the table has been made. */
 #include "darkroom_cpu.h"
 #include "inflate_state.h"
 
-/* The second one's entry is a smaller one, which is still single; or, of 0, itself. So the table is gone through
- * from its end. No branches: they would be as good as random. */
+/* The entry of the second literal is a smaller one, which is still single; or, for 0, the same one. So the
+ * table is processed from its end. There are no branches: their predictions would be random. */
 static void join(uint32_t *table, uint32_t count)
 {
     for (uint32_t i = count; i-- > 0;) {
@@ -22,7 +22,7 @@ static void join(uint32_t *table, uint32_t count)
 
 #define AVX2 __attribute__((target("avx2,bmi2,fma")))
 
-/* Eight at a time: what follows one of these is before all of them, but for the first eight. */
+/* Eight at a time: the entries that follow these precede all of them, except for the first eight. */
 AVX2 static void join_avx2(uint32_t *table)
 {
     const __m256i steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);

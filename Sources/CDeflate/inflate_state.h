@@ -1,4 +1,4 @@
-/* Inside the inflater: its state, and what its files share. */
+/* The inflater's state, and the declarations that its files share. */
 #ifndef DARKROOM_INFLATE_STATE_H
 #define DARKROOM_INFLATE_STATE_H
 
@@ -9,15 +9,15 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * Tables of codes. The next `root` bits of the input select an entry; where the code is longer, the
- * entry leads to a second table, which the bits behind them select from.
+ * Tables of codes. The next `root` bits of the input select an entry. If the code is longer, the entry leads
+ * to a second table, from which the following bits select.
  *
- * An entry's lowest byte is the number of bits of the code. The 2 bits above are how many literals
- * it stands for, one or two; they lie in the upper half, the first one lower. Of other entries see
- * the masks below.
+ * The lowest byte of an entry is the number of bits of the code. The 2 bits above are the number of its
+ * literals, one or two. They are in the upper half, the first one lower. The masks below describe other
+ * entries.
  *
- * A second table of 2^k entries has codes of at least k + 1 symbols; k is at most 15 - root. That
- * bounds the size of all second tables: 286 / 5 · 16 for lengths, 30 / 8 · 128 for distances.
+ * A second table of 2^k entries has codes of at least k + 1 symbols, and k is at most 15 - root. That limits
+ * the size of all second tables: 286 / 5 · 16 for lengths, 30 / 8 · 128 for distances.
  */
 enum {
     LENGTH_ROOT = 11,
@@ -36,7 +36,7 @@ enum {
 #define LITERALS(entry) ((entry) >> 8 & 3)
 #define IS_LITERAL 0x100u
 #define ARE_LITERALS 0x300u
-/* What an entry stands for that is neither literals nor a length or distance: nothing, or: */
+/* The meaning of an entry that is neither literals nor a length or distance: nothing, or: */
 #define IS_SPECIAL 0x8000u
 #define IS_END 0x4000u
 #define IS_TABLE 0x80000000u /* its offset is BASE, and FURTHER bits select from it */
@@ -82,12 +82,12 @@ typedef struct {
     const uint8_t *summed; /* up to here the checksum knows the output */
 } span;
 
-/* What a step answers that is not to end the call; else a darkroom_inflate_result. */
+/* The result of a step that does not end the call; else a darkroom_inflate_result. */
 enum { GO_ON = -1 };
 
 /* ---- Bits ---- */
 
-/* Takes in bytes until there are at least 56 bits, or no more input; true where there are `count`. */
+/* Reads bytes until there are at least 56 bits, or no more input. Returns true if there are `count` bits. */
 INLINE bool need(darkroom_inflate *s, span *p, unsigned count)
 {
     while (s->bit_count < 56 && p->in < p->in_end) {
@@ -125,14 +125,14 @@ INLINE uint32_t look_up(const uint32_t *table, unsigned root, uint64_t bits)
 
 /* ---- Between the files ---- */
 
-/* Makes the table in which the code lengths are looked up; false where the lengths are of no code.
+/* Makes the table for the code lengths; returns false if the lengths are not those of a code.
  * (inflate_codes.c) */
 bool darkroom_inflate_make_number_table(darkroom_inflate *s);
 
-/* The same of the tables for lengths and distances, of s->lengths. */
+/* The same for the tables of lengths and distances, from s->lengths. */
 bool darkroom_inflate_make_tables(darkroom_inflate *s);
 
-/* Makes one entry of two literals in a row wherever both codes fit into the bits that select from the table.
+/* Makes one entry from two consecutive literals if both codes fit into the bits that select from the table.
  * (inflate_join.c) */
 void darkroom_inflate_join_literals(uint32_t *length_table);
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Words of input and pairs of literals are moved as they lie in memory. */
+/* Words of input and pairs of literals are read and written as they are in memory. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "for little-endian processors");
 
 int darkroom_inflate_copy_match(darkroom_inflate *s, span *p)
@@ -22,8 +22,7 @@ int darkroom_inflate_copy_match(darkroom_inflate *s, span *p)
     return GO_ON;
 }
 
-/* Symbols one by one, near the end of the input or of the room. One that is not there in whole is
- * left for the next call. */
+/* Symbols one by one, near the end of the input or of the room. An incomplete one is left for the next call. */
 static int read_symbol(darkroom_inflate *s, span *p)
 {
     need(s, p, 0);
@@ -67,7 +66,7 @@ static int read_symbol(darkroom_inflate *s, span *p)
     return GO_ON;
 }
 
-/* Copies a match and up to 16 bytes of no meaning behind it. */
+/* Copies a match and up to 16 bytes without meaning after it. */
 INLINE void copy_quickly(uint8_t *out, size_t distance, size_t length)
 {
     const uint8_t *from = out - distance;
@@ -85,8 +84,8 @@ INLINE void copy_quickly(uint8_t *out, size_t distance, size_t length)
             from += 8;
         } while (out < end);
     } else {
-        /* The last `distance` bytes again and again: as many whole times as there is room for in
-         * eight bytes, and some of the next. */
+        /* The last `distance` bytes repeatedly: as often as they fit completely into eight bytes, and a part
+         * of the next copy. */
         static const uint8_t steps[8] = {0, 8, 8, 6, 8, 5, 6, 7};
         uint64_t word = 0;
         memcpy(&word, from, 8);
@@ -106,8 +105,9 @@ INLINE void copy_quickly(uint8_t *out, size_t distance, size_t length)
 
 enum { QUICK_IN = 32, QUICK_OUT = 16 + LONGEST_MATCH + 16 };
 
-/* Symbols as long as there are QUICK_IN bytes of input and QUICK_OUT of room for each turn: it takes in up to four
- * words, each at most 7 bytes behind the last, and writes up to three pairs of literals, or two and a match. */
+/* Reads symbols as long as there are QUICK_IN bytes of input and QUICK_OUT bytes of room for each round. A
+ * round reads up to four words, each at most 7 bytes after the previous one, and writes up to three pairs of
+ * literals, or two and a match. */
 INLINE int read_quickly(darkroom_inflate *s, span *p)
 {
     const uint32_t *const length_table = s->length_table;
@@ -118,11 +118,9 @@ INLINE int read_quickly(darkroom_inflate *s, span *p)
     unsigned count = s->bit_count;
     int answer = GO_ON;
 
-/* At least 56 bits, at most 63, and above these what there is room for in the word: it is read again
- * by the next one.
- *
- * Of `count` only the lowest 6 bits mean anything in this loop, and of an entry's only those are
- * subtracted: a mask would cost a cycle for each literal. */
+/* Fills up to at least 56 and at most 63 bits. Above these the word contains as many bits as it has room for,
+ * which the next word contains again. Of `count` only the lowest 6 bits have a meaning in this loop, and of
+ * an entry only those are subtracted: a mask would cost a cycle for each literal. */
 #define REFILL()                                                                                   \
     do {                                                                                           \
         uint64_t word;                                                                             \
@@ -136,8 +134,9 @@ INLINE int read_quickly(darkroom_inflate *s, span *p)
         bits >>= (entry) & 63;                                                                     \
         count -= (entry);                                                                          \
     } while (0)
-/* Takes an entry's bits, and looks up what may follow it: a symbol, or a length's distance. Both before
- * it is known which, as that is hard to predict, and looking up takes as long as a wrong guess. */
+/* Consumes an entry's bits, and looks up both possible next entries: a symbol, or a length's distance. It
+ * looks up both before it is known which is needed. This is hard to predict, and a lookup takes as long as a
+ * wrong prediction. */
 #define FOLLOW()                                                                                   \
     do {                                                                                           \
         DROP(entry);                                                                               \
@@ -190,9 +189,9 @@ INLINE int read_quickly(darkroom_inflate *s, span *p)
                 break;
             }
         }
-        /* Of 64 bits at most 2 * LENGTH_ROOT are used. The length's further bits may be 5, those of a
-         * distance DISTANCE_ROOT + 13, so that LENGTH_ROOT remain to look up what follows. A distance's code
-         * in a second table may have 15. */
+        /* Of 64 bits, at most 2 * LENGTH_ROOT are used. The length may have 5 further bits, and a distance
+         * DISTANCE_ROOT + 13, so that LENGTH_ROOT bits remain for the next lookup. A distance's code in a
+         * second table may have 15. */
         const size_t length = BASE(entry) + (size_t)(bits & ((1u << FURTHER(entry)) - 1));
         DROP(FURTHER(entry));
         if ((away & IS_SPECIAL) != 0) {

@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 enum {
-    /* The last but one: the last takes much longer for next to nothing. */
+    /* The last but one level. The last one takes much longer and gains almost nothing. */
     LEVEL = 11,
     SCRATCH_BYTES = 32 << 10,
 };
@@ -28,7 +28,7 @@ static int make_walker(darkroom_matcher *matcher)
         matcher->scratch = malloc(SCRATCH_BYTES);
     if (matcher->scratch == NULL)
         return 0;
-    /* Where there is one, its state is as inflateReset needs it. */
+    /* If there is one, its state is suitable for inflateReset. */
     if (matcher->walker != NULL)
         return inflateReset(matcher->walker) == Z_OK;
     z_stream *walker = calloc(1, sizeof *walker);
@@ -42,8 +42,8 @@ static int make_walker(darkroom_matcher *matcher)
     return 1;
 }
 
-/* Finds the first bit of the last block, and the one after its end. zlib stops at the boundaries of
- * blocks and tells how many bits of the last byte it has not used. */
+/* Finds the first bit of the last block, and the bit after its end. zlib stops at the boundaries of blocks
+ * and returns how many bits of the last byte it has not used. */
 static darkroom_strip_result find_last_block(
     darkroom_matcher *matcher, uint8_t *bytes, size_t count, size_t *start, size_t *end)
 {
@@ -61,7 +61,7 @@ static darkroom_strip_result find_last_block(
         }
         walker->next_out = matcher->scratch;
         walker->avail_out = SCRATCH_BYTES;
-        /* zlib takes memory for its window as late as here. */
+        /* zlib allocates its window only here. */
         const int status = inflate(walker, Z_BLOCK);
         if (status != Z_OK)
             return status == Z_MEM_ERROR ? DARKROOM_STRIP_MEMORY : DARKROOM_STRIP_BROKEN;
@@ -100,7 +100,7 @@ darkroom_strip_result darkroom_match(
     if (result != DARKROOM_STRIP_OK)
         return result;
     out[start / 8] &= (uint8_t)~(1u << start % 8);
-    /* The three bits of the stored block's header are 0, as is what fills the last byte. */
+    /* The three bits of the stored block's header are 0, and so are the bits that fill the last byte. */
     size_t at = (end + 3 + 7) / 8;
     out[length] = 0;
     out[at++] = 0;

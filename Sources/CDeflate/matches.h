@@ -1,4 +1,4 @@
-/* The smallest that a search for matches makes, by libdeflate. */
+/* The smallest result of a search for matches, by libdeflate. */
 #ifndef DARKROOM_MATCHES_H
 #define DARKROOM_MATCHES_H
 
@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is made when it is first needed. */
+/* Members are created when they are first needed. */
 typedef struct {
     struct libdeflate_compressor *compressor;
-    /* What the compressed bytes are decompressed with, and where to. */
+    /* The decompressor for the compressed bytes, and its output. */
     struct z_stream_s *walker;
     uint8_t *scratch;
 } darkroom_matcher;
@@ -17,8 +17,8 @@ typedef struct {
 void darkroom_matcher_free(darkroom_matcher *matcher);
 
 /*
- * Compresses `count` bytes to whole blocks that end on a byte's boundary, none of them the last
- * one. Tells in `written` how many bytes that are: 0 where they would be more than `room`.
+ * Compresses `count` bytes to whole blocks that end at a byte boundary, none of them the last one. Sets
+ * `written` to their size in bytes, or to 0 if they do not fit into `room`.
  */
 darkroom_strip_result darkroom_match(
     darkroom_matcher *matcher, const uint8_t *bytes, size_t count, uint8_t *out, size_t room,

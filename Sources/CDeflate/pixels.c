@@ -1,13 +1,13 @@
 /*
  * Matches of whole pixels: for rows whose channels depend on each other.
  *
- * After sepia, say, a pixel's second and third channel follow from its first up to their rounding,
- * so there are few different pixels, and a recent copy of one costs less than its three literals.
- * Matches that begin and end with pixels are all that is looked for: the nearest copy of the pixel,
- * and the nearest copy of it and the next one. Which of them are taken, and how long, is decided
- * row by row as the cheapest way from pixel to pixel, with what literals and matches have cost in
- * the block before. Lengths that are multiples of a pixel make for few symbols of low entropy,
- * and so this is smaller than a search for matches of all lengths and places, and faster.
+ * For example after sepia, a pixel's second and third channel follow from its first, except for rounding. So
+ * there are few different pixels, and a recent copy of one costs less than its three literals. This search
+ * only uses matches that begin and end with pixels: the nearest copy of the pixel, and the nearest copy of it
+ * and the next one. It decides row by row which of them are taken, and with which length: it takes the
+ * cheapest path from pixel to pixel, with the costs of literals and matches in the previous block. Lengths
+ * that are multiples of a pixel need few symbols, with low entropy. Therefore the result is smaller than that
+ * of a search for matches of all lengths and places, and faster.
  */
 #include "block.h"
 #include "darkroom_deflate.h"
@@ -15,14 +15,14 @@
 #include <string.h>
 
 enum {
-    /* A block ends with the row or part of a row that reaches this. Small, because the costs follow
-     * the picture by blocks. */
+    /* A block ends with the row or part of a row that reaches this size. It is small, because the costs
+     * follow the picture by blocks. */
     BLOCK_BYTES = LEAST_BLOCK_BYTES,
-    /* Pixels over which the cheapest way is looked for at once. */
+    /* The number of pixels over which the cheapest path is searched at once. */
     PART = 1024,
     HASH_BITS_1 = 14,
     HASH_BITS_2 = 15,
-    /* A match this long is taken without looking further. */
+    /* A match of this length is taken without a further search. */
     LONG_MATCH = 96,
     /* Costs are in 1/16 bit. */
     UNIT = 16,
@@ -32,11 +32,11 @@ enum {
 typedef struct {
     uint32_t literal[LITERALS];
     uint32_t length[LONGEST_MATCH + 1];
-    /* Of a distance less one: below 256 itself, above that its 128th part. */
+    /* For a distance minus one: below 256 the value itself, else its 128th part. */
     uint32_t distance[512];
 } cost_table;
 
-/* How a pixel's end is reached best. */
+/* The best path to a pixel's end. */
 typedef struct {
     uint32_t cost[PART + 1];
     uint16_t pixels[PART + 1];   /* of the match, 0 for literals */
@@ -88,7 +88,7 @@ static void clear_counts(search *s)
     memset(s->distance_counts, 0, sizeof s->distance_counts);
 }
 
-/* What the symbols of the block before have cost, more or less: their entropy. */
+/* The approximate costs of the symbols in the previous block: their entropy. */
 static void learn(search *s)
 {
     uint32_t symbols[LITERAL_SYMBOLS - FIRST_LENGTH] = {0};
@@ -113,7 +113,7 @@ static void learn(search *s)
     clear_counts(s);
 }
 
-/* Before the first block: literals by how often their bytes appear, matches as they usually are. */
+/* Before the first block: literals by the frequency of their bytes, matches by usual values. */
 static void guess(search *s, const uint8_t *bytes, size_t count)
 {
     static const uint8_t distances[DISTANCE_SYMBOLS] = {
@@ -145,7 +145,7 @@ INLINE uint32_t distance_cost(const search *s, uint32_t less_one)
     return s->costs.distance[less_one < 256 ? less_one : 256 + (less_one >> 7)];
 }
 
-/* How many bytes from `limit` on are equal, at least `known`. Reads no further than `limit`. */
+/* How many bytes up to `limit` are equal, at least `known`. Does not read beyond `limit`. */
 INLINE size_t equal_bytes(const uint8_t *a, const uint8_t *b, size_t known, size_t limit)
 {
     size_t count = known;
@@ -160,8 +160,8 @@ INLINE size_t equal_bytes(const uint8_t *a, const uint8_t *b, size_t known, size
     return count;
 }
 
-/* Finds the cheapest way over `pixels` pixels from `place` on, at most PART. `bytes` begins one byte
- * before any pixel, so that place 0 stands for none. */
+/* Finds the cheapest path over `pixels` pixels from `place` on, at most PART. `bytes` begins one byte before
+ * the first pixel, so that place 0 means none. */
 INLINE void find_way(
     search *s, const uint8_t *bytes, size_t place, size_t pixels, size_t step)
 {
@@ -203,7 +203,7 @@ INLINE void find_way(
             ways->pixels[i + 1] = (uint16_t)best_pixels;
         }
 
-        /* Two and more. */
+        /* Two and more pixels. */
         size_t advance = 1;
         if (((word_at(bytes + from_2) ^ word) & mask_2) == 0 && at - from_2 <= WINDOW
             && from_2 != 0 && i + 2 <= pixels) {
@@ -228,7 +228,7 @@ INLINE void find_way(
     }
 }
 
-/* Writes the way found down as sequences; `*done` is where the literals of the next one begin. */
+/* Writes the path as sequences. `*done` is the beginning of the next one's literals. */
 INLINE size_t follow_way(
     search *s, const uint8_t *bytes, size_t place, size_t pixels, size_t step, size_t *done,
     size_t count)

@@ -1,4 +1,4 @@
-/* Matches at distance 1: for rows of photographs, of which a search finds nothing more. */
+/* Matches at distance 1: for rows of photographs, in which a search finds nothing else. */
 #include "block.h"
 #include "darkroom_deflate.h"
 
@@ -6,16 +6,15 @@
 #include <string.h>
 
 enum {
-    /* The shortest run taken: bytes of filtered rows that repeat are mostly zeros, of two or three
-     * bits each, and so many of them cost more than a match. */
+    /* The shortest run that is taken. Repeated bytes of filtered rows are mostly zeros of two or three bits
+     * each. This number of them costs more than a match. */
     SHORTEST_RUN = 5,
-    /* Symbols change their frequencies from place to place; a code costs some 90 bytes. Small
+    /* The frequencies of symbols change from place to place. A code costs about 90 bytes. The block is small
      * enough to be stored in one piece. */
     BLOCK_BYTES = 60 << 10,
 };
 
-/* The first place from `at` to `end` where RUN bytes equal the one before them; `end` where there
- * is none. */
+/* The first place from `at` to `end` where RUN bytes equal the previous byte; `end` if there is none. */
 static size_t next_run_plain(const uint8_t *bytes, size_t at, size_t end)
 {
     size_t equal = 0;
@@ -73,7 +72,7 @@ static size_t run_end(const uint8_t *bytes, size_t at, size_t end)
     return at;
 }
 
-/* Finds the runs in the bytes from `start` to `end`; those before are known to the decoder. */
+/* Finds the runs in the bytes from `start` to `end`. The decoder knows the bytes before them. */
 static size_t find_runs(
     const uint8_t *bytes, size_t start, size_t end, darkroom_sequence *sequences)
 {
@@ -97,8 +96,8 @@ static size_t find_runs(
 
 size_t darkroom_deflate_room(size_t count)
 {
-    /* Five bytes for each block that is stored and the empty one in the end, and one for what each
-     * leaves of a byte. */
+    /* Five bytes for each stored block and for the empty one at the end, and one byte for the partly used
+     * byte of each. */
     return count + 6 * (count / LEAST_BLOCK_BYTES + 2) + BLOCK_SLACK;
 }
 

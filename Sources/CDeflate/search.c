@@ -1,10 +1,10 @@
 /*
- * Matches found by hash chains, taken lazily.
+ * Finds matches by hash chains, with lazy evaluation.
  *
- * Drawings, gradients and patterns have many places where four bytes are the same and few where many
- * are, so a chain of the former is long and mostly in vain. Here a chain of places where eight bytes
- * are likely the same is followed first; only where that gives no long match a short piece of the
- * other chain, and for the shortest matches the last place alone.
+ * Drawings, gradients and patterns have many places with four equal bytes and few with many. So a chain of
+ * the former is long and mostly useless. Here a chain of places where eight bytes are probably equal is
+ * followed first. If it gives no long match, a short part of the other chain follows, and for the shortest
+ * matches only the last place.
  */
 #include "block.h"
 #include "darkroom_deflate.h"
@@ -14,19 +14,21 @@
 enum {
     HASH_BITS = 14,
     HASH_BITS_3 = 12,
-    /* What a place is hashed by at most; the last bytes, fewer than this, are literals. */
+    /* The maximum number of bytes in a place's hash. The last bytes, fewer than this, are literals. */
     HASHED = 8,
-    /* A match this long is not looked for in the chain of short ones. */
+    /* With a match of this length, the chain of short ones is not followed. */
     LONG_MATCH = 12,
-    /* Three bytes further away cost as much as their literals. */
+    /* At a greater distance, three bytes cost as much as their literals. */
     FURTHEST_3 = 4096,
-    /* So many literals in a row, and one place is passed over each time; at most these. */
+    /* After this number of consecutive literals, one place is skipped each time; at most this number of
+     * places. */
     LITERALS_A_PLACE = 64,
     MOST_PASSED = 3,
-    /* How much of a match's end is entered into all chains; of a run of one byte nothing else is. */
+    /* How many bytes at a match's end are entered into all chains. For a run of one byte, nothing else is
+     * entered. */
     MATCH_END = 16,
-    /* A block ends when it has so many literals and matches, for its codes to be worth their room, or
-     * so many bytes. */
+    /* A block ends when it has this number of literals and matches, so that its codes are worth their size,
+     * or this number of bytes. */
     BLOCK_SYMBOLS = 16 << 10,
     BLOCK_BYTES = 512 << 10,
 };
@@ -35,7 +37,7 @@ _Static_assert(LEAST_BLOCK_BYTES / SHORTEST_MATCH < BLOCK_SYMBOLS, "the sequence
 /* Places count from 1; 0 is none. */
 typedef struct {
     uint32_t last_8[1 << HASH_BITS], last_4[1 << HASH_BITS], last_3[1 << HASH_BITS_3];
-    /* The one before in the same chain, by a place's remainder. */
+    /* The previous place in the same chain, by the remainder of a place. */
     uint32_t before_8[WINDOW], before_4[WINDOW];
     darkroom_sequence sequences[BLOCK_SYMBOLS + 1];
 } search;
@@ -44,7 +46,7 @@ typedef struct {
     size_t length, distance;
 } match;
 
-/* Where the chains of a place begin. */
+/* The beginnings of a place's chains. */
 typedef struct {
     uint32_t first_8, first_4, first_3;
 } chains;
@@ -68,7 +70,7 @@ INLINE uint64_t hash(uint64_t word, unsigned bits)
     return word * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits);
 }
 
-/* The first bytes in the lowest places, so that all machines hash the same bytes. */
+/* The first bytes are in the lowest places, so that all machines hash the same bytes. */
 INLINE uint64_t hash_word(const uint8_t *bytes)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -117,8 +119,8 @@ INLINE size_t equal_bytes(const uint8_t *a, const uint8_t *b, size_t limit)
     return count;
 }
 
-/* The match at this distance where it is longer than `best`, which is at least three bytes and shorter
- * than `limit`. */
+/* The match at this distance if it is longer than `best`, which has at least three bytes and fewer than
+ * `limit`. */
 INLINE match longer(const uint8_t *here, size_t distance, size_t limit, match best)
 {
     const uint8_t *there = here - distance;
@@ -129,7 +131,7 @@ INLINE match longer(const uint8_t *here, size_t distance, size_t limit, match be
     return length > best.length ? (match){length, distance} : best;
 }
 
-/* Follows a chain for the longest match; of equals the nearest. */
+/* Follows a chain to find the longest match; of equal ones, the nearest. */
 INLINE match follow(
     const uint32_t *before, uint32_t place, const uint8_t *bytes, size_t at, size_t limit,
     unsigned tries, match best)
@@ -144,9 +146,9 @@ INLINE match follow(
     return best;
 }
 
-/* The longest match found that is longer than `least` bytes; its distance is 0 where there is
- * none. There are at least HASHED bytes left. `last` is the distance of the match before, or 0: in
- * patterns it is the one of all matches. */
+/* The longest match that is longer than `least` bytes; its distance is 0 if there is none. At least HASHED
+ * bytes are left. `last` is the distance of the previous match, or 0: in patterns all matches have the same
+ * distance. */
 INLINE match find(
     search *s, const uint8_t *bytes, size_t at, size_t end, size_t least, size_t last,
     darkroom_search effort)
@@ -168,8 +170,8 @@ INLINE match find(
     return best;
 }
 
-/* Enters the places from `from` to `to` that a match covers. Of a long one its end is entered for
- * all lengths, the rest for long matches only: short ones there are elsewhere. */
+/* Enters the places from `from` to `to`, which a match covers. The end of a long match is entered for all
+ * lengths, the rest only for long matches, because there are short ones elsewhere. */
 INLINE void enter_all(search *s, const uint8_t *bytes, size_t from, size_t to, size_t end)
 {
     const size_t last = end - HASHED + 1;
@@ -181,7 +183,7 @@ INLINE void enter_all(search *s, const uint8_t *bytes, size_t from, size_t to, s
         enter(s, bytes, at);
 }
 
-/* Passes over places without a search. They are entered, for what repeats later may begin at any. */
+/* Skips places without a search. They are entered, because a later match may begin at any of them. */
 INLINE size_t pass(search *s, const uint8_t *bytes, size_t at, size_t end, size_t count)
 {
     const size_t stop = at + (count < MOST_PASSED ? count : MOST_PASSED);
@@ -223,7 +225,7 @@ size_t darkroom_deflate_search(
             }
             /* Entered up to here. */
             size_t entered = at + 1;
-            /* One that begins a byte later may be longer. */
+            /* A match that begins a byte later may be longer. */
             while (best.length < LONGEST_MATCH && end - entered >= HASHED) {
                 const match next = find(s, bytes, entered, end, best.length, last, less);
                 entered++;

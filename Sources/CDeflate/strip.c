@@ -6,13 +6,13 @@
 #include <string.h>
 
 enum {
-    /* What a strip holds of filtered rows, about: enough that its codes' headers and what its
-     * matches miss of the strip above do not count, and little enough to stay in a core's cache. */
+    /* The approximate size of a strip's filtered rows: so large that the headers of its codes and the missing
+     * matches in the previous strip do not matter, and so small that it stays in a core's cache. */
     STRIP_BYTES = 512 << 10,
     LEAST_STRIP_BYTES = 256 << 10,
-    /* Without a strip above to look into, a larger one finds more. */
+    /* Without access to the previous strip, a larger one finds more matches. */
     SMALL_STRIP_BYTES = 1 << 20,
-    /* Strips a picture is divided into, so that several cores get something of it. */
+    /* The number of strips in a picture, so that several cores can work on it. */
     SHARES = 6,
     /* Around a chunk's data: length and name before it, CRC after it. */
     CHUNK_HEAD = 8,
@@ -26,7 +26,7 @@ size_t darkroom_strip_rows(size_t row_bytes, size_t height, darkroom_effort effo
     const size_t line = row_bytes + 1;
     size_t bytes = SMALL_STRIP_BYTES;
     if (effort != DARKROOM_DEFLATE_SMALL) {
-        /* In rows first: the product might not fit. */
+        /* Divided by rows first, because the product might overflow. */
         const size_t share = height / SHARES > STRIP_BYTES / line ? STRIP_BYTES
                                                                   : height / SHARES * line;
         bytes = share < LEAST_STRIP_BYTES ? LEAST_STRIP_BYTES : share;
@@ -35,8 +35,8 @@ size_t darkroom_strip_rows(size_t row_bytes, size_t height, darkroom_effort effo
     return rows == 0 ? 1 : rows < height ? rows : height;
 }
 
-/* How many rows make two of deflate's windows, so that a seam may repeat itself and what is within
- * its reach is all of it. 0 where rows are not looked at for that. */
+/* How many rows make two of deflate's windows, so that a seam may repeat itself and everything within its
+ * reach belongs to it. 0 if rows are not searched for repetitions. */
 static size_t seam_rows(size_t row_bytes)
 {
     enum { SEAM_BYTES = 64 << 10 };
@@ -59,7 +59,7 @@ darkroom_strip *darkroom_strip_new(
     strip->seam_rows = seam_rows(row_bytes);
     const size_t bytes = (row_bytes + 1) * rows;
     strip->chunk_room = ZLIB_HEAD + darkroom_deflate_room(bytes) + STREAM_END;
-    /* calloc, because vectors read what lies between the rows. */
+    /* calloc, because vectors read the bytes between the rows. */
     strip->pixels = calloc(
         1, strip->stride * (strip->seam_rows + 1 + rows) + DARKROOM_PNG_OVERHANG);
     uint8_t *filtered = malloc(seam_bytes(strip) + bytes + DARKROOM_PNG_OVERHANG);
@@ -83,10 +83,10 @@ size_t darkroom_strip_memory(size_t row_bytes, size_t rows, darkroom_effort effo
     const size_t pixels
         = (row_bytes + DARKROOM_PNG_MARGIN) * (seam + 1 + rows) + DARKROOM_PNG_OVERHANG;
     const size_t chunk = CHUNK_HEAD + room + CHUNK_TAIL;
-    /* libdeflate does not say what its compressors take. Version 1.14: 0.2 MB at level 1, 0.7 at 2 to 9 and
-     * 9 from 10 on. zlib's walker takes 50 KB. */
+    /* libdeflate does not report the memory of its compressors. Version 1.14: 0.2 MB at level 1, 0.7 at 2 to
+     * 9, and 9 from 10 on. zlib's decompressor takes 50 KB. */
     const size_t compressors = effort == DARKROOM_DEFLATE_SMALL ? 10u << 20 : 1u << 20;
-    /* The lines filtered and not, and a chunk with the trial of another one. */
+    /* The filtered and the unfiltered lines, and a chunk with another one for the trial. */
     return sizeof(darkroom_strip) + pixels + 2 * lines + chunk + room + darkroom_deflate_scratch(bytes)
         + darkroom_deflate_pixels_scratch() + darkroom_deflate_search_scratch() + compressors;
 }
@@ -125,7 +125,7 @@ void darkroom_strip_begin(darkroom_strip *strip, const darkroom_strip *previous)
     strip->rows = 0;
 }
 
-/* Whether the strip, which is full, ends in rows where the one below may find its matches. */
+/* Whether the full strip ends in rows in which the next one may find its matches. */
 static int ends_in_seam(const darkroom_strip *strip)
 {
     if (strip->seam_rows == 0 || strip->rows <= strip->seam_rows)
@@ -158,7 +158,7 @@ static void put_big_endian(uint8_t *bytes, size_t value)
     bytes[3] = (uint8_t)value;
 }
 
-/* Writes length, name and CRC around the data that already stand there; returns all bytes. */
+/* Writes length, name and CRC around the data, which are already in place. Returns the number of all bytes. */
 static size_t frame(uint8_t *chunk, size_t length)
 {
     put_big_endian(chunk, length);
@@ -169,8 +169,8 @@ static size_t frame(uint8_t *chunk, size_t length)
 
 darkroom_strip_result darkroom_strip_encode(darkroom_strip *strip)
 {
-    /* Deflate with a window of 32 KiB; the second byte tells how hard was tried, and makes the two
-     * a multiple of 31. */
+    /* Deflate with a window of 32 KiB. The second byte says how much effort was made, and makes the two a
+     * multiple of 31. */
     static const uint8_t zlib_head[3][ZLIB_HEAD] = {{0x78, 0x01}, {0x78, 0x9c}, {0x78, 0xda}};
     uint8_t *data = strip->chunk + CHUNK_HEAD;
     if (strip->is_first) {

@@ -1,4 +1,4 @@
-/* What a strip holds between its calls. */
+/* The data of a strip between its calls. */
 #ifndef DARKROOM_STRIP_STATE_H
 #define DARKROOM_STRIP_STATE_H
 
@@ -14,15 +14,15 @@ struct darkroom_strip {
     darkroom_effort effort;
     int is_first;
     /*
-     * A seam is the last rows of a strip, two windows of deflate's, where these repeat themselves: the
-     * strip below finds its matches in them. Both strips have to agree on the seam's bytes without
-     * waiting for each other, so whether it is filtered depends on its rows alone. 0 where rows are
-     * too long or too short for one.
+     * A seam is the last rows of a strip, two of deflate's windows, if these repeat themselves: the next
+     * strip finds its matches in them. Both strips must use the same bytes for the seam without waiting for
+     * each other. Therefore only the seam's rows decide whether it is filtered. 0 if rows are too long or too
+     * short for a seam.
      */
     size_t seam_rows;
     int has_seam;   /* at its end */
     int knows_seam; /* at the end of the strip above, whose rows are here as well */
-    /* As filters want them; above the strip's own there are those of a seam and one more. */
+    /* In the layout for filters. Above the strip's own rows there are those of a seam and one more. */
     uint8_t *pixels;
     uint8_t *filtered;   /* the strip's own lines; those of the seam above lie before them */
     uint8_t *unfiltered; /* the same; made when needed */
@@ -37,7 +37,7 @@ struct darkroom_strip {
     uint32_t adler;
 };
 
-/* Of a row with its filter's number. */
+/* The bytes of a row with its filter's number. */
 static inline size_t line_bytes(const darkroom_strip *strip)
 {
     return strip->row_bytes + 1;
@@ -48,20 +48,20 @@ static inline size_t seam_bytes(const darkroom_strip *strip)
     return strip->seam_rows * line_bytes(strip);
 }
 
-/* Of all lines. */
+/* The bytes of all lines. */
 static inline size_t filtered_bytes(const darkroom_strip *strip)
 {
     return strip->rows * line_bytes(strip);
 }
 
-/* Where row `index` of the strip lies, from 0; the ones above the strip are those before it. */
+/* The memory of row `index` of the strip, from 0. The rows above the strip precede it. */
 static inline uint8_t *pixel_row(const darkroom_strip *strip, size_t index)
 {
     return strip->pixels + (index + strip->seam_rows + 1) * strip->stride + DARKROOM_PNG_MARGIN;
 }
 
-/* Compresses the rows a strip was filled with to `data`; tells in `length` how many bytes that are,
- * and the Adler-32 of the lines in the strip. */
+/* Compresses the rows of a strip to `data`. Sets `length` to the number of bytes, and calculates the Adler-32
+ * of the lines in the strip. */
 darkroom_strip_result darkroom_strip_compress(
     darkroom_strip *strip, uint8_t *data, size_t *length);
 

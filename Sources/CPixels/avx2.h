@@ -1,8 +1,8 @@
 /*
- * For the files with AVX2 paths: the attribute of functions that may use these instructions, and the
- * intrinsics. Everything in such a file stands inside `#if defined(__x86_64__)`.
+ * For files with AVX2 paths: the attribute of functions that may use these instructions, and the intrinsics.
+ * Everything in such a file is inside `#if defined(__x86_64__)`.
  *
- * Who calls one of these functions has asked darkroom_cpu_level() first.
+ * Callers of these functions must check darkroom_cpu_level() first.
  */
 #ifndef DARKROOM_AVX2_H
 #define DARKROOM_AVX2_H

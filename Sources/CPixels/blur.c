@@ -5,7 +5,7 @@
 
 #pragma STDC FP_CONTRACT OFF
 
-/* Pixels whose sums are kept at a time, so that they stay in the first-level cache. */
+/* The number of pixels whose sums are kept at a time, so that they stay in the first-level cache. */
 enum { BLOCK = 256 };
 
 /* sums += weight · (above + below), for samples from `first` on. */
@@ -158,8 +158,8 @@ INLINE void sharpen_row(
 }
 
 /*
- * 8 bits without alpha, in float. Values reach 255 times `amount`, and the error 2^-22 of that: it
- * could decide a sample only within as little of a tie.
+ * 8 bits without alpha, in float. Values reach 255 times `amount`, and the error is 2^-22 of that. It could
+ * change a sample only if the value is that close to a tie.
  */
 INLINE void sharpen_bytes(
     const uint8_t *in, const float *blurred, uint8_t *out, size_t samples, float amount,

@@ -1,13 +1,13 @@
 /*
- * Gaussian blur of opaque pictures of 8 bits, in whole numbers.
+ * Gaussian blur of opaque pictures of 8 bits, with integers.
  *
- * Weights are whole numbers of 16 bits that sum up to 2^shift exactly, so that an even colour stays.
- * Between the passes samples have FRACTION = 6 bits behind the point: 255 has 14 bits, the sum of
- * two of them 15, and so they fit the multiplication of signed 16 bits. With a shift of at most 17
- * all sums fit 32 bits: 255 * 2^6 * 2^17 + 2^22 < 2^31.
+ * Weights are integers of 16 bits with a sum of exactly 2^shift, so an even colour stays unchanged. Between
+ * the passes, samples have FRACTION = 6 fractional bits: 255 has 14 bits and the sum of two of them 15, so
+ * they fit the multiplication of signed 16 bits. With a shift of at most 17, all sums fit 32 bits: 255 * 2^6
+ * * 2^17 + 2^22 < 2^31.
  *
- * Rounding between the passes is off by 2^-7 of a step, weights by 2^-(shift + 1) of their unit: for
- * 8 bits that is far below the half step of the last rounding.
+ * The error of the rounding between the passes is 2^-7 of a step, that of the weights 2^-(shift + 1) of their
+ * unit. For 8 bits this is far below the half step of the last rounding.
  */
 #include "blur_8.h"
 
@@ -16,7 +16,7 @@
 
 #pragma STDC FP_CONTRACT OFF
 
-/* Samples whose sums are kept at a time, so that they stay in the first-level cache. */
+/* The number of samples whose sums are kept at a time, so that they stay in the first-level cache. */
 enum { BLOCK = 512 };
 
 static void blur_columns(

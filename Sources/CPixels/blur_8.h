@@ -1,12 +1,12 @@
-/* The AVX2 paths of the blur in whole numbers. Each does as many samples as it can from the start
- * of the row and returns their number. */
+/* The AVX2 paths of the blur with integers. Each processes as many samples as it can from the start of the
+ * row and returns their number. */
 #ifndef DARKROOM_BLUR_8_H
 #define DARKROOM_BLUR_8_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Between the passes a sample has this many bits behind the point. */
+/* The number of fractional bits of a sample between the passes. */
 enum { FRACTION = 6 };
 
 #if defined(__x86_64__)

@@ -1,10 +1,10 @@
 /*
- * The blur in whole numbers with AVX2.
+ * The blur with integers, in AVX2.
  *
- * Sixteen samples at a time: what lies at the distances k and k + 1 is added up from both sides, the
- * two sums are put side by side in 16 bits each, and one instruction multiplies such pairs by a
- * pair of weights and adds the products in 32 bits. The distance 0 has one side only. Unpacking
- * and packing both work on the halves of a register, so that the order comes out right.
+ * Sixteen samples at a time: the samples at the distances k and k + 1 are added from both sides, the two sums
+ * are placed next to each other with 16 bits each, and one instruction multiplies such pairs by a pair of
+ * weights and adds the products in 32 bits. The distance 0 has one side only. Unpacking and packing both work
+ * on the halves of a register, so the order is correct at the end.
  */
 #include "blur_8.h"
 

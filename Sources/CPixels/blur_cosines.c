@@ -1,19 +1,20 @@
 /*
  * Large Gaussian blurs, by cosines.
  *
- * The Gaussian made periodic, with the period P = 2 radius + 1, is a Fourier series (Poisson's sum):
+ * The periodic Gaussian with the period P = 2 radius + 1 is a Fourier series (Poisson's sum):
  *
  *     (1 + 2 sum over m of exp(-(w sigma)^2 / 2) cos(w k)) / P        with w = 2 pi m / P
  *
- * of which a few terms suffice, for they fall off as a Gaussian does. What a pixel's window weighs with one
- * cosine follows from those of the two pixels before: with f the pixels, s their sum so weighted,
- * and e(t) = f(t + radius) - f(t - 1 - radius) what enters the window less what leaves it,
+ * A few of its terms are sufficient, because they decrease like a Gaussian. The weighted sum of a pixel's
+ * window with one cosine follows from those of the two previous pixels. With f for the pixels, s for their
+ * weighted sum, and e(t) = f(t + radius) - f(t - 1 - radius) for the pixel that enters the window minus the
+ * one that leaves it:
  *
  *     s(t) = 2 cos(w) s(t - 1) - s(t - 2) + cos(m pi) cos(w / 2) (e(t) - e(t - 1)).
  *
  * The cost does not depend on sigma. (K. Sugimoto and S. Kamata, "Efficient constant-time Gaussian filtering
- * with sliding DCT/DST-5", 2015, do the same.) Rounding errors stay in s for good, but grow no
- * faster than the picture is long: after 10^5 pixels they are about 10^-9 of full scale.
+ * with sliding DCT/DST-5", 2015, use the same method.) Rounding errors remain in s, but grow no faster than
+ * linearly with the picture: after 10^5 pixels they are about 10^-9 of full scale.
  */
 #include <math.h>
 
@@ -22,7 +23,7 @@
 
 #pragma STDC FP_CONTRACT OFF
 
-/* Terms that are summed up at a time: their sums and factors fit the registers. */
+/* The number of terms that are summed at a time: their sums and factors fit the registers. */
 enum { GROUP = DARKROOM_COSINES_FEW };
 
 _Static_assert(
@@ -43,7 +44,7 @@ void darkroom_cosines_make(
     }
 }
 
-/* Four samples at `at`, of which `count` are there: colour times alpha, or alpha. */
+/* Four samples at `at`, of which `count` exist: colour times alpha, or alpha. */
 INLINE void weighted_four(
     int depth, int channels, const void *row, size_t at, size_t count, four_doubles *out)
 {
@@ -63,7 +64,7 @@ INLINE void weighted_four(
         *out = v * (four_doubles){v[1], 1, v[3], 1};
 }
 
-/* Writes the four rows' samples so that those of one place stand together. */
+/* Writes the samples of the four rows so that samples of one column are next to each other. */
 INLINE void store_turned(const four_doubles rows[4], double *out)
 {
     const four_doubles a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 2, 6);
@@ -76,7 +77,7 @@ INLINE void store_turned(const four_doubles rows[4], double *out)
     memcpy(out, turned, sizeof turned);
 }
 
-/* Four samples' numbers in the state: the plain sum, e(t - 1), and s(t - 1), s(t - 2) of each term. */
+/* Four samples' values in the state: the plain sum, e(t - 1), and s(t - 1), s(t - 2) of each term. */
 INLINE size_t state_vectors(size_t terms) { return 2 + 2 * terms; }
 
 INLINE void cosine_start_loop(
@@ -182,7 +183,7 @@ INLINE void row_group(
     four_doubles before[GROUP] = {zero, zero, zero, zero};
     four_doubles plain = in[0] * (double)(2 * radius + 1);
     four_doubles previous = zero;
-    /* The window begins to the left of the row, where all pixels are like the first. */
+    /* The window begins to the left of the row, where all pixels equal the first one. */
     for (ptrdiff_t t = 1 - radius; t <= end; t++) {
         const ptrdiff_t entering = t + radius < end ? t + radius : end;
         const ptrdiff_t leaving = t - 1 - radius > 0 ? t - 1 - radius : 0;

@@ -1,4 +1,4 @@
-/* Colour filters: matrices, luma and tables. All are exact with sums in double and one rounding. */
+/* Colour filters: matrices, luma and tables. All are exact: sums in double, and one rounding. */
 #include "CDarkroomPixels.h"
 #include "colour.h"
 #include "samples.h"

@@ -1,6 +1,6 @@
 /*
- * The AVX2 paths of the colour kernels. Each does as many pixels as it can from the start of the row
- * and returns their number; the rest, and all of it where 0 is returned, is for the scalar loops.
+ * The AVX2 paths of the colour kernels. Each processes as many pixels as it can from the start of the row and
+ * returns their number. The scalar loops process the rest, or everything if 0 is returned.
  */
 #ifndef DARKROOM_COLOUR_H
 #define DARKROOM_COLOUR_H

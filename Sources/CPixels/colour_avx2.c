@@ -1,20 +1,20 @@
 /*
- * The colour kernels in AVX2, with the same results as the scalar loops to the last bit.
+ * The colour kernels in AVX2, with exactly the same results as the scalar loops.
  *
- * 16 bits are computed as the definition says, in double, four pixels at a time: the same operations
- * in the same order give the same bits.
+ * 16 bits are computed as in the definition, in double, four pixels at a time: the same operations in the
+ * same order give the same bits.
  *
- * 8 bits are computed in float, eight pixels at a time, and wherever that leaves any doubt of the
- * result, the pixel is done again in double. With t the sum of the products plus 1/2 + 2^-20 (what
- * `rounded` adds), the sample is the whole part of t. Let
+ * 8 bits are computed in float, eight pixels at a time. If the result is in doubt, the pixel is computed
+ * again in double. With t for the sum of the products plus 1/2 + 2^-20 (which `rounded` adds), the sample is
+ * the integer part of t. Let
  *
  *     S = 255 * (|w0| + |w1| + |w2|) + |offset| + 1.
  *
- * Each weight is off by at most 2^-24 of itself as a float, which comes to 2^-24 S in t. Each of
- * the three fused multiply-adds rounds once, by at most 2^-24 S. The definition in double is off by
- * less than 2^-49 S. So t in float lies within 5 * 2^-24 S of t in double, and where it is farther
- * than that from every whole number, both have the same whole part. For sepia that leaves a pixel in
- * a thousand to be done again, most of them real ties of its coefficients in thousandths.
+ * The error of each weight as a float is at most 2^-24 of itself, which is 2^-24 S in t. Each of the three
+ * fused multiply-adds rounds once, by at most 2^-24 S. The error of the definition in double is less than
+ * 2^-49 S. So t in float is within 5 * 2^-24 S of t in double. If it is farther than that from every integer,
+ * both have the same integer part. For sepia, one pixel in a thousand must be computed again, mostly because
+ * of real ties of its coefficients in thousandths.
  */
 #include "avx2.h"
 
@@ -29,7 +29,7 @@
 
 /* ---- Eight pixels of 8 bits ------------------------------------------------------------------ */
 
-/* The channels of eight pixels, each in 32 bits; what lies beside the colour is in `whole`. */
+/* The channels of eight pixels, each in 32 bits. `whole` contains everything beside the colour. */
 struct eight {
     __m256i r, g, b;
     /* RGBA: the pixels as they were read. */
@@ -80,7 +80,7 @@ AVX2_INLINE void write_eight(uint8_t *at, int channels, const struct eight *p)
     }
 }
 
-/* One channel's weights as floats, with what is added to their sum. */
+/* One channel's weights as floats, and the offset that is added to their sum. */
 struct row {
     __m256 r, g, b, add;
 };
@@ -92,20 +92,20 @@ AVX2_INLINE struct row row_of(const double *weights, double offset)
         _mm256_set1_ps((float)weights[2]), _mm256_set1_ps((float)(offset + (0.5 + 0x1p-20)))};
 }
 
-/* How far t in float may be off; see the head of this file. */
+/* The possible error of t in float; see the beginning of this file. */
 static double doubt(const double *weights, double offset)
 {
     const double sum = fabs(weights[0]) + fabs(weights[1]) + fabs(weights[2]);
-    /* The sixth part is more than what is lost where this becomes a float itself. */
+    /* The sixth part is more than the error of the conversion to a float. */
     return 6 * 0x1p-24 * (255 * sum + fabs(offset) + 1);
 }
 
-/* Weights whose sums are too rough in float, or do not fit it at all. */
+/* Weights whose sums are too inexact in float, or exceed its range. */
 static int too_rough(double doubt) { return !(doubt < 0.125); }
 
 /*
- * One channel of the result. `nearest` becomes how far t is from the nearest whole number, where it
- * was more before. Below 1/2 and above 255 1/2 everything is clamped, so there is no doubt about it.
+ * One channel of the result. `nearest` becomes the distance of t from the nearest integer, if it was greater
+ * before. Below 1/2 and above 255 1/2 everything is clamped, so there is no doubt.
  */
 AVX2_INLINE __m256i weigh(
     const struct row *row, __m256 r, __m256 g, __m256 b, __m256 *nearest)
@@ -129,7 +129,7 @@ static uint32_t weigh_exactly(const double *w, double offset, const uint8_t *pix
     return rounded(w[0] * pixel[0] + w[1] * pixel[1] + w[2] * pixel[2] + offset, 255);
 }
 
-/* Does the pixels whose bits are set again, from what they were. */
+/* Computes the pixels whose bits are set again, from their original values. */
 static __attribute__((noinline)) void matrix_again(
     uint8_t *at, const uint8_t *was, int channels, unsigned pixels, const double *matrix)
 {
@@ -205,7 +205,7 @@ AVX2_INLINE size_t luma_8(
             &nearest);
         const unsigned unsure =
             (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(nearest, near, _CMP_LE_OQ));
-        /* Kept before anything is written: `out` may lie over `in`. */
+        /* Saved before anything is written: `out` may overlap `in`. */
         uint8_t was[32];
         if (__builtin_expect(unsure != 0, 0))
             memcpy(was, from, 8 * (size_t)channels);

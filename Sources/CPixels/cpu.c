@@ -2,7 +2,7 @@
 
 #include <stdatomic.h>
 
-/* One more than the level found, 0 where nobody has looked yet. */
+/* The level plus one; 0 before the first call. */
 static atomic_int found;
 static atomic_int limit = DARKROOM_CPU_AVX2;
 

@@ -1,11 +1,11 @@
-/* What floats.c shares with blur.c: reading samples as floats. */
+/* Shared by floats.c and blur.c: reading samples as floats. */
 #ifndef DARKROOM_FLOATS_H
 #define DARKROOM_FLOATS_H
 
 #include "samples.h"
 
-/* Eight samples as numbers: two pixels of RGBA, or four of gray and alpha. Plain C knows no shuffles,
- * but clang does, for every processor. */
+/* Eight samples: two pixels of RGBA, or four of gray and alpha. Standard C has no shuffles, but clang has
+ * them for every processor. */
 typedef float eight_floats __attribute__((vector_size(32)));
 typedef uint8_t eight_bytes __attribute__((vector_size(8)));
 typedef uint16_t eight_words __attribute__((vector_size(16)));

@@ -1,4 +1,4 @@
-/* Where pixels lie: channels added, rows filled, mirrored, picked and turned. */
+/* The positions of pixels: adds channels, fills, mirrors, picks and rotates. */
 #include "CDarkroomPixels.h"
 #include "samples.h"
 
@@ -9,7 +9,7 @@ INLINE void expand_loop(
     for (size_t i = 0; i < pixels; i++) {
         const size_t from = i * (size_t)in_channels;
         const size_t to = i * (size_t)out_channels;
-        /* Gray has one colour sample, which is taken for all three. */
+        /* Gray has one colour sample, which is used for all three. */
         const size_t step = in_channels < 3 ? 0 : 1;
         for (size_t c = 0; c < (out_channels < 3 ? 1 : 3); c++)
             put_sample(out, to + c, depth, sample_at(in, from + c * step, depth));

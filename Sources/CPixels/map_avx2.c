@@ -1,4 +1,4 @@
-/* Bytes looked up in a table with AVX2. */
+/* Looks bytes up in a table with AVX2. */
 #include "avx2.h"
 
 #if defined(__x86_64__)
@@ -8,13 +8,13 @@
 #include "colour.h"
 
 /*
- * A table of 256 bytes is sixteen registers of 16, and a shuffle looks 16 bytes up in one of them
- * by their low four bits, or gives 0 where the top bit is set.
+ * A table of 256 bytes is sixteen registers of 16. A shuffle looks 16 bytes up in one of them by their low
+ * four bits, or returns 0 if the highest bit is set.
  *
- * For bytes below 128: step k looks up v - 16k. Once that is negative, the lookups give 0; until then
- * they add, by exclusive or, the difference between this part of the table and the one before, so
- * that the sum of those up to the byte's own part is its entry. Bytes from 128 on go through the
- * same with the upper half of the table; each half gives 0 for the bytes of the other.
+ * For bytes below 128: step k looks up v - 16k. When that is negative, the lookups return 0. Until then they
+ * add, by exclusive or, the difference between this part of the table and the previous one. So the sum of the
+ * lookups up to the byte's own part is its entry. Bytes from 128 on are processed in the same way with the
+ * upper half of the table. Each half returns 0 for the bytes of the other.
  */
 AVX2_INLINE __m256i look_up(__m256i v, const __m256i steps[16])
 {
@@ -44,7 +44,7 @@ AVX2 size_t darkroom_map_avx2(
             step = _mm_xor_si128(step, load_16(part - 16));
         steps[k] = _mm256_broadcastsi128_si256(step);
     }
-    /* Which bytes are changed: the same in each 32, for a pixel has 1, 2 or 4. */
+    /* The bytes that change: the same in each 32, because a pixel has 1, 2 or 4. */
     uint8_t chosen[32];
     for (int i = 0; i < 32; i++) {
         const int channel = i % channels;

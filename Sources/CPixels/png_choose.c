@@ -1,11 +1,11 @@
-/* PNG's row filters (chapter 9 of its specification): all five summed up in one sweep over a row,
- * then the best one applied in a second. */
+/* PNG's row filters (chapter 9 of its specification): one pass over a row calculates the sums of all five, a
+ * second pass applies the best one. */
 #include "darkroom_choose.h"
 #include "darkroom_cpu.h"
 #include "png_filters.h"
 #include "samples.h"
 
-/* Samples of 16 bits are swapped as they are laid out. */
+/* Samples of 16 bits are swapped when they are laid out. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "for little-endian processors");
 
 void darkroom_png_lay_out(
@@ -29,8 +29,8 @@ void darkroom_png_lay_out(
 
 /* ---- Plain C --------------------------------------------------------------------------------- */
 
-/* The filters' predictions, of the byte to the left, the one above, and the one above that to the
- * left. `filter` is a constant where this is inlined. */
+/* The filters' predictions, from the byte to the left, the one above, and the one above to the left. `filter`
+ * is a constant where this is inlined. */
 INLINE uint8_t prediction(int filter, uint8_t left, uint8_t above, uint8_t corner)
 {
     switch (filter) {
@@ -105,7 +105,7 @@ AVX2 INLINE __m256i load(const uint8_t *bytes)
     return _mm256_loadu_si256((const __m256i *)(const void *)bytes);
 }
 
-/* The mean rounded down; the instruction rounds up. */
+/* The mean, rounded down. The instruction rounds up. */
 AVX2 INLINE __m256i average(__m256i left, __m256i above)
 {
     const __m256i odd = _mm256_and_si256(_mm256_xor_si256(left, above), _mm256_set1_epi8(1));
@@ -113,10 +113,9 @@ AVX2 INLINE __m256i average(__m256i left, __m256i above)
 }
 
 /*
- * Paeth's predictor without leaving 8 bits. The distances of left + above - corner are
- * |above - corner| to the left byte, |left - corner| to the one above, and to the corner the sum of
- * the two, or their difference where corner lies between left and above. A sum that saturates is
- * still no less than either.
+ * Paeth's predictor with only 8 bits. The distances of left + above - corner are |above - corner| to the left
+ * byte and |left - corner| to the one above. To the corner it is the sum of the two, or their difference if
+ * corner is between left and above. A saturated sum is still at least as large as each of the two.
  */
 AVX2 INLINE __m256i paeth(__m256i left, __m256i above, __m256i corner)
 {

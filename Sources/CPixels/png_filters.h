@@ -1,4 +1,5 @@
-/* PNG's row filters (chapter 9 of its specification), for those who choose and those who undo them. */
+/* PNG's row filters (chapter 9 of its specification), for the code that chooses and the code that undoes
+ * them. */
 #ifndef DARKROOM_PNG_FILTERS_H
 #define DARKROOM_PNG_FILTERS_H
 
@@ -7,7 +8,7 @@
 /* The filters' numbers. */
 enum { NONE, SUB, UP, AVERAGE, PAETH, FILTERS };
 
-/* Paeth's predictor: of three bytes the one nearest to left + above - corner, in this order. */
+/* Paeth's predictor: the one of three bytes that is nearest to left + above - corner, in this order. */
 static inline __attribute__((always_inline)) uint8_t paeth_of(
     uint8_t left, uint8_t above, uint8_t corner)
 {

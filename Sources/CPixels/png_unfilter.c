@@ -44,7 +44,7 @@ INLINE void undo_rows(
     }
 }
 
-/* Where `pixel` and `flip` are constants the compiler makes loops without branches of these. */
+/* If `pixel` and `flip` are constants, the compiler makes loops without branches. */
 static void undo_plainly(
     const uint8_t *filtered, size_t rows, size_t row_bytes, int pixel_bytes, bool swaps,
     const uint8_t *above, uint8_t *out)

@@ -7,14 +7,14 @@
 #include "avx2.h"
 
 /*
- * A wavefront: lane k of a register is at work on row k, one pixel behind row k - 1. So the pixel
- * above, which row k - 1 has finished one step earlier, is the last result moved up by a lane,
- * and no row waits for another one to end.
+ * A wavefront: lane k of a register processes row k, one pixel behind row k - 1. Row k - 1 has finished the
+ * pixel above one step earlier: it is the last result moved up by a lane. So no row waits for the end of
+ * another one.
  *
- * Pixels of up to 4 bytes take eight lanes of 4, those of 6 and 8 bytes four lanes of 8. Steps are
- * taken in chunks of as many as there are lanes: row k's next pixels are loaded and spread out to
- * whole lanes, the block of rows × pixels is turned about, so that each register holds what one
- * step needs, and turned back when it is done.
+ * Pixels of up to 4 bytes use eight lanes of 4 bytes, those of 6 and 8 bytes four lanes of 8. Steps are made
+ * in chunks of as many as there are lanes: row k's next pixels are loaded and spread to whole lanes. Then the
+ * block of rows × pixels is transposed, so that each register holds the data of one step, and transposed back
+ * when it is finished.
  */
 enum { MOST_LANES = 8, CHUNK_BYTES = 32 };
 
@@ -28,8 +28,9 @@ typedef struct {
     __m256i left, corner;
 } wave;
 
-/* What the file has for the lanes' pixels, plus the guess of its row's filter. The next step waits for
- * this, so what can be done early is: Paeth's candidates are 0 from the start in other rows. */
+/* The file's bytes for the pixels of the lanes plus the prediction of the row's filter. The next step waits
+ * for this result, so everything possible is done early: for rows with other filters, Paeth's candidates are
+ * 0 from the start. */
 AVX2_INLINE __m256i undo_step(
     const wave *w, __m256i residues, __m256i left, __m256i above, __m256i corner)
 {
@@ -40,9 +41,9 @@ AVX2_INLINE __m256i undo_step(
             _mm256_and_si256(left, w->is_sub), _mm256_and_si256(above, w->is_up)),
         _mm256_and_si256(average, w->is_average));
 
-    /* Paeth's three distances in bytes. That to the corner, |(left - corner) + (above - corner)|,
-     * is the difference of the other two where the signs differ. Where they do not it is their
-     * sum, at least as large as both, and all that counts is that; their bitwise or is, too. */
+    /* Paeth's three distances in bytes. The distance to the corner, |(left - corner) + (above - corner)|, is
+     * the difference of the other two if the signs differ. If not, it is their sum, which is at least as
+     * large as both. Only that matters, and it also holds for their bitwise or. */
     const __m256i above_up = _mm256_subs_epu8(above, corner);
     const __m256i above_down = _mm256_subs_epu8(corner, above);
     const __m256i left_up = _mm256_subs_epu8(left, corner);
@@ -78,7 +79,7 @@ AVX2_INLINE __m256i step(wave *w, int lanes, __m256i residues, __m256i first)
     return w->left;
 }
 
-/* The eight lanes of eight registers, rows and columns exchanged. */
+/* Transposes the eight lanes of eight registers. */
 AVX2_INLINE void turn_8(__m256i v[8])
 {
     __m256i a[8], b[8];
@@ -116,7 +117,7 @@ AVX2_INLINE __m128i load_half(const uint8_t *bytes)
     return _mm_loadu_si128((const __m128i *)(const void *)bytes);
 }
 
-/* A chunk of pixels, `lanes` of them, each in a lane. Reads up to 12 bytes beyond them. */
+/* A chunk of `lanes` pixels, each in a lane. Reads up to 12 bytes after them. */
 AVX2_INLINE __m256i load_chunk(const wave *w, const uint8_t *bytes, int lanes, int pixel)
 {
     const __m256i both =
@@ -124,7 +125,7 @@ AVX2_INLINE __m256i load_chunk(const wave *w, const uint8_t *bytes, int lanes, i
     return _mm256_shuffle_epi8(both, w->spread);
 }
 
-/* The way back. Writes up to 12 bytes of no meaning beyond them. */
+/* The reverse. Writes up to 12 bytes without meaning after them. */
 AVX2_INLINE void store_chunk(
     const wave *w, uint8_t *bytes, __m256i chunk, int lanes, int pixel)
 {
@@ -146,8 +147,8 @@ AVX2_INLINE __m256i load_first(const uint8_t *bytes, int lanes)
     return _mm256_set1_epi64x(pixel);
 }
 
-/* The steps of a chunk. `above` is of lane 0's first pixel. Where lane k is to begin with step k,
- * at the left edge, what comes before is kept 0. */
+/* The steps of a chunk. `above` is for lane 0's first pixel. If lane k begins with step k, at the left edge,
+ * everything before is kept 0. */
 AVX2_INLINE void advance(
     wave *w, __m256i v[], const uint8_t *above, int lanes, int pixel, bool is_first)
 {
@@ -171,14 +172,14 @@ AVX2_INLINE void advance(
         turn_4(v);
 }
 
-/* A chunk of which some lanes' pixels lie beyond the row's ends. `start` is lane 0's first byte. */
+/* A chunk in which the pixels of some lanes are beyond the row's ends. `start` is lane 0's first byte. */
 AVX2_INLINE void edge_chunk(wave *w, size_t start, int lanes, int pixel)
 {
     uint8_t bytes[CHUNK_BYTES + 16] = {0};
     const size_t size = (size_t)(lanes * pixel);
     const size_t end = w->row_bytes;
     __m256i v[MOST_LANES];
-    /* Of row k the bytes from start - k·pixel on, those before 0 and from `end` on left out. */
+    /* For row k the bytes from start - k·pixel on, without those before 0 and from `end` on. */
     for (int k = 0; k < lanes; k++) {
         const size_t behind = (size_t)(k * pixel);
         const size_t from = start < behind ? behind - start : 0;
@@ -208,7 +209,7 @@ AVX2_INLINE void edge_chunk(wave *w, size_t start, int lanes, int pixel)
     }
 }
 
-/* A chunk that lies within the row in all lanes, and so does what is read and written beyond. */
+/* A chunk that is within the row for all lanes, including the additional bytes that are read and written. */
 AVX2_INLINE void inner_chunk(wave *w, size_t start, int lanes, int pixel)
 {
     __m256i v[MOST_LANES];

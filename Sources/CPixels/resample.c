@@ -1,12 +1,12 @@
 /*
  * The two passes of resize.
  *
- * Up to FLOAT_TAPS taps sums are made in float, in several lanes that are added up at the end in a
- * fixed order, so that every processor gives the same bits. With n additions a lane, and weights
- * whose absolute values sum up to at most 1.5, the error is below n * 2^-24 * 1.5 of full scale. No
- * lane has more than 64 additions, nor more than 3 to add up the lanes: 0.4 of a step of 16 bits at
- * the very worst, a few hundredths as a rule. Longer sums are made in double: a million small
- * weights added up in float would drift by several percent.
+ * With up to FLOAT_TAPS taps, sums are calculated in float, in several lanes that are added at the end in a
+ * fixed order, so that every processor gives the same bits. With n additions in a lane, and weights whose
+ * absolute values have a sum of at most 1.5, the error is below n * 2^-24 * 1.5 of full scale. No lane has
+ * more than 64 additions, and at most 3 add up the lanes: the error is at most 0.4 of a step of 16 bits, and
+ * usually a few hundredths. Longer sums are calculated in double: in float, a million small weights would
+ * have an error of several percent.
  */
 #include "CDarkroomPixels.h"
 #include "resample.h"
@@ -17,9 +17,9 @@
 /* ---- Along a row ----------------------------------------------------------------------------- */
 
 /*
- * Tap k of channel c goes into lane (k mod step) * channels + c, with as many taps to a step as
- * there are pixels in LANES floats. At the end, lanes of a channel are added up in halves: lane i
- * with lane i + 4 (or 3, for three channels), then i with i + 2, then i with i + 1.
+ * Tap k of channel c is added to lane (k mod step) * channels + c. A step has as many taps as there are
+ * pixels in LANES floats. At the end, the lanes of a channel are added in halves: lane i and lane i + 4 (or
+ * 3, for three channels), then i and i + 2, then i and i + 1.
  */
 INLINE void convolve_short(
     int channels, const float *pixel, const float *weights, size_t taps, float *out)
@@ -72,10 +72,10 @@ void darkroom_convolve(
 
 /* ---- Down the columns ------------------------------------------------------------------------ */
 
-/* Columns in blocks, so that the sums stay in the first-level cache. */
+/* Columns are processed in blocks, so that the sums stay in the first-level cache. */
 enum { BLOCK = 512 };
 
-/* Even and odd rows in two sums, which are added up at the end. */
+/* Even and odd rows have two sums, which are added at the end. */
 INLINE void blend_short(
     const float *const *rows, const float *weights, size_t count, float *out, size_t begin,
     size_t length)
@@ -137,7 +137,7 @@ void darkroom_blend(
     BEST(blend, rows, weights, count, out, samples);
 }
 
-/* In whole numbers there is no order to keep. */
+/* With integers, the order does not matter. */
 static void blend_8(
     const uint8_t *const *rows, const int16_t *weights, size_t count, float scale, float *out,
     size_t begin, size_t samples)

@@ -1,4 +1,4 @@
-/* The AVX2 paths of resampling, and what they share with the plain ones. */
+/* The AVX2 paths of resampling, and the definitions that they share with the plain ones. */
 #ifndef DARKROOM_RESAMPLE_H
 #define DARKROOM_RESAMPLE_H
 
@@ -9,10 +9,10 @@
 
 #pragma STDC FP_CONTRACT OFF
 
-/* The taps whose sums may be kept in float; see resample.c. */
+/* The maximum number of taps whose sums may be in float; see resample.c. */
 enum { FLOAT_TAPS = 128 };
 
-/* The sums of a row are kept in this many lanes; see resample.c. */
+/* The sums of a row have this number of lanes; see resample.c. */
 enum { LANES = 8 };
 
 /* One output pixel of more than FLOAT_TAPS taps, in double. */
@@ -37,7 +37,7 @@ void darkroom_convolve_avx2(
     const float *in, float *out, size_t out_pixels, int channels, const uint32_t *first,
     const size_t *offsets, const float *weights);
 
-/* Does as many samples as it can and returns their number. */
+/* Processes as many samples as it can and returns their number. */
 size_t darkroom_blend_8_avx2(
     const uint8_t *const *rows, const int16_t *weights, size_t count, float scale, float *out,
     size_t samples);

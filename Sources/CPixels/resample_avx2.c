@@ -1,4 +1,4 @@
-/* The inner loops of resampling in AVX2; resample.c says in which order sums are made. */
+/* The inner loops of resampling in AVX2. resample.c describes the order of additions. */
 #include "resample.h"
 
 #include "avx2.h"
@@ -7,16 +7,16 @@
 
 #pragma STDC FP_CONTRACT OFF
 
-/* Eight words of which those from 8 - n on, read as eight, have the first n set. */
+/* Eight words. If eight words are read from 8 - n on, the first n are set. */
 static const int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
-/* Reads n floats, not one more, and zeros for the rest. */
+/* Reads exactly n floats, and zeros for the rest. */
 AVX2_INLINE __m256 read_some(const float *from, size_t n)
 {
     return _mm256_maskload_ps(from, load_32(first_lanes + 8 - n));
 }
 
-/* Weights as they come, for the lanes of one step: each repeated for all channels of its tap. */
+/* Weights for the lanes of one step: each is repeated for all channels of its tap. */
 AVX2_INLINE __m256 spread(__m256 weights, size_t channels)
 {
     switch (channels) {
@@ -24,7 +24,7 @@ AVX2_INLINE __m256 spread(__m256 weights, size_t channels)
     case 2:
         return _mm256_permutevar8x32_ps(weights, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
     case 3:
-        /* Two lanes are left over, which nobody looks at. */
+        /* Two lanes are left over, which are not used. */
         return _mm256_permutevar8x32_ps(weights, _mm256_setr_epi32(0, 0, 0, 1, 1, 1, 1, 1));
     default:
         return _mm256_permutevar8x32_ps(weights, _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1));
@@ -43,14 +43,14 @@ AVX2_INLINE __m256 step_weights(const float *weights, size_t channels)
 }
 
 /*
- * The last step may have fewer taps: what is missing is read as 0. Adding 0 · 0 changes no sum, for
- * none is -0: they begin with 0.
+ * The last step may have fewer taps. Missing ones are read as 0. The addition of 0 · 0 changes no sum,
+ * because none is -0: they begin with 0.
  */
 AVX2_INLINE __m256 sum_of_taps(
     size_t channels, const float *pixel, const float *weights, size_t taps)
 {
     const size_t step = LANES / channels;
-    /* Two taps of three channels are six floats, but eight are read: there must be a third tap. */
+    /* Two taps of three channels are six floats, but eight are read, so there must be a third tap. */
     const size_t needed = channels == 3 ? 3 : step;
     __m256 sums = _mm256_setzero_ps();
     size_t k = 0;
@@ -119,9 +119,9 @@ AVX2 void darkroom_convolve_avx2(
 }
 
 /*
- * Two rows at a time: their bytes in turn, made 16 bits wide, are pairs for the instruction that
- * multiplies pairs and adds the two products. Within each half of a register, unpacking takes the
- * four times four samples in order; the halves are put in order when they are written.
+ * Two rows at a time: their alternating bytes, extended to 16 bits, are pairs for the instruction that
+ * multiplies pairs and adds the two products. Within each half of a register, unpacking keeps the order of
+ * the four times four samples. The halves are ordered when they are written.
  */
 AVX2_INLINE void add_pair(__m256i sums[4], __m256i above, __m256i below, __m256i weights)
 {

@@ -1,8 +1,8 @@
 /*
  * How the kernels read and write samples.
  *
- * Everything here is inlined with a constant depth and channel count, so that one text serves 8 and
- * 16 bits and one to four channels, and the compiler sees a loop of its own for each of them.
+ * Everything here is inlined with a constant depth and channel count. So one source text serves 8 and 16 bits
+ * and one to four channels, and the compiler makes a separate loop for each of them.
  */
 #ifndef DARKROOM_SAMPLES_H
 #define DARKROOM_SAMPLES_H
@@ -17,11 +17,11 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * BOTH(name, (parameters), { statements }) compiles the statements twice, into name_plain and
- * name_avx2: the same operations in the same order, so the same results, but the compiler may use
- * wider registers in the second. BEST(name, arguments) calls the one that fits the processor.
+ * BOTH(name, (parameters), { statements }) compiles the statements twice, into name_plain and name_avx2: the
+ * same operations in the same order, so the results are the same, but the compiler may use wider registers in
+ * the second. BEST(name, arguments) calls the one that fits the processor.
  *
- * A file that does so with floats must have #pragma STDC FP_CONTRACT OFF, for the second could
+ * A file that uses this with floats must have #pragma STDC FP_CONTRACT OFF, because the second could
  * otherwise fuse multiplications with additions.
  */
 #if defined(__x86_64__)
@@ -54,11 +54,11 @@ INLINE void put_sample(void *row, size_t index, int depth, uint32_t value)
 }
 
 /*
- * The one rounding of all filters: floor(x + 1/2), clamped to 0…max, a tie going up.
+ * The only rounding of all filters: floor(x + 1/2), clamped to 0…max, with ties rounded up.
  *
- * Coefficients such as 0.393 have no exact binary form, so a sum that is a tie on paper may come
- * out a few units of 2^-52 below it. What lies less than 2^-20 of a step below a tie counts as
- * the tie: far more than the error of such sums, far less than anyone can see.
+ * Coefficients such as 0.393 have no exact binary form, so a sum that is exactly a tie may be calculated as a
+ * few units of 2^-52 below it. A value less than 2^-20 of a step below a tie counts as the tie: this is far
+ * more than the error of such sums, and far less than anyone can see.
  */
 INLINE uint32_t rounded(double x, double max)
 {
@@ -74,8 +74,8 @@ INLINE void *row_after(void *row, size_t pixels, int channels, int depth)
 }
 
 /*
- * Four samples at a time, a pixel of RGBA. Plain C knows no such types, but clang does, and makes of
- * them what the processor has.
+ * Four samples at a time, a pixel of RGBA. Standard C has no such types, but clang has them and uses the
+ * registers of the processor.
  */
 typedef float four_floats __attribute__((vector_size(16)));
 typedef double four_doubles __attribute__((vector_size(32)));

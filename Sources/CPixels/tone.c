@@ -1,4 +1,4 @@
-/* Filters of one pixel at a time that are no matrices: tables, thresholds, vignettes, flattening. */
+/* Filters of single pixels that are not matrices: tables, thresholds, vignettes, flattening. */
 #include <math.h>
 
 #include "CDarkroomPixels.h"
@@ -56,8 +56,8 @@ void darkroom_threshold(
     BEST(threshold, in, out, pixels, channels, depth, least);
 }
 
-/* All in whole numbers: a product of two 16-bit samples and half of 65535 fit into 32 bits. The
- * divisor is odd, so there are no ties. */
+/* With integers: a product of two 16-bit samples and half of 65535 fit into 32 bits. The divisor is odd, so
+ * there are no ties. */
 INLINE void flatten_loop(
     int depth, int channels, const void *in, void *out, size_t pixels, const void *background)
 {
@@ -92,7 +92,7 @@ void darkroom_flatten(
     BEST(flatten, in, out, pixels, channels, depth, background);
 }
 
-/* Both halves of a row are alike. */
+/* Both halves of a row are equal. */
 void darkroom_vignette_row(
     double *factors, size_t width, double row, double size, double amount, double radius,
     double softness)

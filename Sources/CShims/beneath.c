@@ -15,7 +15,7 @@ enum {
     READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
     LOOKING = O_PATH | O_CLOEXEC,
     PASSING = O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW,
-    /* As path_resolution(7) has it. */
+    /* The same limit as in path_resolution(7). */
     MOST_LINKS = 40,
     MOST_FOLDERS = 128
 };
@@ -29,7 +29,7 @@ static int open_beneath(int dir, const char *path, int flags)
     return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
 }
 
-/* Whether what a descriptor of LOOKING has found is to be opened; closes it if it is. */
+/* Whether the file that a descriptor of LOOKING has found may be opened. Closes the descriptor if it may. */
 static int is_regular(int found)
 {
     struct stat status;
@@ -45,7 +45,7 @@ int darkroom_open_beneath(int dir, const char *path)
     return found >= 0 && is_regular(found) ? open_beneath(dir, path, READING) : found;
 }
 
-/* The way that is still to go, and the folders that were passed to here, the first not ours. */
+/* The remaining path, and the folders up to here. The first one is not ours. */
 struct walk {
     char rest[PATH_MAX];
     int folders[MOST_FOLDERS];
@@ -59,7 +59,7 @@ static int failure(int error)
     return -1;
 }
 
-/* Makes `path`, followed by what is left of the way, the way to go. */
+/* Replaces the path by `path`, followed by the remaining part. */
 static int put_before(struct walk *walk, const char *path, const char *left)
 {
     char joined[PATH_MAX];
@@ -70,7 +70,7 @@ static int put_before(struct walk *walk, const char *path, const char *left)
     return 0;
 }
 
-/* Takes the next name off the way, with the slashes around it. "" is the end of the way. */
+/* Takes the next name from the path, with the slashes around it. "" means the end of the path. */
 static int take_name(struct walk *walk, char name[NAME_MAX + 1], const char **left)
 {
     char *begin = walk->rest + strspn(walk->rest, "/");
@@ -120,7 +120,7 @@ static int open_last(int folder, const char *name)
     return found >= 0 && is_regular(found) ? openat(folder, name, READING | O_NOFOLLOW) : found;
 }
 
-/* Opens what is at the end of the way, having gone there. */
+/* Goes to the end of the path and opens the file there. */
 static int go(struct walk *walk)
 {
     for (;;) {

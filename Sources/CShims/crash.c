@@ -13,7 +13,7 @@
 
 static const struct {
     int number;
-    /* Padded, as it stands in the file. */
+    /* Padded, as in the file. */
     char mark[DARKROOM_CRASH_MARK + 1];
 } signals[] = {
     { SIGSEGV, "SIGSEGV         " }, { SIGBUS, "SIGBUS          " },
@@ -27,14 +27,15 @@ static const char watchdog[DARKROOM_CRASH_MARK + 1] = "watchdog        ";
 
 static atomic_int records = -1;
 static struct sigaction former[SIGNALS];
-/* When the picture of each record in use has taken its last step, in nanoseconds; 0 for one not in use. */
+/* For each record in use, the time of its picture's last step, in nanoseconds; 0 if it is not in use. */
 static _Atomic uint64_t steps[DARKROOM_CRASH_SLOTS];
-/* Since when the process as a whole is known to turn, and up to when, in nanoseconds; 0 where nobody tells. */
+/* The time since which the whole process is known to make progress, and the time of the last report, in
+ * nanoseconds; 0 without reports. */
 static _Atomic uint64_t turns_since;
 static _Atomic uint64_t turned;
 
-/* Initial-exec, so that the handler's access needs no call that might allocate. One more than the slot,
- * for threads begin with 0. */
+/* Initial-exec, so that the handler can read it without a call that might allocate memory. It is the slot
+ * plus one, because threads begin with 0. */
 static _Thread_local int current __attribute__((tls_model("initial-exec")));
 
 static uint64_t now(void)
@@ -52,7 +53,7 @@ static int in_use(int slot)
 
 static void write_mark(int slot, const char *mark)
 {
-    /* What fails here cannot be told to anyone. */
+    /* A failure here cannot be reported anywhere. */
     ssize_t written = pwrite(
         atomic_load(&records), mark, DARKROOM_CRASH_MARK, (off_t)slot * DARKROOM_CRASH_RECORD);
     (void)written;
@@ -72,14 +73,16 @@ static void mark_still(void)
     }
 }
 
-/* Whether another process has sent it, rather than the kernel or this process itself, as by abort(3). */
+/* Whether another process has sent the signal, and not the kernel or this process itself, for example by
+ * abort(3). */
 static int is_foreign(const siginfo_t *info)
 {
     return info->si_code <= 0 && info->si_pid != getpid();
 }
 
-/* Does what would have been done without this file. A former handler may return, expecting the fault to
- * happen again, which a signal of another process does not: so the default follows whatever it did. */
+/* Does what would have happened without this file. The previous handler may return and expect the fault to
+ * happen again. A signal of another process does not happen again, so the default action follows in each
+ * case. */
 static void hand_on(int number, siginfo_t *info, void *context, const struct sigaction *before)
 {
     struct sigaction standard;
@@ -92,8 +95,8 @@ static void hand_on(int number, siginfo_t *info, void *context, const struct sig
         before->sa_handler(number);
     }
     sigaction(number, &standard, NULL);
-    /* Blocked until the handler returns, and then delivered before the next instruction, with all that is
-     * known of it, for the core dump. */
+    /* The signal is blocked until the handler returns, and then delivered before the next instruction, with
+     * all its information, for the core dump. */
     if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), number, info) != 0)
         raise(number);
 }
@@ -151,8 +154,7 @@ static void make_key(void)
     has_key = pthread_key_create(&stack_key, free_stack) == 0;
 }
 
-/* Where there is no memory for one, a stack overflow of this thread cannot be attributed, and that is
- * all. */
+/* If there is no memory for a stack, only a stack overflow of this thread cannot be attributed. */
 static void give_stack(void)
 {
     stack_t stack;
@@ -214,7 +216,7 @@ void darkroom_crash_leave(int slot)
         atomic_store_explicit(&steps[slot], 0, memory_order_relaxed);
 }
 
-/* Never so deep that it would end by itself, which the compiler must not know. */
+/* The recursion never ends by itself. The compiler must not know this. */
 static atomic_int depth_limit = INT32_MAX;
 
 static int descend(int depth)
@@ -232,7 +234,7 @@ void darkroom_crash_overflow(void)
     (void)depth;
 }
 
-/* The kernel's refusal rather than a null pointer, which a compiler may reason about. */
+/* The kernel refuses the access. With a null pointer, a compiler might draw conclusions. */
 void darkroom_crash_fault(void)
 {
     const long size = sysconf(_SC_PAGESIZE);

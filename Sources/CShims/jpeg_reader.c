@@ -7,7 +7,7 @@
 
 enum {
     RAW_BYTES = 64 << 10,
-    /* Encoders make about ten. Each is a pass over all the pixels, which may take four bytes. */
+    /* Encoders make about ten. Each scan is a pass over all pixels and may need only four bytes. */
     LARGEST_SCAN = 100,
     EVENTS_AT_A_TIME = 64, /* rows of blocks, mostly, between two chances to stop */
     LARGEST_COMPONENTS = 3,
@@ -21,7 +21,7 @@ typedef struct {
     uint8_t raw[RAW_BYTES];
 } descriptor_source;
 
-/* All that a reader owns hangs off this block, which is made before the first setjmp. */
+/* All memory of a reader belongs to this block, which is created before the first setjmp. */
 struct darkroom_jpeg_reader {
     darkroom_jpeg_trap trap;
     struct jpeg_decompress_struct info;
@@ -63,7 +63,7 @@ static boolean fill_input_buffer(j_decompress_ptr info)
         source->system_error = errno;
         darkroom_jpeg_fail(trap, DARKROOM_JPEG_IO, "the file cannot be read");
     }
-    /* libjpeg asks for nothing beyond the end-of-image marker. */
+    /* libjpeg requests nothing after the end-of-image marker. */
     if (count == 0)
         darkroom_jpeg_fail(trap, DARKROOM_JPEG_TRUNCATED, "the file ends before the end of the picture");
     return TRUE;
@@ -125,7 +125,7 @@ void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader)
     free(reader);
 }
 
-/* The blocks of all components, as libjpeg holds them where they come in several scans. */
+/* The blocks of all components, which libjpeg holds if they are in several scans. */
 static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *info)
 {
     uint64_t blocks = 0;
@@ -139,8 +139,8 @@ static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *info)
     return blocks * sizeof(JBLOCK);
 }
 
-/* Notes the components of the scan that begins. Progressive scans of the finer coefficients do not
- * count: without its first coefficient a component is gray. */
+/* Records the components of the scan that begins. Progressive scans with finer coefficients do not count:
+ * without its first coefficient a component is gray. */
 static void note_scan(darkroom_jpeg_reader *reader)
 {
     const struct jpeg_decompress_struct *info = &reader->info;
@@ -204,7 +204,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_start(
     info->out_color_space = reader->header.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     info->dct_method = JDCT_ISLOW;
     info->do_fancy_upsampling = TRUE;
-    /* Guesses at what a progressive file has left out. */
+    /* This would replace missing data of a progressive file by guesses. */
     info->do_block_smoothing = FALSE;
     info->buffered_image = reader->header.is_whole;
     jpeg_start_decompress(info);
@@ -219,7 +219,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_start(
     return DARKROOM_JPEG_OK;
 }
 
-/* Ends the scans of a picture that comes in several. */
+/* Ends the scans of a picture with several scans. */
 static void complete(darkroom_jpeg_reader *reader)
 {
     for (int i = 0; i < reader->info.num_components; i++)
@@ -294,7 +294,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_finish(darkroom_jpeg_reader *reader)
     jpeg_finish_decompress(&reader->info);
     if (reader->source.manager.bytes_in_buffer > 0 || fill(&reader->source) > 0)
         darkroom_jpeg_remark(trap, "there are more bytes after the end of the picture");
-    /* No entry has anything left to do, nor has libjpeg its tables. */
+    /* No function has anything left to do, and libjpeg has freed its tables. */
     reader->is_complete = false;
     return DARKROOM_JPEG_OK;
 }

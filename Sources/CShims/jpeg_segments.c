@@ -5,7 +5,7 @@
 
 enum { HEAD_BYTES = 35 }; /* the longest signature's */
 
-/* How a segment's data begins, and what that is called. */
+/* The beginning of a segment's data, and its name. */
 static const struct {
     int marker;
     const char *signature;
@@ -45,7 +45,7 @@ static void take(j_decompress_ptr info, uint8_t *bytes, size_t count)
     }
 }
 
-/* Into memory of its own, which hangs off `place` before anything can fail. */
+/* Copies into separate memory, which belongs to `place` before anything can fail. */
 static void take_copy(j_decompress_ptr info, uint8_t **place, size_t count)
 {
     *place = malloc(count == 0 ? 1 : count);
@@ -67,7 +67,8 @@ static void note(darkroom_jpeg_segments *segments, const char *name)
     snprintf(slot, sizeof segments->names[0], "%s", name);
 }
 
-/* What libjpeg's own handler of APP0 would set, and its remark on revisions other than 1. `head` begins with "JFIF". */
+/* Sets the values that libjpeg's own handler of APP0 would set, and makes its remark on revisions other than
+ * 1. `head` begins with "JFIF". */
 static void note_jfif(j_decompress_ptr info, const uint8_t *head)
 {
     info->saw_JFIF_marker = TRUE;
@@ -83,14 +84,14 @@ static void note_jfif(j_decompress_ptr info, const uint8_t *head)
     info->Y_density = (UINT16)(head[10] << 8 | head[11]);
 }
 
-/* What libjpeg's own handler of APP14 would set: whether the colours are YCbCr. */
+/* Sets the value that libjpeg's own handler of APP14 would set: whether the colours are YCbCr. */
 static void note_adobe(j_decompress_ptr info, const uint8_t *head)
 {
     info->saw_Adobe_marker = TRUE;
     info->Adobe_transform = head[11];
 }
 
-/* A piece of the profile; `number` counts from 1. Returns how much of the data was taken. */
+/* A piece of the profile. `number` counts from 1. Returns how much of the data was taken. */
 static size_t take_piece(j_decompress_ptr info, unsigned number, unsigned total, size_t count)
 {
     darkroom_jpeg_segments *segments = info->client_data;
@@ -111,7 +112,7 @@ static size_t take_piece(j_decompress_ptr info, unsigned number, unsigned total,
     return count;
 }
 
-/* libjpeg's callback: on entry a marker has been read, on return its segment has. */
+/* libjpeg's callback: before it a marker has been read, after it the marker's segment. */
 static boolean read_segment(j_decompress_ptr info)
 {
     darkroom_jpeg_segments *segments = info->client_data;
@@ -124,7 +125,7 @@ static boolean read_segment(j_decompress_ptr info)
             trap_of(info), trap_of(info)->phase, "a segment is shorter than its length field");
     left -= 2;
     size_t head_count = left < HEAD_BYTES ? left : HEAD_BYTES;
-    /* The data of these two is kept: of it no more than the signature must be consumed here. */
+    /* The data of these two is kept: only the signature may be consumed here. */
     if (marker == JPEG_APP0 + 1 && head_count > 6)
         head_count = 6;
     else if (marker == JPEG_APP0 + 2 && head_count > 14)
@@ -201,7 +202,7 @@ void darkroom_jpeg_segments_finish(darkroom_jpeg_segments *segments, darkroom_jp
     if (segments->profile == NULL && (segments->piece_total > 0 || segments->is_profile_broken))
         darkroom_jpeg_remark(
             trap, "the colour profile is incomplete, contradictory or too large");
-    /* Pieces among the scans are too late for whoever has begun to write. */
+    /* Pieces among the scans are too late if writing has begun. */
     segments->is_profile_broken = true;
     for (unsigned i = 0; i < DARKROOM_JPEG_PIECES; i++) {
         free(segments->pieces[i]);

@@ -1,4 +1,4 @@
-/* What a JPEG file says beside its pixels: the segments APP0 to APP15 and COM. */
+/* The data of a JPEG file beside its pixels: the segments APP0 to APP15 and COM. */
 #ifndef DARKROOM_JPEG_SEGMENTS_H
 #define DARKROOM_JPEG_SEGMENTS_H
 
@@ -9,8 +9,8 @@ enum {
     DARKROOM_JPEG_PIECES = 255, /* of a profile; they are numbered with one byte */
 };
 
-/* Taken apart here and not by jpeg_save_markers, which keeps all there are: a file of nothing but
- * empty segments would take many times its size in memory. */
+/* They are parsed here and not by jpeg_save_markers, which keeps all of them: a file with only empty segments
+ * would need many times its size in memory. */
 typedef struct {
     char names[DARKROOM_JPEG_SEGMENT_NAMES][8]; /* of the segments met, each once */
     size_t name_count;
@@ -27,11 +27,11 @@ typedef struct {
     size_t profile_count;
 } darkroom_jpeg_segments;
 
-/* Makes libjpeg, whose client_data must be the `darkroom_jpeg_segments`, hand all such segments to
- * them. `info->err` is a darkroom_jpeg_trap. */
+/* Makes libjpeg, whose client_data must be the `darkroom_jpeg_segments`, pass all such segments to them.
+ * `info->err` is a darkroom_jpeg_trap. */
 void darkroom_jpeg_segments_start(j_decompress_ptr info);
 
-/* Puts the profile together when the header has been read. What comes after that is only noted. */
+/* Joins the profile when the header has been read. Later segments are only recorded. */
 void darkroom_jpeg_segments_finish(darkroom_jpeg_segments *segments, darkroom_jpeg_trap *trap);
 
 void darkroom_jpeg_segments_free(darkroom_jpeg_segments *segments);

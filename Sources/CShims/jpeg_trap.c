@@ -45,19 +45,19 @@ static void error_exit(j_common_ptr info)
     fail_in_its_words(info, classify(info->err->msg_code, trap->phase));
 }
 
-/* Traces come with a level from 0, warnings with −1. libjpeg goes on after damage, with gray or with
- * whatever the codes mean once it has lost the thread, and calls that a warning; here it is an
- * error. That includes bytes left over before a marker: most often a wrong bit further up, after
- * which the pixels took fewer bytes than they should have. */
+/* Traces have a level from 0, warnings −1. After damage libjpeg continues, with gray or with the meaning of
+ * misread codes, and calls this a warning. Here it is an error. This includes additional bytes before a
+ * marker: most often there is a wrong bit further up, after which the pixels used fewer bytes than they
+ * should have. */
 static void emit_message(j_common_ptr info, int level)
 {
     if (level >= 0)
         return;
     darkroom_jpeg_trap *trap = (darkroom_jpeg_trap *)info->err;
     switch (info->err->msg_code) {
-    /* The pixels are what they are without it: colours that are taken for YCbCr, as those of nearly every file
-     * are, and numbers in a scan's header that mean nothing in a sequential file, where some encoders write
-     * zeros. The third of this kind, JFIF's revision, is remarked on in jpeg_segments.c. */
+    /* These do not change the pixels: colours that are treated as YCbCr, as those of nearly every file are, and
+     * values in a scan's header without a meaning in a sequential file, where some encoders write zeros.
+     * jpeg_segments.c makes the third remark of this kind, about JFIF's revision. */
     case JWRN_ADOBE_XFORM:
     case JWRN_NOT_SEQUENTIAL: {
         char text[DARKROOM_JPEG_MESSAGE_BYTES];

@@ -8,7 +8,7 @@ enum {
     MOST_EXIF = 65533 - 6, /* a segment's length has 16 bits; two bytes are its own, six the signature's */
 };
 
-/* All that a writer owns hangs off this block, which is made before the first setjmp. */
+/* All memory of a writer belongs to this block, which is created before the first setjmp. */
 struct darkroom_jpeg_writer {
     darkroom_jpeg_trap trap;
     struct jpeg_compress_struct info;
@@ -29,7 +29,7 @@ static void init_destination(j_compress_ptr info)
     (void)info;
 }
 
-/* Makes the output larger. Its rest is full when this is called. */
+/* Enlarges the output. When this is called, its rest is full. */
 static boolean empty_output_buffer(j_compress_ptr info)
 {
     darkroom_jpeg_writer *writer = info->client_data;
@@ -58,14 +58,14 @@ static uint8_t narrowed(uint16_t value)
     return (uint8_t)((value * 255U + 32767U) / 65535U);
 }
 
-/* Laid over white, rounded: (c·a + 255·(255 − a)) / 255. */
+/* Laid over white and rounded: (c·a + 255·(255 − a)) / 255. */
 static uint8_t over_white_8(unsigned colour, unsigned alpha)
 {
     return (uint8_t)((colour * alpha + 255U * (255U - alpha) + 127U) / 255U);
 }
 
-/* The same at 16 bits, and made 8 bits with the same rounding:
- * (c·a + 65535·(65535 − a)) / 65535 · 255 / 65535. */
+/* The same for 16 bits, converted to 8 bits with the same rounding: (c·a + 65535·(65535 − a)) / 65535 · 255 /
+ * 65535. */
 static uint8_t over_white_16(uint64_t colour, uint64_t alpha)
 {
     const uint64_t white = 65535;
@@ -155,8 +155,8 @@ static void set_parameters(darkroom_jpeg_writer *writer, const darkroom_jpeg_set
     jpeg_set_defaults(info);
     jpeg_set_quality(info, settings->quality, TRUE);
     info->dct_method = JDCT_ISLOW;
-    /* JPEG's standard Huffman codes. Codes of the picture's own make files 1.5 % smaller, but take 2.5 to
-     * 7 times as long, and the whole picture in memory. */
+    /* JPEG's standard Huffman codes. Separate codes for the picture make files 1.5 % smaller, but take 2.5 to
+     * 7 times as long and need the whole picture in memory. */
     info->optimize_coding = FALSE;
     int factor = is_gray || settings->full_chroma ? 1 : 2;
     info->comp_info[0].h_samp_factor = factor;

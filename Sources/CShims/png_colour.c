@@ -1,4 +1,4 @@
-/* What a PNG says about its colours, and its Exif. */
+/* A PNG's information about its colours, and its Exif. */
 #include "png_reader.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ void darkroom_png_reader_colour(darkroom_png_reader *reader, darkroom_png_colour
     png_structp png = reader->png;
     png_infop info = reader->info;
     const darkroom_png_source *source = &reader->source;
-    /* libpng derives some of these from others; only what is in the file counts. */
+    /* libpng derives some of these from others. Only those in the file count. */
     int intent = 0;
     if (darkroom_png_source_has_met(source, "sRGB") && png_get_sRGB(png, info, &intent) != 0) {
         colour->rendering_intent = intent;

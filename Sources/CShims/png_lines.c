@@ -9,9 +9,9 @@
 enum {
     WINDOW_BYTES = 32 << 10, /* what compressed data may refer back to */
     AHEAD_BYTES = 128 << 10, /* decompressed beyond the lines that are needed next */
-    /* Compressed data may take so many bytes for one that they give, and so many more at any time: a
-     * stream of empty blocks keeps the processor busy for as long as it lasts, and between two rows
-     * nobody asks whether the picture is still wanted. */
+    /* Compressed data may use this number of bytes for each byte that they give, and a fixed number in
+     * addition at any time. A stream of empty blocks keeps the processor busy as long as it lasts, and
+     * between two rows nothing checks whether the picture is still needed. */
     MOST_FOR_ONE = 16,
     CREDIT = 4 << 20,
 };
@@ -30,7 +30,7 @@ struct darkroom_png_lines {
     darkroom_inflate_result state;
     uint64_t to_make;      /* decompressed bytes that the picture still lacks */
     int64_t credit;        /* compressed bytes that may be taken though they give nothing */
-    /* Where decompression stopped. It is reported when the lines before it have been handed out. */
+    /* Where decompression stopped. It is reported when the lines before it have been returned. */
     darkroom_png_result stop;
 
     uint8_t *buffer; /* decompressed: [next, filled) has not been given back, some is before it */
@@ -92,8 +92,8 @@ static darkroom_png_result too_few(darkroom_png_lines *lines)
     return stop(lines, DARKROOM_PNG_DATA, "not enough image data");
 }
 
-/* Fetches a piece where the last one is used up. Not where decompression ended for want of room: what it
- * has taken may still give something, which comes before what is wrong with the next piece. */
+/* Fetches a piece if the last one is used up. It does not if decompression ended because there was no room:
+ * the consumed data may still give output, which precedes an error in the next piece. */
 static darkroom_png_result fetch(darkroom_png_lines *lines)
 {
     if (lines->piece_left > 0 || lines->is_data_complete || lines->state == DARKROOM_INFLATE_ROOM)
@@ -114,8 +114,7 @@ static bool is_damaged(const darkroom_png_lines *lines)
         || lines->state == DARKROOM_INFLATE_CHECKSUM || lines->state == DARKROOM_INFLATE_SURPLUS;
 }
 
-/* Decompresses up to `room` bytes behind those in the buffer, and notes where that is not possible.
- * Answers how many. */
+/* Decompresses up to `room` bytes to the end of the buffer, and records an error. Returns their number. */
 static size_t decompress(darkroom_png_lines *lines, size_t room)
 {
     size_t taken = 0, made = 0;
@@ -151,8 +150,8 @@ static size_t decompress(darkroom_png_lines *lines, size_t room)
     return made;
 }
 
-/* How much may be decompressed behind what there is: at least AHEAD_BYTES, where less than a group is
- * waiting to be taken. */
+/* How much may be decompressed to the end of the buffer: at least AHEAD_BYTES if less than a group is
+ * waiting. */
 static size_t make_room(darkroom_png_lines *lines)
 {
     if (lines->capacity - lines->filled < AHEAD_BYTES) {
@@ -165,7 +164,7 @@ static size_t make_room(darkroom_png_lines *lines)
     return lines->capacity - lines->filled;
 }
 
-/* Adds to the buffer, or notes why that is not possible. */
+/* Adds to the buffer, or records why this is not possible. */
 static void fill(darkroom_png_lines *lines)
 {
     size_t room = make_room(lines);
@@ -182,14 +181,14 @@ static void fill(darkroom_png_lines *lines)
         too_few(lines);
 }
 
-/* After the last line: the stream's end must follow, and nothing behind it in its piece. (What lies
- * in later pieces the source finds.) */
+/* After the last line, the stream must end, without further data in its piece. (The source finds data in
+ * later pieces.) */
 static darkroom_png_result end(darkroom_png_lines *lines)
 {
     while (lines->stop == DARKROOM_PNG_OK && lines->state != DARKROOM_INFLATE_END) {
         if (fetch(lines) != DARKROOM_PNG_OK)
             return lines->stop;
-        /* One byte more than there should be is enough, and goes where nobody looks at it. */
+        /* One additional byte is enough for an error. It is written to memory that is not used. */
         make_room(lines);
         if (decompress(lines, 1) > 0)
             return stop(lines, DARKROOM_PNG_DATA, "too much image data");
@@ -201,14 +200,14 @@ static darkroom_png_result end(darkroom_png_lines *lines)
 
 /* ---- Lines ---- */
 
-/* The number of lines to hand out next, at most `wanted`; 0 where there can be none. */
+/* The number of lines to return next, at most `wanted`; 0 if there can be none. */
 static uint32_t available(darkroom_png_lines *lines, uint32_t wanted)
 {
     const size_t line = lines->line_bytes;
     while (lines->filled - lines->next < wanted * line && lines->stop == DARKROOM_PNG_OK)
         fill(lines);
     size_t whole = (lines->filled - lines->next) / line;
-    /* Damage directly behind a line is found together with it, as it is by zlib. */
+    /* Damage directly after a line is found together with the line, as in zlib. */
     if (is_damaged(lines) && whole > 0 && whole * line == lines->filled - lines->next)
         whole--;
     return whole < wanted ? (uint32_t)whole : wanted;
@@ -226,7 +225,7 @@ darkroom_png_result darkroom_png_lines_next(
         result = lines->stop;
     else if (lines->left == 0)
         result = end(lines);
-    /* Only now, for they may have been moved. */
+    /* Not before this, because they may have been moved. */
     *start = lines->buffer + lines->next;
     return result;
 }

@@ -1,9 +1,9 @@
-/* libpng's judgement of a colour profile, for profiles that do not come from a PNG. */
+/* libpng's check of a colour profile, for profiles that do not come from a PNG. */
 #include "png_trap.h"
 
 #include <stdio.h>
 
-/* What the callbacks find by libpng's error pointer. */
+/* The data for the callbacks, by libpng's error pointer. */
 typedef struct {
     darkroom_png_trap trap; /* first, so that it is there for libpng's first callback */
     png_structp png;

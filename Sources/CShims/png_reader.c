@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples of 16 bits are swapped on their way in and out. */
+/* Samples of 16 bits are swapped when they are read and written. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "for little-endian processors");
 
 enum {
     LAST_ROW_SLACK = 2 * DARKROOM_PNG_PIECE_BYTES, /* the piece begun before and the end's */
-    /* Compressed data may take so many bytes for one that they give, and so many more at any time. */
+    /* Compressed data may use this number of bytes for each byte that they give, and a fixed number in
+     * addition at any time. */
     MOST_FOR_ONE = 16,
     CREDIT = 4 << 20,
     KEPT_CHUNKS = 4, /* unparsed; libpng's own number for that is larger by two */
@@ -33,7 +34,7 @@ static png_voidp allocate(png_structp png, png_alloc_size_t size)
 {
     darkroom_png_reader *reader = png_get_mem_ptr(png);
     if (size > reader->largest_allocation) {
-        /* What libpng makes of it, an error or a remark, it says itself. */
+        /* libpng reports it itself, as an error or a remark. */
         reader->trap.expected = DARKROOM_PNG_LIMIT;
         return NULL;
     }
@@ -50,7 +51,7 @@ static void read_data(png_structp png, png_bytep bytes, size_t count)
 {
     darkroom_png_reader *reader = png_get_io_ptr(png);
     darkroom_png_result result = darkroom_png_source_read(&reader->source, bytes, count);
-    /* A request for too much memory that libpng lived through must not colour a later error. */
+    /* A request for too much memory that libpng survived must not change the kind of a later error. */
     reader->trap.expected = result;
     if (result != DARKROOM_PNG_OK)
         png_error(png, reader->source.message);
@@ -80,26 +81,26 @@ darkroom_png_reader *darkroom_png_reader_new(
     }
     png_structp png = reader->png;
     png_set_read_fn(png, reader, read_data);
-    /* The source has compared the checksums of critical chunks; their pieces fit libpng's
-     * buffer. */
+    /* The source has compared the checksums of critical chunks. Their pieces fit libpng's buffer. */
     png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
     png_set_compression_buffer_size(png, sizeof reader->source.held);
-    /* The caller checks width and height against limits of its own before a row is allocated. */
+    /* The caller compares width and height with its own limits before a row is allocated. */
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(png, largest_ancillary);
-    /* Some encoders announce a smaller window than they use. zlib would notice or not depending on
-     * how the data are cut into pieces; with the largest window such files are read. */
+    /* Some encoders declare a smaller window than they use. Whether zlib notices it depends on how the data
+     * are divided into pieces. With the largest window such files are read. */
     png_set_option(png, PNG_MAXIMUM_INFLATE_WINDOW, PNG_OPTION_ON);
     png_set_benign_errors(png, 1);
 
-    /* Skipped as they stream past: nothing of them is wanted, and a parser not run is safe. */
+    /* These are skipped while they are read: nothing of them is needed, and a parser that does not run is
+     * safe. */
     static const png_byte unwanted[] =
         "bKGD\0hIST\0sBIT\0oFFs\0pCAL\0sCAL\0sPLT\0tEXt\0zTXt\0iTXt\0tIME";
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, unwanted, sizeof unwanted / 5);
-    /* Kept as they are: libpng does not know the first, and does not look into the second. */
+    /* These are kept unparsed: libpng does not know the first, and does not examine the second. */
     static const png_byte unparsed[] = "cICP\0eXIf";
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, unparsed, sizeof unparsed / 5);
-    /* The first of each name counts; a file of nothing else would be kept whole in memory. */
+    /* The first chunk of each name counts. A file with only such chunks would be kept completely in memory. */
     png_set_chunk_cache_max(png, KEPT_CHUNKS + 2);
     return reader;
 }
@@ -153,7 +154,7 @@ darkroom_png_result darkroom_png_reader_open(
     return DARKROOM_PNG_OK;
 }
 
-/* The palette as libpng has read it, with the alpha of tRNS. */
+/* The palette that libpng has read, with the alpha of tRNS. */
 static void copy_palette(darkroom_png_reader *reader)
 {
     darkroom_png_palette *palette = &reader->palette;
@@ -182,8 +183,8 @@ static darkroom_png_result start_rows(darkroom_png_reader *reader)
     return result;
 }
 
-/* Sets libpng up for rows. Palettes are looked up here, because libpng would give black for an index
- * beyond them. */
+/* Prepares libpng for rows. Palette indices are looked up here, because libpng would return black for an
+ * index that is not in the palette. */
 static void start_libpng(darkroom_png_reader *reader)
 {
     png_structp png = reader->png;
@@ -237,17 +238,17 @@ static darkroom_png_result read_row(darkroom_png_reader *reader, uint8_t *row)
 {
     const darkroom_png_header *h = &reader->header;
     if (reader->rows_left == 1) {
-        /* Deflate makes incompressible bytes larger by a thousandth; an encoder that flushes at
-         * every turn is granted more. */
+        /* Deflate makes incompressible bytes larger by a thousandth. An encoder that flushes often is allowed
+         * more. */
         reader->source.last_row_left = reader->row_bytes + reader->row_bytes / 8 + LAST_ROW_SLACK;
         reader->source.is_last_row = true;
     }
     darkroom_png_source *source = &reader->source;
-    /* A row as it is in the file is no longer than 8 bytes a pixel, and the filter's number. */
+    /* A row in the file has at most 8 bytes for each pixel, and the filter's number. */
     const int64_t line = (int64_t)h->width * 8 + 1;
     source->credit = (source->credit < CREDIT ? source->credit : CREDIT) + MOST_FOR_ONE * line;
     png_read_row(reader->png, row, NULL);
-    /* Not before an interlaced picture's last pass: each adds its pixels' indices. */
+    /* Not before an interlaced picture's last pass: each pass adds the indices of its pixels. */
     if (h->color_type == PNG_COLOR_TYPE_PALETTE && reader->rows_left <= h->height
         && !darkroom_png_look_up(&reader->palette, row, 8, row, h->channels, h->width))
         return darkroom_png_note(
@@ -297,7 +298,7 @@ size_t darkroom_png_reader_line_bytes(const darkroom_png_reader *reader)
     return reader->rows == NULL ? 0 : darkroom_png_rows_line_bytes(reader->rows);
 }
 
-/* Touches nothing that darkroom_png_reader_undo does. */
+/* Uses no data that darkroom_png_reader_undo uses. */
 void darkroom_png_reader_fetch(
     darkroom_png_reader *reader, uint8_t *lines, uint32_t count, darkroom_png_fetched *fetched)
 {
@@ -319,14 +320,14 @@ darkroom_png_result darkroom_png_reader_undo(
         return darkroom_png_note(
             &reader->trap, result, darkroom_png_rows_message(reader->rows));
     reader->rows_left -= fetched->count;
-    /* All is fetched then. */
+    /* Everything is fetched then. */
     if (reader->rows_left == 0)
         reader->source.is_after_rows = true;
     return DARKROOM_PNG_OK;
 }
 
-/* Consumes the IDATs behind the compressed data, all of them empty, so that libpng finds the chunk
- * that follows them and does not ask for them. */
+/* Consumes the IDATs after the compressed data, which are all empty, so that libpng finds the next chunk and
+ * does not request them. */
 static darkroom_png_result skip_data(darkroom_png_reader *reader)
 {
     size_t count = 0;
@@ -350,7 +351,7 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
         return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "there are rows left");
     if (setjmp(reader->trap.jump) != 0)
         return reader->trap.result;
-    /* What follows are ancillary chunks; more IDATs are found by the source. */
+    /* Ancillary chunks follow. The source finds further IDATs. */
     png_set_benign_errors(reader->png, 1);
     if (reader->rows != NULL && skip_data(reader) != DARKROOM_PNG_OK)
         return reader->trap.result;

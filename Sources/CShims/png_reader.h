@@ -1,4 +1,4 @@
-/* Inside the PNG reader. */
+/* The PNG reader's private declarations. */
 #ifndef DARKROOM_PNG_READER_H
 #define DARKROOM_PNG_READER_H
 
@@ -7,7 +7,7 @@
 
 enum { WARNINGS = 8, WARNING_BYTES = 128 };
 
-/* All that a reader owns hangs off this block, which is made before the first setjmp. */
+/* All memory of a reader belongs to this block, which is created before the first setjmp. */
 struct darkroom_png_reader {
     darkroom_png_trap trap; /* first, so that it is there for libpng's first callback */
     png_structp png;
@@ -25,8 +25,8 @@ struct darkroom_png_reader {
     darkroom_png_source source;
 };
 
-/* Whether libpng makes alpha of a tRNS. Of an RGB picture's that stands before PLTE, where PNG does not allow
- * it, libpng makes none: it warns, and counts no colours, but goes on calling the chunk valid. */
+/* Whether libpng makes alpha from a tRNS. For an RGB picture with tRNS before PLTE, which PNG does not allow,
+ * libpng makes none: it warns, and counts no colours, but still reports the chunk as valid. */
 bool darkroom_png_finds_transparency(png_const_structp png, png_infop info);
 
 #endif

@@ -121,7 +121,7 @@ static void expand_gray(const uint8_t *packed, unsigned depth, uint8_t *out, siz
         out[i] = (uint8_t)(pixel_at(packed, i, depth) * factor);
 }
 
-/* From the right: where a pixel is written the indices before it are still to be read. */
+/* From the right: the indices before a written pixel must still be read. */
 static inline __attribute__((always_inline)) unsigned look_up(
     const darkroom_png_palette *palette, const uint8_t *indices, unsigned depth, uint8_t *out,
     size_t channels, size_t width)
@@ -141,7 +141,7 @@ bool darkroom_png_look_up(
 {
     const unsigned bits = (unsigned)depth;
     unsigned largest;
-    /* Constants, so that the loops move whole pixels. */
+    /* Constants, so that the loops copy whole pixels. */
     if (depth == 8 && channels == 3)
         largest = look_up(palette, indices, 8, out, 3, width);
     else if (depth == 8)
@@ -171,8 +171,8 @@ static darkroom_png_result expand(darkroom_png_rows *rows, const uint8_t *packed
     return DARKROOM_PNG_OK;
 }
 
-/* Unfilters up to a group of lines and hands them out, the picture's last row only if `behind`, what
- * there is to say of what follows it, is well. */
+/* Unfilters up to a group of lines and returns their rows. It returns the picture's last row only if
+ * `behind`, the result for the data after it, is OK. */
 static darkroom_png_result undo_group(
     darkroom_png_rows *rows, const uint8_t *lines, uint32_t count, darkroom_png_result behind,
     const char *words, uint8_t *out, uint32_t *done)

@@ -1,4 +1,4 @@
-/* The rows of a picture without libpng: for the usual kinds of PNG, two to four times as fast. */
+/* Reads the rows of a picture without libpng: two to four times as fast, for the usual kinds of PNG. */
 #ifndef DARKROOM_PNG_ROWS_H
 #define DARKROOM_PNG_ROWS_H
 
@@ -6,7 +6,7 @@
 
 #define DARKROOM_PNG_PALETTE_WORDS "a pixel has an index that is not in the palette"
 
-/* What a palette's indices stand for: red, green, blue and alpha. */
+/* The values of a palette's indices: red, green, blue and alpha. */
 typedef struct {
     uint8_t colours[256][4];
     unsigned count;
@@ -14,26 +14,25 @@ typedef struct {
 
 typedef struct darkroom_png_rows darkroom_png_rows;
 
-/* Whether pictures with this header can be read so: those that are not interlaced and have no
- * single transparent colour. */
+/* Whether pictures with this header can be read in this way: those that are not interlaced and have no single
+ * transparent colour. */
 bool darkroom_png_rows_can_read(const darkroom_png_header *header, bool has_transparency);
 
-/* `palette` is copied where the header says that there is one. The source has been read as far as
- * the first IDAT's header. No allocation is larger than `largest`. */
+/* `palette` is copied if the header says that there is one. The source has been read up to the header of the
+ * first IDAT. No allocation is larger than `largest`. */
 darkroom_png_result darkroom_png_rows_new(
     darkroom_png_rows **rows, darkroom_png_source *source, const darkroom_png_header *header,
     const darkroom_png_palette *palette, size_t largest);
 void darkroom_png_rows_free(darkroom_png_rows *rows);
 
-/* Reads the next `count` rows into `out`, and says in `done` how many it has read. With the last row
- * of the picture the compressed data must have ended, its checksum included. */
+/* Reads the next `count` rows into `out`, and sets `done` to the number that it has read. With the last row
+ * of the picture, the compressed data must have ended, including its checksum. */
 darkroom_png_result darkroom_png_rows_read(
     darkroom_png_rows *rows, uint8_t *out, uint32_t count, uint32_t *done);
 
-/* The same in two steps, for which there may be two threads: one fetches `count` lines of
- * darkroom_png_rows_line_bytes each, the other makes rows of what has been fetched before. Each step is
- * taken by one thread at a time, in the picture's order, and what is wrong is told by the second one, as
- * it is by darkroom_png_rows_read for the same numbers of rows. */
+/* The same in two steps, which may use two threads: one fetches `count` lines of darkroom_png_rows_line_bytes
+ * each, the other makes rows from earlier ones. Each step is used by one thread at a time, in the picture's
+ * order. The second reports errors, as darkroom_png_rows_read does for the same numbers of rows. */
 void darkroom_png_rows_fetch(
     darkroom_png_rows *rows, uint8_t *lines, uint32_t count, darkroom_png_fetched *fetched);
 darkroom_png_result darkroom_png_rows_undo(
@@ -41,12 +40,12 @@ darkroom_png_result darkroom_png_rows_undo(
     uint32_t *done);
 size_t darkroom_png_rows_line_bytes(const darkroom_png_rows *rows);
 
-/* What went wrong; "" where nothing did. */
+/* The error message; "" without an error. */
 const char *darkroom_png_rows_message(const darkroom_png_rows *rows);
 
-/* Looks up `width` indices of `depth` bits, the first in a byte's upper bits, as pixels of 3 or 4
- * channels. `indices` may lie at the start of `out` where they have 8 bits. False, and a row in
- * part meaningless, where there is an index beyond the palette. */
+/* Looks up `width` indices of `depth` bits, the first in a byte's upper bits, as pixels of 3 or 4 channels.
+ * `indices` may be at the start of `out` if they have 8 bits. Returns false, with a partly meaningless row,
+ * if an index is not in the palette. */
 bool darkroom_png_look_up(
     const darkroom_png_palette *palette, const uint8_t *indices, int depth, uint8_t *out,
     int channels, size_t width);

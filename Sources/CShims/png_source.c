@@ -25,7 +25,7 @@ void darkroom_png_source_start(darkroom_png_source *source, int fd)
 
 /* ---- From the file ---- */
 
-/* Reads more of the file behind what is already there. 0 at its end, -1 on failure. */
+/* Reads more of the file into the free part of the buffer. Returns 0 at its end, -1 on failure. */
 static ssize_t read_more(darkroom_png_source *source)
 {
     ssize_t count;
@@ -58,7 +58,7 @@ darkroom_png_result darkroom_png_source_prefix(
     return DARKROOM_PNG_OK;
 }
 
-/* Consumes the file's next `count` bytes, or fewer where it fails. Answers how many. */
+/* Consumes the file's next `count` bytes, or fewer on failure. Returns their number. */
 static size_t take_some(darkroom_png_source *source, uint8_t *bytes, size_t count)
 {
     size_t taken = 0;
@@ -124,7 +124,7 @@ bool darkroom_png_source_has_met(const darkroom_png_source *source, const char *
     return false;
 }
 
-/* Notes a chunk's name, and refuses an animation. */
+/* Records a chunk's name, and refuses an animation. */
 static darkroom_png_result meet(darkroom_png_source *source, const uint8_t *header)
 {
     char name[5] = {0};
@@ -140,7 +140,7 @@ static darkroom_png_result meet(darkroom_png_source *source, const uint8_t *head
     return DARKROOM_PNG_OK;
 }
 
-/* Begins to read the data of the IDAT whose header was just consumed. */
+/* Begins to read the data of the IDAT whose header has just been consumed. */
 static darkroom_png_result begin_data_chunk(darkroom_png_source *source, const uint8_t *header)
 {
     source->chunk_left = big_endian(header);
@@ -150,7 +150,7 @@ static darkroom_png_result begin_data_chunk(darkroom_png_source *source, const u
     return DARKROOM_PNG_OK;
 }
 
-/* Ends an IDAT and goes on to the next one, if there is one. */
+/* Ends an IDAT and continues with the next one, if there is one. */
 static darkroom_png_result end_data_chunk(darkroom_png_source *source)
 {
     uint8_t bytes[8];
@@ -168,8 +168,8 @@ static darkroom_png_result end_data_chunk(darkroom_png_source *source)
     return DARKROOM_PNG_OK;
 }
 
-/* Fills `held` up, or as far as there is data. What came before a failure stays in it, so that the rows
- * before it are read; but not what a wrong checksum was of. */
+/* Fills `held`, as far as there is data. Data before a failure stays in it, so that the rows before the
+ * failure are read. Data with a wrong checksum does not. */
 static darkroom_png_result gather(darkroom_png_source *source)
 {
     size_t chunk_start = source->held_count;
@@ -196,7 +196,7 @@ static darkroom_png_result gather(darkroom_png_source *source)
     return DARKROOM_PNG_OK;
 }
 
-/* Makes `header` that of a new IDAT, whose data is all that `held` can take. */
+/* Makes `header` that of a new IDAT. Its data is as much as `held` can contain. */
 static darkroom_png_result next_piece(darkroom_png_source *source)
 {
     if (gather(source) != DARKROOM_PNG_OK && source->reports_data && source->held_count == 0)
@@ -221,7 +221,7 @@ static darkroom_png_result next_piece(darkroom_png_source *source)
     return DARKROOM_PNG_OK;
 }
 
-/* Makes `header` that of the next chunk to hand out. */
+/* Makes `header` that of the next chunk to return. */
 static darkroom_png_result next_header(darkroom_png_source *source)
 {
     if (source->failure != DARKROOM_PNG_OK)
@@ -250,7 +250,7 @@ static darkroom_png_result next_header(darkroom_png_source *source)
 
 static darkroom_png_result compare_checksum(darkroom_png_source *source)
 {
-    /* libpng compares those of ancillary chunks. */
+    /* libpng compares the checksums of ancillary chunks. */
     if (!source->is_critical || source->given == source->crc)
         return DARKROOM_PNG_OK;
     char name[5] = {0};
@@ -260,7 +260,7 @@ static darkroom_png_result compare_checksum(darkroom_png_source *source)
 
 /* ---- To libpng ---- */
 
-/* Enters the next state. Not before its bytes are asked for: after IEND nothing more is read. */
+/* Enters the next state. This happens only when its bytes are requested: after IEND nothing more is read. */
 static darkroom_png_result advance(darkroom_png_source *source)
 {
     switch (source->state) {
@@ -289,7 +289,7 @@ static darkroom_png_result advance(darkroom_png_source *source)
     return DARKROOM_PNG_MISUSE;
 }
 
-/* Hands out `count` bytes of the current state. */
+/* Returns `count` bytes of the current state. */
 static darkroom_png_result hand_out(darkroom_png_source *source, uint8_t *bytes, size_t count)
 {
     darkroom_png_result result = DARKROOM_PNG_OK;
@@ -346,7 +346,7 @@ darkroom_png_result darkroom_png_source_data(
 {
     *count = 0;
     if (source->state == SOURCE_HEADER) {
-        /* The first piece was gathered with its header. */
+        /* The first piece was collected with its header. */
         source->state = SOURCE_PIECE;
         if (source->held_count == 0 && source->failure != DARKROOM_PNG_OK)
             return source->failure;

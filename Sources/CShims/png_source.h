@@ -11,16 +11,18 @@ enum {
     DARKROOM_PNG_RAW_BYTES = 64 << 10,
 };
 
-/* Hands the chunks of a file through as they are, except that the data of consecutive IDATs is
- * joined and dealt out anew in IDATs of one piece each, the last one shorter.
+/*
+ * Passes the chunks of a file through unchanged, except that the data of consecutive IDATs is joined and
+ * divided into new IDATs of one piece each, the last one shorter.
  *
- * Why: after the last row libpng 1.6 calls inflate once more, with what it has of the current IDAT
- * or else with the next one, and then takes the compressed data to be complete. Where the end of it
- * is spread over more IDATs, as in files whose IDATs hold one byte each, it never sees the Adler
- * checksum and does not mind. The end of a stream, a few bytes, is spread over two pieces at most.
+ * The reason: after the last row, libpng 1.6 calls inflate once more, with the rest of the current IDAT or
+ * else with the next one, and then assumes that the compressed data are complete. If their end is spread over
+ * more IDATs, as in files with one byte in each IDAT, it never sees the Adler checksum and does not report
+ * this. The end of a stream, a few bytes, is spread over at most two pieces.
  *
- * Since the chunks are taken apart here, so are the checksums of the critical ones compared
- * here, and libpng is told to ignore them; those of the new IDATs are 0. */
+ * Because the chunks are parsed here, the checksums of the critical ones are compared here too, and libpng is
+ * told to ignore them. Those of the new IDATs are 0.
+ */
 typedef struct {
     int fd;
     enum {
@@ -45,20 +47,20 @@ typedef struct {
     uint8_t following[8]; /* the header of the chunk after the IDATs */
     bool has_following;
 
-    /* Set by the reader when rows are being read: only then is damage in an IDAT reported, so
-     * that it is not taken for one of the header. */
+    /* The reader sets this when rows are being read: only then is damage in an IDAT reported, so that it does
+     * not count as damage of the header. */
     bool reports_data;
-    /* Set by the reader before the last row, with which libpng inflates all that is left: at most so
-     * many bytes may be. A thousand times as much comes out of them, as fast as 500 MB/s, and nothing
-     * can interrupt it. */
+    /* The reader sets this before the last row, with which libpng inflates all remaining data: the maximum
+     * number of remaining bytes. They may give a thousand times as many bytes, at 500 MB/s, and nothing can
+     * interrupt this. */
     bool is_last_row;
     size_t last_row_left;
-    /* Set by the reader where libpng makes rows, and added to before each of them: so many bytes of
-     * compressed data may still be handed out. A stream of empty blocks keeps the processor busy for as
-     * long as it lasts, and libpng asks nobody before a row is full. */
+    /* The reader sets this if libpng makes rows, and increases it before each of them: the number of bytes of
+     * compressed data that may still be returned. A stream of empty blocks keeps the processor busy as long
+     * as it lasts, and libpng checks nothing before a row is full. */
     bool is_counted;
     int64_t credit;
-    /* Set by the reader after the last row: there must be no more data. */
+    /* The reader sets this after the last row: there must be no more data. */
     bool is_after_rows;
 
     darkroom_png_result failure; /* stays once it is set */
@@ -76,21 +78,22 @@ typedef struct {
 /* `source` is all zeros. */
 void darkroom_png_source_start(darkroom_png_source *source, int fd);
 
-/* Copies up to `count` of the file's first bytes, before any is read. */
+/* Copies up to `count` of the file's first bytes, before any byte is read. */
 darkroom_png_result darkroom_png_source_prefix(
     darkroom_png_source *source, uint8_t *bytes, size_t count, size_t *copied);
 
-/* The next `count` bytes for libpng; on failure `message` says what is wrong. */
+/* The next `count` bytes for libpng. On failure `message` is the error message. */
 darkroom_png_result darkroom_png_source_read(
     darkroom_png_source *source, uint8_t *bytes, size_t count);
 
-/* The next piece of the IDATs' data for one who does without libpng, from when libpng has read the
- * first one's header. `count` is 0 after the last; then libpng may go on with what follows them. The
- * bytes stay until the next call. */
+/* The next piece of the IDATs' data for a caller without libpng, after libpng has read the header of the
+ * first one. `count` is 0 after the last; then libpng may continue with the following chunks. The bytes are
+ * valid until the next call. */
 darkroom_png_result darkroom_png_source_data(
     darkroom_png_source *source, const uint8_t **bytes, size_t *count);
 
-/* Whether the file goes on. Only of what has been read already where reading could wait, as of a pipe. */
+/* Whether the file continues. If reading might wait, as for a pipe, only data that has already been read
+ * counts. */
 bool darkroom_png_source_has_more(darkroom_png_source *source);
 
 bool darkroom_png_source_has_met(const darkroom_png_source *source, const char *name);

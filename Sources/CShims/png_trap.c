@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* libpng tells kinds of errors apart by its words only. These are those of 1.6. */
+/* libpng distinguishes kinds of errors only by their texts. These are those of 1.6. */
 static darkroom_png_result classify(const char *message)
 {
     static const struct {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All that a writer owns hangs off this block, which is made before the first setjmp. */
+/* All memory of a writer belongs to this block, which is created before the first setjmp. */
 struct darkroom_png_writer {
     darkroom_png_trap trap; /* first, so that it is there for libpng's first callback */
     png_structp png;
@@ -18,7 +18,7 @@ struct darkroom_png_writer {
 
 static void ignore_warning(png_structp png, png_const_charp message)
 {
-    /* libpng remarks on colour chunks it does not like; darkroom_png_writer_start tells which it
+    /* libpng makes remarks on invalid colour chunks. darkroom_png_writer_start returns which ones it
      * accepted. */
     (void)png;
     (void)message;
@@ -68,8 +68,8 @@ darkroom_png_writer *darkroom_png_writer_new(void)
         return NULL;
     }
     png_set_write_fn(writer->png, writer, append, flush);
-    /* What libpng only remarks on in a colour chunk that it reads is otherwise an error in one that it
-     * writes. */
+    /* Without this, a colour chunk is an error when it is written, although libpng only makes a remark when
+     * it reads it. */
     png_set_benign_errors(writer->png, 1);
     return writer;
 }
@@ -84,7 +84,7 @@ void darkroom_png_writer_free(darkroom_png_writer *writer)
     free(writer);
 }
 
-/* The name of a profile. libpng leaves out what cannot be printed, and fails where nothing is left. */
+/* The name of a profile. libpng removes unprintable characters, and fails if nothing is left. */
 static const char *printable(const char *name)
 {
     for (const char *c = name; *c != 0; c++) {
@@ -95,7 +95,7 @@ static const char *printable(const char *name)
     return DARKROOM_PNG_PROFILE_NAME;
 }
 
-/* Hands the colour chunks to libpng, except cICP, which it does not know. */
+/* Passes the colour chunks to libpng, except cICP, which it does not know. */
 static void set_colour(png_structp png, png_infop info, const darkroom_png_colour *colour)
 {
     const int32_t *c = colour->chromaticities;
@@ -113,7 +113,7 @@ static void set_colour(png_structp png, png_infop info, const darkroom_png_colou
         png_set_pHYs(png, info, colour->pixels_x, colour->pixels_y, colour->unit);
 }
 
-/* Which of the chunks asked for libpng has taken. */
+/* The requested chunks that libpng has accepted. */
 static uint32_t accepted(png_structp png, png_infop info, const darkroom_png_colour *colour)
 {
     uint32_t present = colour->present & DARKROOM_PNG_HAS_CICP;
@@ -179,7 +179,7 @@ darkroom_png_result darkroom_png_writer_finish(darkroom_png_writer *writer)
         return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "not started");
     if (setjmp(writer->trap.jump) != 0)
         return writer->trap.result;
-    /* Not png_write_end, which has to have seen the IDAT chunks itself. */
+    /* Not png_write_end, which requires that libpng itself has written the IDAT chunks. */
     png_write_chunk(writer->png, (png_const_bytep) "IEND", NULL, 0);
     return DARKROOM_PNG_OK;
 }

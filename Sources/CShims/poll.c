@@ -22,7 +22,7 @@ int darkroom_poll_watch(int poll, int file, uint32_t owner, uint32_t flags)
     if (flags & DARKROOM_POLL_OUT)
         event.events |= EPOLLOUT;
     event.data.u64 = (uint64_t)owner << 32 | (uint32_t)file;
-    /* Most are watched for the first time; of the others the kernel knows. */
+    /* Most files are watched for the first time. The kernel knows the others. */
     if (epoll_ctl(poll, EPOLL_CTL_ADD, file, &event) == 0)
         return 0;
     return errno == EEXIST ? epoll_ctl(poll, EPOLL_CTL_MOD, file, &event) : -1;

@@ -14,7 +14,7 @@ pid_t darkroom_spawn(
     if (child != 0)
         return child;
     int input = open("/dev/null", O_RDONLY);
-    /* The parent may have ended before the kernel was told. */
+    /* The parent may have ended before this call. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || input < 0
         || dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0
         || dup2(output, STDERR_FILENO) < 0)

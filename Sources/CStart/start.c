@@ -1,14 +1,16 @@
 /*
- * The control signals are blocked as the first act of the process: with their default action, one that comes before
- * the daemon has its handlers would end it. A signal that is blocked stays pending, and acts when the handlers stand.
+ * Blocks the control signals as the first action of the process. With their default action, a signal before
+ * the daemon's handlers would end it. A blocked signal stays pending, and takes effect when the handlers
+ * exist.
  *
- * The dynamic loader calls what is in .preinit_array when all libraries are mapped, and before it initializes any of
- * them: that is the earliest moment a program has. main() comes some milliseconds later, after those of Foundation,
- * OpenSSL and others. What remains is the loader's own time after execve(2), in which only whoever starts the program
- * could block signals, for a mask is inherited; service managers do not.
+ * The dynamic loader calls the functions in .preinit_array when all libraries are mapped, before it
+ * initializes any of them: this is the earliest moment for a program. main() begins some milliseconds later,
+ * after the initializers of Foundation, OpenSSL and others. The loader's own time after execve(2) remains.
+ * During it, only the process that starts the program could block signals, because a mask is inherited;
+ * service managers do not do this.
  *
- * So early no library may be relied on, nor what a sanitizer puts into functions: the kernel is asked directly, with
- * masks of its own kind.
+ * So early, no library may be used, nor code that a sanitizer adds to functions: the code calls the kernel
+ * directly, with the kernel's own type of masks.
  */
 #define _GNU_SOURCE
 #include "CDarkroomStart.h"
@@ -25,7 +27,7 @@ static uint64_t inherited;
 __attribute__((disable_sanitizer_instrumentation)) static void block(void)
 {
     const uint64_t control = BIT(SIGUSR1) | BIT(SIGUSR2) | BIT(SIGHUP) | BIT(SIGTERM) | BIT(SIGINT);
-    /* There is one thread yet, and each later one inherits its mask. */
+    /* There is only one thread now, and each later one inherits its mask. */
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &control, &inherited, sizeof inherited);
 }
 

@@ -1,4 +1,4 @@
-/* A zlib stream (RFC 1950) decompressed piece by piece, its checksum compared. */
+/* Decompresses a zlib stream (RFC 1950) in pieces and compares its checksum. */
 #ifndef DARKROOM_INFLATE_H
 #define DARKROOM_INFLATE_H
 
@@ -17,20 +17,19 @@ typedef enum {
     DARKROOM_INFLATE_CHECKSUM, /* the Adler-32 of what has been decompressed is wrong */
 } darkroom_inflate_result;
 
-/* NULL where there is no memory. */
+/* NULL if there is no memory. */
 darkroom_inflate *darkroom_inflate_new(void);
 void darkroom_inflate_free(darkroom_inflate *inflate);
 
 /*
- * Decompresses what follows of the stream.
+ * Decompresses the next part of the stream.
  *
- * Takes up to `count` bytes of `in` and says in `taken` how many; writes up to `room` bytes to
- * `out` and says in `made` how many, those before damage too. What has been made before, its last
- * 32 KiB, must lie directly before `out`. Input that ends early is seen by a call with `count` 0
- * that answers MORE. After an end or an error it is not to be called again.
+ * Takes up to `count` bytes of `in` and sets `taken` to their number. Writes up to `room` bytes to `out` and
+ * sets `made` to their number; this includes the bytes before damage. The last 32 KiB of the bytes made
+ * before must be directly before `out`. For input that ends early, a call with `count` 0 returns MORE. After
+ * an end or an error it must not be called again.
  *
- * What is damaged and what is not agrees with zlib: codes that are not complete are damaged, but for
- * a single one of one bit.
+ * It agrees with zlib about what is damaged: incomplete codes are, except a single code of one bit.
  */
 darkroom_inflate_result darkroom_inflate_run(
     darkroom_inflate *inflate, const uint8_t *in, size_t count, size_t *taken, uint8_t *out,

@@ -1,4 +1,4 @@
-/* What Swift cannot call itself. Each header says why it exists. */
+/* Functions that Swift cannot call directly. Each header says why it exists. */
 #ifndef CDARKROOM_SHIMS_H
 #define CDARKROOM_SHIMS_H
 

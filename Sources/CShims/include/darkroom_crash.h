@@ -1,48 +1,49 @@
 /*
- * Who crashed: when a signal ends the process, the name of the signal is written into the record of the
- * picture that the crashing thread worked for. See `Attempts`, which owns the file of the records.
+ * Attributes crashes: when a signal ends the process, the name of the signal is written into the record of
+ * the picture for which the crashing thread worked. See `Attempts`, which owns the file of the records.
  *
- * In C, for a signal handler may do nothing that Swift's runtime might do: allocate, lock, retain. The
- * handler reads thread-local and atomic numbers and calls pwrite(2).
+ * It is written in C, because a signal handler must not do what Swift's runtime might do: allocate, lock,
+ * retain. The handler reads thread-local and atomic numbers and calls pwrite(2).
  */
 #ifndef DARKROOM_CRASH_H
 #define DARKROOM_CRASH_H
 
 #include <stdint.h>
 
-/* A record's length in the file, and that of the mark it begins with: a word, padded with spaces. */
+/* The length of a record in the file, and of the mark at its beginning: a word, padded with spaces. */
 enum { DARKROOM_CRASH_RECORD = 512, DARKROOM_CRASH_MARK = 16 };
 
-/* The most records that can be marked. */
+/* The maximum number of records that can be marked. */
 enum { DARKROOM_CRASH_SLOTS = 4096 };
 
-/* How long a picture must have taken no step, in seconds, for the watchdog's signal to mark it. */
+/* The watchdog's signal marks a picture that has taken no step for this time, in seconds. */
 enum { DARKROOM_CRASH_STILL = 10 };
 
-/* Lets crashes be written into `fd`, which must stay open, from now on. Handlers for SEGV, BUS, ILL, TRAP,
- * FPE, ABRT and SYS are installed; each calls the handler it found, for sanitizers and Swift's backtraces,
- * and then has the signal delivered again to end the process, so that core dumps show what they would
- * have shown.
+/*
+ * From now on, writes crashes to `fd`, which must stay open. Installs handlers for SEGV, BUS, ILL, TRAP, FPE,
+ * ABRT and SYS. Each calls the previous handler, for sanitizers and Swift's backtraces, and then has the
+ * signal delivered again to end the process, so that core dumps are the same as without the handler.
  *
- * SIGABRT of another process is the service manager's watchdog: it marks, with `watchdog`, all records in
- * use whose picture has taken no step for DARKROOM_CRASH_STILL seconds. Another signal sent by another
- * process marks nothing. */
+ * SIGABRT from another process is the service manager's watchdog: it marks, with `watchdog`, all records in
+ * use whose picture has taken no step for DARKROOM_CRASH_STILL seconds. Other signals from other processes
+ * mark nothing.
+ */
 void darkroom_crash_watch(int fd);
 
-/* This thread works for the picture of record `slot` from now on, or for none where it is -1. Returns
- * whom it worked for before. The first call of a thread gives it a stack for handlers, so that a stack
- * overflow can be written down too. */
+/* From now on, this thread works for the picture of record `slot`, or for none if it is -1. Returns the
+ * previous slot. The first call in a thread creates a stack for handlers, so that a stack overflow can be
+ * recorded too. */
 int darkroom_crash_enter(int slot);
 
-/* Whom this thread works for, or -1. */
+/* The slot for which this thread works, or -1. */
 int darkroom_crash_slot(void);
 
-/* The process as a whole turns, as it does every `period` nanoseconds. Once this has been called, a picture counts as
- * still up to the last call and not up to the signal, and from the last time that a call came much too late: where
- * nothing turned, no picture is to blame. */
+/* Reports that the whole process makes progress. It is called every `period` nanoseconds. After the first
+ * call, a picture counts as still up to the last call and not up to the signal, and only from the last time
+ * that a call came much too late: if nothing made progress, no picture is to blame. */
 void darkroom_crash_turn(uint64_t period);
 
-/* The picture of this record has taken a step; the first one takes the record into use. */
+/* The picture of this record has taken a step. The first step puts the record into use. */
 void darkroom_crash_step(int slot);
 
 /* The record is not in use any more. */

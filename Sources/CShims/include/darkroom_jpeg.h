@@ -1,7 +1,7 @@
-/* libjpeg behind setjmp: libjpeg reports errors by a callback that must not return, which must never
- * pass a Swift frame. Every function here that can fail sets its own jump and returns a result; none
- * calls back into Swift, and libjpeg's types stay inside. A reader or writer belongs to one thread at
- * a time. */
+/* libjpeg with setjmp: libjpeg reports errors by a callback that must not return, and a jump must never pass
+ * a Swift frame. Every function here that can fail sets its own jump and returns a result. None calls back
+ * into Swift, and libjpeg's types are not visible outside. A reader or writer belongs to one thread at a
+ * time. */
 #ifndef DARKROOM_JPEG_H
 #define DARKROOM_JPEG_H
 
@@ -22,13 +22,13 @@ typedef enum {
     DARKROOM_JPEG_MISUSE,      /* called in the wrong order, or for more rows than there are */
 } darkroom_jpeg_result;
 
-/* JFIF's density: how many pixels an inch or a centimetre has. */
+/* JFIF's density: pixels per inch or per centimetre. */
 typedef struct {
     uint8_t unit; /* 0 none: only the ratio means something; 1 inch; 2 centimetre */
     uint16_t x, y;
 } darkroom_jpeg_density;
 
-/* A picture's header, as it is in the file. */
+/* A picture's header, as in the file. */
 typedef struct {
     uint32_t width, height;
     uint8_t channels;   /* as rows are handed out: 1 gray, 3 RGB */
@@ -42,59 +42,57 @@ typedef struct {
 
 typedef struct darkroom_jpeg_reader darkroom_jpeg_reader;
 
-/* Makes a reader of the bytes that follow in `fd`, which the caller keeps open and closes. NULL
- * where there is no memory. A colour profile of more than `largest_profile` bytes is left out with
- * a warning. */
+/* Creates a reader of the bytes that follow in `fd`, which the caller keeps open and closes. NULL if there is
+ * no memory. A colour profile of more than `largest_profile` bytes is dropped with a warning. */
 darkroom_jpeg_reader *darkroom_jpeg_reader_new(int fd, size_t largest_profile);
 void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader);
 
-/* Reads everything up to the first scan. Allocates nothing that depends on the picture's size. */
+/* Reads everything before the first scan. No allocation depends on the picture's size. */
 darkroom_jpeg_result darkroom_jpeg_reader_open(
     darkroom_jpeg_reader *reader, darkroom_jpeg_header *header);
 
-/* Prepares for rows. `divisor` is 1, or 2, 4 or 8 to decode the picture that many times smaller each
- * way, rounded up; `width` and `height` are told what that makes. */
+/* Prepares for rows. `divisor` is 1, or 2, 4 or 8 to reduce each side by this factor while decoding, rounded
+ * up. `width` and `height` are set to the result. */
 darkroom_jpeg_result darkroom_jpeg_reader_start(
     darkroom_jpeg_reader *reader, unsigned divisor, uint32_t *width, uint32_t *height);
 
-/* Takes in a part of a picture that is read in several passes; to be called until `is_complete` is
- * set, before the first row. Others are complete at once. */
+/* Reads a part of a picture with several passes. It must be called until `is_complete` is set, before the
+ * first row. Other pictures are complete at once. */
 darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, int *is_complete);
 
 /* Reads the next `count` rows of `row_bytes` each into `rows`, one after another. */
 darkroom_jpeg_result darkroom_jpeg_reader_rows(
     darkroom_jpeg_reader *reader, uint8_t *rows, size_t row_bytes, uint32_t count);
 
-/* How many rows the last call of darkroom_jpeg_reader_rows has read, where it failed. */
+/* How many rows the last call of darkroom_jpeg_reader_rows has read, if it failed. */
 uint32_t darkroom_jpeg_reader_last_count(const darkroom_jpeg_reader *reader);
 
-/* Reads what follows the pixels, to the end-of-image marker. Bytes after it are warned of. */
+/* Reads the data after the pixels, up to the end-of-image marker, and warns of bytes after it. */
 darkroom_jpeg_result darkroom_jpeg_reader_finish(darkroom_jpeg_reader *reader);
 
-/* What went wrong, libjpeg's words marked as such; "" where nothing did. Lives as long as the
- * reader. */
+/* The error message, with a mark if it is libjpeg's; "" without an error. It lives as long as the reader. */
 const char *darkroom_jpeg_reader_message(const darkroom_jpeg_reader *reader);
 int darkroom_jpeg_reader_errno(const darkroom_jpeg_reader *reader);
 
-/* What was remarked and let pass: the first few different remarks, NULL beyond them. */
+/* Remarks that are not errors: the first few different ones, NULL after the last. */
 const char *darkroom_jpeg_reader_warning(const darkroom_jpeg_reader *reader, size_t index);
 
-/* The names of the different segments met so far that hold no pixels, in order of appearance; NULL
- * beyond the last: JFIF, Exif, XMP, ICC, Adobe, COM, and APP0 to APP15 for others. */
+/* The names of the different segments so far that contain no pixels, in order of appearance; NULL after the
+ * last: JFIF, Exif, XMP, ICC, Adobe, COM, and APP0 to APP15 for others. */
 const char *darkroom_jpeg_reader_segment(const darkroom_jpeg_reader *reader, size_t index);
 
-/* The first Exif segment's TIFF structure; NULL where there is none. Lives as long as the reader. */
+/* The first Exif segment's TIFF structure; NULL if there is none. It lives as long as the reader. */
 const uint8_t *darkroom_jpeg_reader_exif(const darkroom_jpeg_reader *reader, size_t *count);
 
-/* The colour profile, put together of its segments; NULL where there is none that is whole. Lives as
- * long as the reader. */
+/* The colour profile, joined from its segments; NULL if there is no complete one. It lives as long as the
+ * reader. */
 const uint8_t *darkroom_jpeg_reader_profile(const darkroom_jpeg_reader *reader, size_t *count);
 
 /* ---- Writing ---- */
 
 typedef struct darkroom_jpeg_writer darkroom_jpeg_writer;
 
-/* What is written, and how. */
+/* The picture to be written, and the options. */
 typedef struct {
     uint32_t width, height;
     uint8_t channels; /* of the rows: 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha */
@@ -109,26 +107,26 @@ typedef struct {
     size_t exif_length;
 } darkroom_jpeg_settings;
 
-/* What a progressive picture takes in memory while it is written; others take a few rows. */
+/* The memory for a progressive picture while it is written. Others need a few rows. */
 uint64_t darkroom_jpeg_whole_bytes(const darkroom_jpeg_settings *settings);
 
-/* NULL where there is no memory. */
+/* NULL if there is no memory. */
 darkroom_jpeg_writer *darkroom_jpeg_writer_new(void);
 void darkroom_jpeg_writer_free(darkroom_jpeg_writer *writer);
 
-/* Writes all that comes before the pixels. */
+/* Writes everything before the pixels. */
 darkroom_jpeg_result darkroom_jpeg_writer_start(
     darkroom_jpeg_writer *writer, const darkroom_jpeg_settings *settings);
 
-/* Writes the next `count` rows. Transparent ones are laid over white, and 16 bits become 8, rounded
- * once. */
+/* Writes the next `count` rows. Transparent pixels are laid over white, and 16 bits become 8, with one
+ * rounding. */
 darkroom_jpeg_result darkroom_jpeg_writer_rows(
     darkroom_jpeg_writer *writer, const uint8_t *rows, size_t row_bytes, uint32_t count);
 
-/* Writes all that comes after the last row. */
+/* Writes everything after the last row. */
 darkroom_jpeg_result darkroom_jpeg_writer_finish(darkroom_jpeg_writer *writer);
 
-/* The bytes that the calls since the last darkroom_jpeg_writer_drain have produced. */
+/* The output of the calls since the last darkroom_jpeg_writer_drain. */
 const uint8_t *darkroom_jpeg_writer_output(const darkroom_jpeg_writer *writer, size_t *count);
 void darkroom_jpeg_writer_drain(darkroom_jpeg_writer *writer);
 

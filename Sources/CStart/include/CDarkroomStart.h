@@ -1,10 +1,10 @@
-/* What the program does before any library that it uses has begun. In C, for Swift has no place so early; a target of its
- * own, for it is to be in darkroomd and in no other program. */
+/* Code that runs before any library of the program. It is in C, because Swift code cannot run so early. It is
+ * a separate target, because only darkroomd may contain it. */
 #ifndef CDARKROOM_START_H
 #define CDARKROOM_START_H
 
-/* Restores the mask of signals that the program was started with, where its command line asks for no daemon: what was
- * sent meanwhile acts now. */
+/* Restores the signal mask with which the program was started, if its command line does not start a daemon.
+ * Signals sent in the meantime take effect now. */
 void darkroom_start_unblock(void);
 
 #endif
