@@ -328,7 +328,7 @@ import Testing
         // Nothing is left to be done.
         try bench.spool.drop("x.retry", "")
         try await daemon.waitUntil("an answer") {
-            $0.outputText.contains("x.retry has no effect: every image is filtered")
+            $0.outputText.contains("x.retry has no effect: all images are filtered")
         }
         try await waitUntilConsumed(bench, daemon, "x.retry")
         #expect(try bench.spool.status(of: "x") == status)
