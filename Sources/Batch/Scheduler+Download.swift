@@ -7,14 +7,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The first step of an image: its source fetched to `active/ID/source-SLOT`, or, where it is a file of this
-/// machine, looked at.
+/// The first step of an image: its source is fetched to `active/ID/source-SLOT`. A local file is only examined.
 extension Scheduler {
-    /// The operation for a source: a transfer, or a block for what needs no network.
+    /// The operation for a source: a transfer, or a block for work without network.
     func downloadOperation(
         _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ text: ByteString
     ) -> Operation {
-        // What is no source fails in the block, which reads it again and tells why.
+        // An invalid source fails in the block, which reads it again and reports the reason.
         guard let reference = try? SourceReference(text), case .remote(let url) = reference else {
             return BlockOperation { [self] in examineLocal(ticket, key, source) }
         }
@@ -22,7 +21,7 @@ extension Scheduler {
         return TransferOperation(engine: engine, url: url) { [self] in
             beginTransfer(ticket, key, source, url, begun)
         } completion: { [self] outcome in
-            // Off the engine's thread, which every other transfer needs.
+            // Not on the engine's thread, which all other transfers need.
             fetched.async { [self] in endTransfer(ticket, key, source, outcome, begun) }
         }
     }
@@ -51,7 +50,7 @@ extension Scheduler {
             let output = TransferOutput(try folder.openScratch(name), name: folder.path(of: name))
             var request = TransferRequest(url: url, output: output, resume: job.partial)
             guard try beginWithCache(ticket, job, &begun.use, &request) else {
-                // All is done: there is nothing left for the operation's end.
+                // Everything is done: the operation's end has nothing to do.
                 begun.job = nil
                 return .unwanted
             }
@@ -70,7 +69,7 @@ extension Scheduler {
         _ begun: BegunDownload
     ) {
         guard let job = begun.job else {
-            // It did not begin: put off, or taken back by a cancellation that has dealt with its images.
+            // It did not begin: it was postponed, or taken back by a cancellation that has handled its images.
             if case .deferred = outcome { deferred(ticket) { $0.downloadDeferred(key, source) } }
             return
         }
@@ -122,8 +121,9 @@ extension Scheduler {
 
     // MARK: With the cache
 
-    /// Has a download copy what is kept, and end, or asks for what is not. False where nothing is to be fetched by
-    /// it any more.
+    /// Lets a download copy the cached content and end, or asks for a confirmation of it.
+    ///
+    /// - Returns: false if no transfer is necessary any more.
     private func beginWithCache(
         _ ticket: Admission.Ticket, _ job: DownloadJob, _ use: inout CacheUse?,
         _ request: inout TransferRequest
@@ -145,14 +145,14 @@ extension Scheduler {
         return true
     }
 
-    /// The server has answered that what is kept holds.
+    /// The server has confirmed the cached content.
     private func endConfirmed(
         _ ticket: Admission.Ticket, _ job: DownloadJob, _ use: CacheUse?, _ report: TransferReport
     ) {
         guard case .download(let key, let source) = ticket.work else { return }
         do {
             guard let use, let bytes = try takeConfirmed(use, report) else {
-                // It has been removed, so that this time all of it is fetched.
+                // The cached content has been removed, so everything is fetched this time.
                 return ended(ticket) { $0.downloadDeferred(key, source) }
             }
             log.copied(job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
@@ -165,7 +165,7 @@ extension Scheduler {
         }
     }
 
-    /// The spool has no room for the source, or this machine no socket: it is fetched again when it has.
+    /// The spool has no space for the source, or this machine no free socket. It is fetched again later.
     private func putBack(_ ticket: Admission.Ticket, _ failure: Failure, _ job: DownloadJob) {
         guard case .download(let key, let source) = ticket.work else { return }
         refused(ticket.work, failure, batch: job.folders.id)
@@ -173,7 +173,9 @@ extension Scheduler {
         ended(ticket) { $0.downloadDeferred(key, source) }
     }
 
-    /// Cuts the scratch file to what has arrived, if that is a picture; says why not otherwise.
+    /// Cuts the scratch file to the received length if its content is a picture.
+    ///
+    /// - Returns: the failure if it is not.
     private func keep(_ report: TransferReport) -> Failure? {
         do {
             _ = try report.pictureKind()
@@ -210,13 +212,13 @@ extension Scheduler {
         }
     }
 
-    /// Opens a local source, sees whether it begins like a picture, and gives its size. The file itself is
-    /// read when it is filtered; nothing is copied.
+    /// Opens a local source, checks that it begins like a picture, and returns its size. The file itself is read when
+    /// it is filtered. Nothing is copied.
     private func examineLocal(_ text: ByteString) throws -> Int {
         guard case .local(let path) = try SourceReference(text) else { return 0 }
         var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
         var bytes = 0
-        // Its file system may be one that does not answer.
+        // Its file system may not answer.
         let watched = WatchedWork("the local source \(RedactedURL.text(text.string))")
         let count = try heartbeat.during(watched, .files) { _ in
             let file = try settings.localSources.open(path)
@@ -232,7 +234,7 @@ extension Scheduler {
     }
 }
 
-/// What a transfer's beginning leaves for its end.
+/// Data of a transfer's beginning for its end.
 final class BegunDownload: Sendable {
     private let state = Mutex<(job: DownloadJob?, use: CacheUse?)>((nil, nil))
 

@@ -4,15 +4,15 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What a download waits for by the clock: the end of its host's pause, and its next attempt.
+/// The waits of a download for a time: the end of its host's pause, and its next attempt.
 extension Scheduler {
     // MARK: Pauses
 
-    /// A server has asked to be left alone for so many seconds: nothing of its host begins meanwhile.
+    /// A server has asked for a pause of some seconds. No download from its host begins during it.
     ///
     /// - Parameters:
-    ///   - source: the URL that the answer was to.
-    ///   - batch: whose download it was.
+    ///   - source: the URL of the answer.
+    ///   - batch: the batch of the download.
     func pauseHost(
         of source: ByteString, for seconds: Double, because failure: Failure, batch: String
     ) {
@@ -34,7 +34,7 @@ extension Scheduler {
         }
     }
 
-    /// Those in work that have something to fetch from a host.
+    /// The batches in work that need downloads from a host.
     private func batches(waitingFor host: ByteString) -> [String] {
         let sources = board.withLock { board in
             board.batches.values.map { (id: $0.folders.id, texts: $0.sourcesToBegin) }
@@ -51,18 +51,18 @@ extension Scheduler {
                 (outcome, again) = board.admission.resume(host, now: time.now)
                 return board.follow(outcome)
             }
-            // It has asked for more meanwhile.
+            // It has asked for a longer pause since.
             if let again { resumeHost(host, at: again) }
             pausesChanged()
         }
     }
 
-    /// The statuses of the batches in work are to say so.
+    /// Updates the statuses of the batches in work, which mention pauses.
     private func pausesChanged() {
         for key in board.withLock({ Array($0.batches.keys) }) { statusChanged(key) }
     }
 
-    /// What a batch's status is to say of hosts that have asked to be left alone and that images of it wait for.
+    /// The part of a batch's status about hosts that have asked for a pause, if its images wait for them.
     func hostsPause(_ key: BatchKey) -> Status.Waiting? {
         let now = time.now
         let pause = board.withLock { board in
@@ -75,15 +75,15 @@ extension Scheduler {
         return Status.Waiting(
             .hostPaused,
             message:
-                "\(pause.host): the server has asked to be left alone, so nothing of it is fetched "
-                + "before \(Clock.timestamp(.now + seconds))",
+                "\(pause.host): the server has asked for a pause; no download from it begins before "
+                + "\(Clock.timestamp(.now + seconds))",
             since: pause.since)
     }
 
     // MARK: Next attempts
 
-    /// Has a download that failed retried; whether it is still wanted then, the board knows. It waits without
-    /// an operation, and whatever stops the daemon does not wait for it.
+    /// Has a failed download retried, if the board still needs it then. It waits without an operation, so a stop of the
+    /// daemon does not wait for it.
     func enqueueLater(_ work: Work, _ retry: Retry) {
         guard case .download(let key, let source) = work else { return }
         log.retried(retry)

@@ -6,25 +6,25 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Turns the board's wishes into operations on the downloads queue and the filters' queues, and reports back to it.
+/// Turns the board's requests into operations on the downloads queue and the filters' queues, and reports the results
+/// to the board.
 ///
-/// Who owns what: the board, under its lock, owns the state; the queues own their operations until they
-/// end; `operations` lets a cancellation find them by their tickets. An operation holds no other one: a
-/// download's end makes the board ask for the filter, so no operation depends on another and none is
-/// looked at before it can run.
+/// The ownership: the board, under its lock, owns the state. The queues own their operations until they end.
+/// `operations` lets a cancellation find them by their tickets. No operation depends on another one: a download's end
+/// makes the board request the filter, so each operation can run when it is created.
 package final class Scheduler: Sendable {
     let spool: Spool
     package let gate = Gate()
-    /// Of what operations do in a thread; transfers have limits of their own.
+    /// The work of operations in threads. Transfers have their own time limits.
     let heartbeat = Heartbeat()
-    /// Of everything else that has a queue.
+    /// All other work with a queue.
     package let queueWatch = QueueWatch()
     private let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
-    /// Whether the spool takes writes.
+    /// Whether the spool accepts writes.
     package let storage: StorageGuard
-    /// nil where nothing is kept; then each source is fetched for itself.
+    /// nil without a cache. Then each source is fetched separately.
     package let cache: CacheStore?
     let board: Mutex<Board>
     private let currentSettings: Mutex<BatchSettings>
@@ -35,16 +35,16 @@ package final class Scheduler: Sendable {
     let publisher: Publisher
     let statusKeeper: StatusKeeper
     let time: TimeSource
-    /// Asked by whatever reads manifests.
+    /// Checked by everything that reads manifests.
     let stopped = CancellationFlag()
-    /// Where batches that wait are read, and their statuses changed: one at a time.
+    /// The queue on which waiting batches are read and their statuses are changed, one at a time.
     let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
-    /// Where transfers that have ended are dealt with.
+    /// The queue on which ended transfers are processed.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
-    /// Where next attempts and the ends of hosts' pauses come due.
+    /// The queue for the times of next attempts and the ends of hosts' pauses.
     let alarms = DispatchQueue(label: "darkroom.alarms", qos: .userInitiated)
     private let running = DispatchGroup()
-    /// Who wants to know when a batch is let go of, and when anything has moved.
+    /// Called when a batch has left, and after any progress.
     private let listeners = Mutex<Listeners>(Listeners())
 
     private struct Listeners: Sendable {
@@ -53,8 +53,8 @@ package final class Scheduler: Sendable {
     }
 
     /// - Parameters:
-    ///   - board: without any batch.
-    ///   - cache: nil for none.
+    ///   - board: a board without batches.
+    ///   - cache: nil for no cache.
     package init(
         spool: Spool, settings: BatchSettings, board: sending Board, engine: TransferEngine,
         cache: CacheStore?, storage: StorageGuard, publisher: Publisher,
@@ -71,8 +71,8 @@ package final class Scheduler: Sendable {
         self.board = Mutex(board)
         currentSettings = Mutex(settings)
         downloads.name = "darkroom.downloads"
-        // A queue's quality of service decides its threads' niceness only if it is set before its first
-        // use. They differ, so that waiting for the network never takes the filters' threads away.
+        // A queue's quality of service decides its threads' niceness only if it is set before its first use. The values
+        // differ, so that waiting for the network never takes the filters' threads.
         downloads.qualityOfService = .utility
         localLooks.name = "darkroom.local"
         localLooks.qualityOfService = .utility
@@ -80,7 +80,7 @@ package final class Scheduler: Sendable {
         queueWatch.add(publisher.queue, "the publisher")
         queueWatch.add(statusKeeper.queue, "the writer of status files")
         queueWatch.add(preparation, "the reader of waiting batches")
-        queueWatch.add(fetched, "what follows downloads")
+        queueWatch.add(fetched, "the processing of ended downloads")
         storage.add(publisher)
         storage.add(statusKeeper)
         storage.add(self)
@@ -88,7 +88,7 @@ package final class Scheduler: Sendable {
 
     var settings: BatchSettings { currentSettings.withLock { $0 } }
 
-    /// Takes over reloaded settings: the queues' widths at once, the rest with the next operation.
+    /// Applies new settings: the widths of the queues at once, the rest with the next operation.
     package func update(_ settings: BatchSettings) {
         currentSettings.withLock { $0 = settings }
         cache?.setLimit(settings.cacheBytes)
@@ -128,9 +128,9 @@ package final class Scheduler: Sendable {
         return board.withLock { $0.waitingBatches.waitingCount < limit }
     }
 
-    /// What keeps another batch of this owner from waiting here; nil for nothing.
+    /// The reason why another batch of this owner may not wait here; nil if it may.
     ///
-    /// - Parameter coming: batches that are about to come besides.
+    /// - Parameter coming: the number of batches that will arrive in addition.
     package func crowd(of owner: UInt32?, coming: Int = 0) -> WaitingBatches.Crowd? {
         let limit = settings.maximumWaiting
         return board.withLock {
@@ -141,10 +141,10 @@ package final class Scheduler: Sendable {
     /// Whether another claimed batch of this owner may wait here.
     package func hasRoom(for owner: UInt32?) -> Bool { crowd(of: owner) == nil }
 
-    /// How many operations run now.
+    /// The number of running operations.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
 
-    /// What runs, and for how long it has taken no step.
+    /// The work in progress, and the time since the last step of each.
     package func still(now: UInt64) -> [StillWork] {
         heartbeat.still(now: now) + queueWatch.still(now: now)
     }
@@ -152,17 +152,17 @@ package final class Scheduler: Sendable {
     /// Images that have ended and are not in the outbox yet.
     package var publishingCount: Int { publisher.pendingCount }
 
-    /// Hosts that have asked to be left alone.
+    /// Hosts that have asked for a pause.
     package var pausedHostCount: Int {
         board.withLock { $0.admission.downloads.pausedCount(now: time.now) }
     }
 
-    /// Downloads whose hosts take no more at the moment.
+    /// Downloads whose hosts accept no further one at the moment.
     package var waitingForHostCount: Int {
         board.withLock { $0.admission.downloads.waitingForHostCount }
     }
 
-    /// How many operations the queues hold, those that run included, and images that wait to be published.
+    /// The number of operations in the queues, including running ones, and of images that wait to be published.
     package var queueLengths: [(name: String, length: Int)] {
         let (waiting, filters) = board.withLock {
             ($0.admission.waitingForPlaceCount, $0.admission.filters.count)
@@ -178,7 +178,7 @@ package final class Scheduler: Sendable {
 
     // MARK: Suspension and stop
 
-    /// Lets nothing new begin; what runs goes on to its end.
+    /// Lets no new work begin. Running work continues to its end.
     package func suspend() {
         gate.setSuspended(true)
         downloads.isSuspended = true
@@ -198,7 +198,7 @@ package final class Scheduler: Sendable {
         advance { _ in [] }
     }
 
-    /// Lets nothing new begin until the end.
+    /// Lets no new work begin until the end.
     package func close() {
         downloads.isSuspended = true
         localLooks.isSuspended = true
@@ -208,14 +208,14 @@ package final class Scheduler: Sendable {
         storage.stop()
     }
 
-    /// How long a stop finishes batches that have ended, in seconds. There may be thousands, and their answers come after
-    /// the next start too.
+    /// How long a stop finishes batches that have ended, in seconds. There may be thousands of them. Batches that are
+    /// not finished get their answers after the next start.
     private static let finishing = 3.0
 
-    /// Waits for what runs, up to `seconds`, and then has it end at its next step; transfers that no server has begun to
-    /// answer end at once. Returns when all that has ended is written down.
+    /// Waits for running work for at most `seconds`, and then ends it at its next step. Transfers that no server has
+    /// begun to answer end at once. Returns when all results have been written.
     ///
-    /// - Parameter expired: called where that time was not enough, before anything is broken off.
+    /// - Parameter expired: called if the time was not sufficient, before any work is interrupted.
     package func stop(
         within seconds: Double, progress: () -> Void, expired: () -> Void = {}
     ) {
@@ -227,7 +227,7 @@ package final class Scheduler: Sendable {
         engine.cancelUnanswered()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
-            // One that was about to begin when the queue was closed.
+            // A transfer may have been about to begin when the queue was closed.
             engine.cancelUnanswered()
             if DispatchTime.now() >= deadline {
                 if !gate.isAborting { expired() }
@@ -240,7 +240,7 @@ package final class Scheduler: Sendable {
         leaveStatuses()
     }
 
-    /// Ends what runs at its next step; it is done again after the next start.
+    /// Ends running work at its next step. It is repeated after the next start.
     package func abort() {
         gate.abort()
         for operation in operations.withLock({ Array($0.values) }) where operation.isExecuting {
@@ -250,7 +250,7 @@ package final class Scheduler: Sendable {
 
     // MARK: Effects
 
-    /// Moves the board on, gives out the places that are free then, and does what the board wants done.
+    /// Changes the board, gives out the free places, and carries out the board's requests.
     ///
     /// - Parameter recorded: called with each command that takes effect, when a restart would remember it.
     func advance(
@@ -262,9 +262,9 @@ package final class Scheduler: Sendable {
         listeners.withLock { $0 }.room()
     }
 
-    /// Changes the board, and does what follows.
+    /// Changes the board, and carries out its requests.
     ///
-    /// - Parameter admits: whether places that are free now are given out; what ends or comes does so, not what begins.
+    /// - Parameter admits: whether free places are given out. Ends and arrivals give them out, beginnings do not.
     func settle(
         admits: Bool = false, recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in },
         _ change: (inout Board) -> [Effect]
@@ -289,7 +289,7 @@ package final class Scheduler: Sendable {
         case .begun(let beginning):
             log.begun(beginning)
         case .enqueue, .cancel:
-            // The admission has settled it.
+            // The admission has handled it.
             break
         case .enqueueLater(let work, _, _, let retry):
             enqueueLater(work, retry)
@@ -304,7 +304,7 @@ package final class Scheduler: Sendable {
         case .endAgain(let key, let index, let image):
             endAgain(key, index, image)
         case .dropHandOver(let folders, let image):
-            // Where this fails the file stays until the batch's end.
+            // If this fails, the file stays until the batch's end.
             try? folders.active().remove(BatchFile.pixels(image))
             FaultPoint.handOverRemoved.pass()
         case .recordCommand(let folders, let command):
@@ -313,13 +313,13 @@ package final class Scheduler: Sendable {
         case .amendStatus(let folders, let control, let commands, let continued):
             preparation.async { [self] in amendStatus(folders, control, commands, continued) }
         case .park(let key):
-            // After what is still to be journaled of it, for it will be read from there.
+            // After its pending entries in the journal, because it will be read from there.
             guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
             publisher.afterwards(of: FileName(folders.id)) { [self] in
                 statusKeeper.park(key, self)
             }
         case .dropScratch(let key, let folders):
-            // Where it was released meanwhile, its preparation comes behind this or has been, and it is in work.
+            // If it has been released since, its preparation follows this or has finished, and it is in work.
             preparation.async { [self] in
                 guard board.withLock({ $0.isParked(key) }) else { return }
                 Recovery.dropScratch(of: folders)
@@ -330,7 +330,7 @@ package final class Scheduler: Sendable {
             statusChanged(key)
         case .finish(let key):
             guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
-            // After what is still to be journaled of it, a cancellation say.
+            // After its pending entries in the journal, for example a cancellation.
             publisher.afterwards(of: FileName(folders.id)) { [self] in
                 statusKeeper.finish(key, self)
             }
@@ -363,8 +363,8 @@ package final class Scheduler: Sendable {
         publisher.publish(item)
     }
 
-    /// Ends an image that was filtered again, in its turn among those that are recorded: not within the call that
-    /// asks for it, for a chain of images may end one with the other.
+    /// Ends an image that was filtered again, in its turn among those that are recorded. It does not end within the
+    /// call that requests it, because a chain of images may end with it.
     private func endAgain(_ key: BatchKey, _ index: Int, _ image: ImageStatus) {
         running.enter()
         publisher.queue.async { [self] in
@@ -376,7 +376,7 @@ package final class Scheduler: Sendable {
 
     // MARK: Operations
 
-    /// Makes an operation, and puts it into its queue.
+    /// Creates an operation, and puts it into its queue.
     private func start(_ start: Admission.Start) {
         let ticket = start.ticket
         switch ticket.work {
@@ -400,10 +400,10 @@ package final class Scheduler: Sendable {
         return operation
     }
 
-    /// An operation's thread has come: whether it may do its work. Not where the queues were suspended in between or the
-    /// spool takes no writes.
+    /// An operation's thread has begun. It may not do its work if the queues have been paused since, or if the spool
+    /// accepts no writes.
     ///
-    /// - Parameter key: of a download, what it is kept by; nil where nothing is.
+    /// - Parameter key: for a download: its key in the cache; nil if nothing is cached.
     func begin(_ ticket: Admission.Ticket, key: CacheKey? = nil) -> Admission.Beginning {
         guard gate.mayStart else { return .back }
         var beginning = Admission.Beginning.unwanted
@@ -422,7 +422,7 @@ package final class Scheduler: Sendable {
         return beginning
     }
 
-    /// Begins a download; nil where it is not wanted any more.
+    /// Begins a download; nil if nobody needs it any more.
     func downloadBegan(_ key: BatchKey, _ source: Int, isTransfer: Bool) -> DownloadJob? {
         let job = board.withLock { $0.downloadBegan(key, source, isTransfer: isTransfer) }
         if job != nil { statusKeeper.changed(key, self) }
@@ -430,9 +430,9 @@ package final class Scheduler: Sendable {
         return job
     }
 
-    /// What began has ended; the board hears of it before the daemon may think that nothing runs.
+    /// Work that began has ended. The board learns this before the daemon can conclude that nothing runs.
     ///
-    /// - Parameter isShared: of a download, whether others can copy from the cache what it has fetched.
+    /// - Parameter isShared: for a download: whether others can copy its content from the cache.
     func ended(
         _ ticket: Admission.Ticket, isShared: Bool = false, _ change: (inout Board) -> [Effect]
     ) {
@@ -443,7 +443,7 @@ package final class Scheduler: Sendable {
         running.leave()
     }
 
-    /// What was not allowed to begin goes back to the board.
+    /// Returns work that was not allowed to begin to the board.
     func deferred(_ ticket: Admission.Ticket, _ change: (inout Board) -> [Effect]) {
         operations.withLock { $0[ticket] = nil }
         advance { $0.left(ticket, isShared: false, change) }

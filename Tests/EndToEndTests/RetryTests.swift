@@ -201,7 +201,7 @@ import Testing
         }
         #expect(y.waiting?.code == "host-paused")
         #expect(
-            y.waiting?.message.contains(": the server has asked to be left alone")
+            y.waiting?.message.contains(": the server has asked for a pause")
                 == true)
         for id in ["x", "y"] {
             let status = try await bench.spool.finish(id, daemon)

@@ -5,21 +5,21 @@ import Dispatch
 import SwiftGlibc
 import SystemPackage
 
-/// What the intake has begun and the spool has refused to take, until it takes writes again.
+/// Work that the intake has begun and that the spool has refused, until the spool accepts writes again.
 struct IntakeRefusals {
-    /// Claimed manifests without a receipt; their claims may not be on the disk either.
+    /// Claimed manifests without a receipt. Their claims may not be on the disk either.
     var unanswered: [ClaimedManifest] = []
-    /// The IDs of folders in `active` to be put in order as at a start.
+    /// The IDs of folders in `active` that must be recovered as at a start.
     var unrecovered: [String] = []
-    /// Whether one group of manifests is let through to see whether writes are taken again.
+    /// Whether one group of manifests is taken to test whether writes are accepted again.
     var isTrying = false
 }
 
 extension Intake {
-    /// Whether nothing is claimed, for the spool takes no writes.
+    /// Whether nothing is claimed because the spool accepts no writes.
     var isBlocked: Bool { !refusals.isTrying && !scheduler.storage.mayWork }
 
-    /// Puts in order what a former daemon, or a failed claim, has left in `active`.
+    /// Recovers what a previous daemon, or a failed claim, has left in `active`.
     func recover(_ id: String, _ recovery: Recovery) {
         guard !isBlocked else { return refusals.unrecovered.append(id) }
         do {
@@ -37,17 +37,17 @@ extension Intake {
                 accept(prepared)
             }
         } catch  where error.errno == .canceled {
-            // The daemon stops, and the next start does it.
+            // The daemon stops. The next start recovers it.
         } catch  where error.fault != nil {
             scheduler.storage.writeRefused(error, batch: id)
             refusals.unrecovered.append(id)
         } catch {
-            // It stays where it is for the next start, and the others go on.
+            // It stays in place for the next start. The others continue.
             log.storageFailed(error, batch: id)
         }
     }
 
-    /// Puts in order what could be claimed but not be read, nor put back into the inbox.
+    /// Recovers manifests that could be claimed, but neither read nor moved back into the inbox.
     func putInOrder(_ ids: [String]) {
         guard !ids.isEmpty else { return }
         queue.async { [weak self] in
@@ -63,8 +63,8 @@ extension Intake {
             durably: settings.isDurable)
     }
 
-    /// Gives the manifests, whose claims are on the disk, their receipts. One whose receipt cannot be written is
-    /// kept, for it is in the inbox no more.
+    /// Gives receipts to manifests whose claims are on the disk. If a receipt cannot be written, its manifest is
+    /// remembered, because it is not in the inbox any more.
     func answer(_ claimed: [ClaimedManifest]) {
         let reception = ReceiptIssuer(
             spool: spool, storage: scheduler.storage, log: log,
@@ -72,13 +72,15 @@ extension Intake {
         note(reception.answer(claimed))
     }
 
-    /// Keeps what the spool has refused of an answer.
+    /// Remembers the parts of an answer that the spool has refused.
     func note(_ rest: ReceiptIssuer.Rest) {
         refusals.unanswered += rest.unanswered
         refusals.unrecovered += rest.uncleared
     }
 
-    /// Does again what the spool has refused. False where it refuses it again.
+    /// Repeats what the spool has refused.
+    ///
+    /// - Returns: false if the spool refuses it again.
     private func answerRefused(_ inbox: Directory) -> Bool {
         let settings = settings
         let examination = settings.examination.asking(stopped)
@@ -100,8 +102,8 @@ extension Intake {
         return refusals.unanswered.isEmpty && refusals.unrecovered.isEmpty
     }
 
-    /// Writes as much as a receipt takes and removes it. There may be nothing else to try, and an empty inbox is
-    /// no sign that the disk works.
+    /// Writes as much as a receipt needs, and removes it. There may be nothing else to try, and an empty inbox does not
+    /// prove that the disk works.
     private func probe() -> Bool {
         let name: FileName = "probe"
         do throws(FileError) {
@@ -112,13 +114,13 @@ extension Intake {
             return true
         } catch {
             scheduler.storage.writeRefused(error)
-            // Half of it may be there.
+            // A part of it may have been written.
             try? spool.root.remove(name)
             return false
         }
     }
 
-    /// Whether the inbox is another folder than the one that is open, or none.
+    /// Whether the inbox is not the folder that is open any more, or does not exist.
     var isReplaced: Bool {
         guard let inbox else { return true }
         do {
@@ -126,7 +128,7 @@ extension Intake {
             let here = try inbox.information()
             return there.st_dev != here.st_dev || there.st_ino != here.st_ino
         } catch {
-            // What cannot be examined now can be at the next look.
+            // A later call may be able to examine it.
             return false
         }
     }
@@ -139,11 +141,11 @@ extension Intake: StorageClient {
             guard !isStopped, let inbox else { return scheduler.storage.probeInconclusive() }
             refusals.isTrying = true
             let isWell = probe() && answerRefused(inbox)
-            // One group is let through, of large ones too.
+            // One group is taken, which may contain large manifests.
             large = Arrivals()
             if isWell { scan() }
             refusals.isTrying = false
-            // Anything that was refused meanwhile has been told, and counts.
+            // A failure in the meantime has been reported, and prevails.
             if isWell { scheduler.storage.writeSucceeded() }
         }
         return true

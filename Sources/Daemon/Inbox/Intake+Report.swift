@@ -6,27 +6,28 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// What the intake tells of the inbox: `spool/inbox.json`, and the count of files whose events were missed.
-/// All of it on the intake's queue.
+/// What the intake reports about the inbox: `spool/inbox.json`, and the number of files whose events were missed. All
+/// of it runs on the intake's queue.
 extension Intake {
-    /// The queues have been suspended, which the report says.
+    /// The queues have been paused. The report says so.
     package func suspensionChanged() {
         queue.async { [self] in reportSoon() }
     }
 
-    /// Batches of a former daemon that are still to be read, and how many there were; nil when all have been.
+    /// Batches of a previous daemon that have not been read yet, and their number at the start; nil if all have been
+    /// read.
     package var recovery: (left: Int, total: Int)? {
         let left = unread.load(ordering: .relaxed)
         return left > 0 ? (left, found.load(ordering: .relaxed)) : nil
     }
 
-    /// The inbox may not be any more what the file says.
+    /// The inbox may have changed since the file was written.
     func reportSoon() {
         guard !isStopped, !reporter.timerIsSet else { return }
         reportLater(than: 0)
     }
 
-    /// Between the steps of something long, which would keep the timer waiting.
+    /// Called between the steps of a long operation, which would delay the timer.
     func reportIfDue() {
         if reporter.timerIsSet, time.now >= reporter.notBefore { report() }
     }
@@ -39,7 +40,7 @@ extension Intake {
         }
     }
 
-    /// Writes what is in the inbox, if that is news.
+    /// Writes the content of the inbox if it has changed.
     func report() {
         let begin = time.now
         guard let report = describe() else { return }
@@ -50,7 +51,7 @@ extension Intake {
         if report.total > 0 { lookAgain() }
     }
 
-    /// Has the status line say what somebody has to see to.
+    /// Updates the part of the status line about files on which somebody must act.
     private func tellStatus(of report: InboxReport) {
         let backlog = InboxBacklog(report)
         let isNews = publishedBacklog.withLock { last in
@@ -60,11 +61,11 @@ extension Intake {
         if isNews { scheduler.progressed() }
     }
 
-    /// What lies in the inbox and does not pass by itself.
+    /// The files in the inbox that stay there until somebody acts.
     package var backlog: InboxBacklog { publishedBacklog.withLock { $0 } }
 
-    /// Nobody tells when a file is taken back out of the inbox, so its time of change is looked at, as long as
-    /// anything is listed.
+    /// No event reports that a file was removed from the inbox. So the inbox's modification time is checked while a
+    /// file is listed.
     private func lookAgain() {
         guard !isStopped, !reporter.lookIsSet else { return }
         reporter.lookIsSet = true
@@ -88,11 +89,11 @@ extension Intake {
         }
     }
 
-    /// nil where the inbox cannot be listed, which is told elsewhere.
+    /// nil if the inbox cannot be listed, which is reported elsewhere.
     private func describe() -> InboxReport? {
         guard let inbox else { return nil }
         let identity = inbox.identity
-        // A change in the moment of the listing leaves no later time: the clock of a file system ticks slowly.
+        // A change during the listing may have the same modification time: file systems update their time in steps.
         reporter.listed = identity.flatMap { $0.age > 0.1 ? $0 : nil }
         guard let names = try? inbox.names() else { return nil }
         let obstacle = obstacle
@@ -108,19 +109,21 @@ extension Intake {
         return report
     }
 
-    /// What keeps every manifest from being taken now.
+    /// The reason why no manifest at all is taken now.
     private var obstacle: InboxReport.Obstacle? {
         if hasEnded { return .init(code: "stopped", message: "darkroomd has stopped") }
         if isStopped {
             return .init(
                 code: "stopping",
-                message: "darkroomd is stopping: it ends with what runs, or after stop.timeout")
+                message:
+                    "darkroomd is stopping: it ends when running operations have finished, or after stop.timeout"
+            )
         }
         if isBlocked {
             return .init(
                 code: InboxReason.disk.rawValue,
                 message: scheduler.storage.report?.message
-                    ?? "the spool did not take what had to be written; the journal says what")
+                    ?? "a write to the spool was refused; the journal has the details")
         }
         guard scheduler.hasRoom else {
             let limit = settings.maximumWaiting
@@ -134,12 +137,12 @@ extension Intake {
     private func judge(
         _ name: FileName, _ begun: BegunFiles, _ obstacle: InboxReport.Obstacle?
     ) -> (reason: InboxReason, message: String)? {
-        if name == largeInHand { return (.queued, "it is large, and is just being read") }
+        if name == largeInHand { return (.queued, "it is large, and is being read") }
         if let why = Examination.reasonToIgnore(name) ?? refused[name] {
             return (why.reason, why.words)
         }
         if settling.contains(name) {
-            return (.settling, "it may not be complete: it has not been left alone for long enough")
+            return (.settling, "it may not be complete: it changed too recently")
         }
         if begun.isWritten(name) { return (.beingWritten, "its writer has not closed it") }
         if begun.contains(name) {
@@ -159,16 +162,18 @@ extension Intake {
                     + "batches.maxWaiting allows"
             )
         }
-        if large.contains(name) { return (.queued, "it is large, and waits for others that are") }
-        return (.queued, "it has not been looked at yet")
+        if large.contains(name) {
+            return (.queued, "it is large, and waits for other large manifests")
+        }
+        return (.queued, "it has not been examined yet")
     }
 
     // MARK: The journal
 
-    /// Names remembered as refused, so that a reason is told once.
+    /// How many refused names are remembered, so that each reason is reported once.
     private static let refusedCapacity = 65_536
 
-    /// Remembers why a file is not taken, and tells of it.
+    /// Remembers why a file is not taken, and reports it.
     func refuse(_ name: FileName, _ why: SkipReason) {
         guard refused[name] != why, refused.count < Self.refusedCapacity else { return }
         refused[name] = why
@@ -183,7 +188,7 @@ extension Intake {
         schedule(at: time.now + NoticeAllowance.interval) { $0.tellRest() }
     }
 
-    /// Tells of those of which not each was told.
+    /// Reports the number of files that were not reported one by one.
     func tellRest() {
         let count = notices.takeWithheld()
         if count > 0 { log.notTaken(more: count) }
@@ -191,22 +196,23 @@ extension Intake {
 
     // MARK: Orphans
 
-    /// Says what lies in `active` and is no batch, and removes what is Darkroom's own.
+    /// Reports entries of `active` that are not batches, and removes those that Darkroom made.
     func tellOfOrphans() throws(FileError) {
         let active = try ActiveFolder(of: spool)
         for name in active.unfinished {
             try spool.active.removeTree(name)
             FaultPoint.recoveryRetryRemoved.pass()
-            log.orphan(name.text, removed: "it was being made when darkroomd ended")
+            log.orphan(name.text, removed: "it was incomplete when darkroomd ended")
         }
-        for id in active.empty { log.orphan(id, removed: "there is no manifest in it") }
+        for id in active.empty { log.orphan(id, removed: "it contains no manifest") }
         for (name, what) in active.foreign { log.orphan(name.text, left: what) }
     }
 
     // MARK: Missed events
 
-    /// Counts the manifests among `names`, just listed, that no event has told of. Not in the first scan, nor
-    /// where names were left in the folder for want of room or of space on the disk: those are found again.
+    /// Counts the manifests among `names`, a new listing, that no event has reported. It does not count in the first
+    /// scan, nor if names were left in the folder because there was no room or no space on the disk: a scan finds those
+    /// again.
     func countMissed(_ names: [FileName]) {
         defer {
             arrivals.forgetLeft()
@@ -214,7 +220,7 @@ extension Intake {
         }
         guard let watch, !isBlocked, !arrivals.hasLeft, !large.hasLeft, reporter.lastScan != nil
         else { return }
-        // What was in the folder when it was listed has its event in the descriptor by now.
+        // If a file was in the folder when it was listed, its event can be read now.
         let events = watch.read()
         let told = Set(events.compactMap(\.name))
         let missed = names.count { name in
@@ -228,7 +234,7 @@ extension Intake {
 }
 
 extension Directory {
-    /// Tells whether entries were made, removed or renamed since; nil where that cannot be told.
+    /// Changes when entries are created, removed or renamed; nil if it cannot be read.
     var identity: FileIdentity? {
         var information = stat()
         return fstat(number, &information) == 0 ? FileIdentity(information) : nil

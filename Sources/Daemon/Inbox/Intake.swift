@@ -8,40 +8,40 @@ import SystemPackage
 
 /// Watches the inbox and takes manifests out of it: the first station.
 ///
-/// The folder is the truth and events are hints, so every name is looked at again when its turn comes. A
-/// name is in one of these places:
+/// Events are hints. Only the folder shows the truth, so every name is examined when its turn comes. A name is in one
+/// of these places:
 ///
-/// | place      | why it is there                                   | leaves it when                     |
-/// |------------|---------------------------------------------------|------------------------------------|
-/// | `arrivals` | an event or a scan named it                       | it is examined                     |
-/// | `settling` | it may not be complete                            | it was left alone for the time     |
-/// | `refused`  | it is ignored or cannot be taken, and that was said | an event or a scan names it again |
-/// | `large`    | it is a very large manifest: see `LargeManifests` | its turn has come                  |
-/// | `largeInHand` | its turn has come                              | it is claimed, or has been examined |
-/// | `controlFiles` | it is a control file: see `ControlFileQueue`  | it has acted, whatever waits       |
-/// | (inbox)    | too many batches wait, or more names than fit here| there is room: a scan finds it     |
+/// | place          | why it is there                                     | until                                 |
+/// |----------------|-----------------------------------------------------|---------------------------------------|
+/// | `arrivals`     | an event or a scan reported it                      | it is examined                        |
+/// | `settling`     | it may not be complete                              | it has not changed for `inbox.settle` |
+/// | `refused`      | it is ignored or cannot be taken; this was reported | an event or a scan reports it again   |
+/// | `large`        | it is a very large manifest: see `LargeManifests`   | its turn has come                     |
+/// | `largeInHand`  | its turn has come                                   | it is claimed, or has been examined   |
+/// | `controlFiles` | it is a control file: see `ControlFileQueue`        | it takes effect; manifests may wait   |
+/// | (inbox)        | too many batches wait, or no room for the name      | there is room: a scan finds it        |
 ///
-/// All state belongs to `queue`.
+/// All state is used on `queue` only.
 package final class Intake: @unchecked Sendable {
-    // @unchecked: every stored variable but the atomic ones, and that behind a mutex, is touched on `queue` only.
+    // @unchecked: the stored variables are used on `queue` only, except the atomic ones and the one in a mutex.
 
-    /// Bytes of manifests held between reading and claiming, above which a group is cut short.
+    /// Bytes of manifests that are held between reading and claiming. At this size a group ends early.
     private static let groupBytes = 4 << 20
-    /// Nanoseconds after which neither a further control file nor a further manifest is begun with before the others
-    /// have had their turn.
+    /// After this time, in nanoseconds, no further control file or manifest is begun before the others have had their
+    /// turn.
     static let turn: UInt64 = 100_000_000
-    /// How long after the moment that a file is looked at for, in nanoseconds: clocks tick.
+    /// Files are examined this long after the calculated time, in nanoseconds, because clocks have a resolution.
     private static let moment: UInt64 = 1_000_000
 
     let spool: Spool
     let scheduler: Scheduler
     let log: EventLog
     private let currentSettings: Mutex<IntakeSettings>
-    /// Called when the inbox is gone and cannot be put back.
+    /// Called when the inbox does not exist and cannot be created again.
     private let onLoss: @Sendable (FileError) -> Void
     let time: TimeSource
     let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
-    /// Whether something is left in the folder for want of room.
+    /// Whether files were left in the folder because there was no room.
     private let waitsForRoom = Atomic(false)
 
     private(set) var inbox: Directory?
@@ -50,21 +50,21 @@ package final class Intake: @unchecked Sendable {
     var settling = SettlingFiles()
     var controlFiles = ControlFileQueue()
     var refused: [FileName: SkipReason] = [:]
-    /// Finished batches that are just being taken up again, by who has asked for it.
+    /// The number of finished batches that are being resumed, for each user who requested it.
     var reopening: [UInt32: Int] = [:]
     var large = Arrivals()
     var largeInHand: FileName?
-    /// Where those are taken.
+    /// The queue on which large manifests are taken.
     let largeManifests = DispatchQueue(label: "darkroom.intake.large", qos: .userInitiated)
-    /// How many of those have been told of lately.
+    /// How many refused files were reported recently.
     var notices = NoticeAllowance()
-    /// What the spool has refused; nothing more is claimed until it takes it.
+    /// What the spool has refused. Nothing more is claimed until the spool accepts it.
     var refusals = IntakeRefusals()
     private var mustScan = false
     private var recheckIsSet = false
-    /// Asked between manifests and while one is read, so that a stop waits neither for a full inbox nor for a manifest.
+    /// Checked between manifests and while one is read, so that a stop does not wait for a full inbox or a manifest.
     let stopped = CancellationFlag()
-    /// Unfinished batches that the start has found, and how many of them are still to be read.
+    /// The number of unfinished batches that the start found, and how many of them have not been read yet.
     let found = Atomic(0)
     let unread = Atomic(0)
     /// For the status line.
@@ -73,9 +73,9 @@ package final class Intake: @unchecked Sendable {
     private var linkedTimerIsSet = false
     private var drainIsSet = false
     var controlTimerIsSet = false
-    /// What `inbox.json` tells; see IntakeReport.swift.
+    /// The content of `inbox.json`; see `Intake+Report.swift`.
     var reporter = InboxReporter()
-    /// Whether nothing runs any more, after a stop.
+    /// Whether nothing runs any more after a stop.
     private(set) var hasEnded = false
 
     package init(
@@ -90,17 +90,17 @@ package final class Intake: @unchecked Sendable {
         self.time = time
     }
 
-    /// The settings that hold now.
+    /// The present settings.
     var settings: IntakeSettings { currentSettings.withLock { $0 } }
 
     func update(_ settings: IntakeSettings) {
         currentSettings.withLock { $0 = settings }
     }
 
-    /// Begins to watch, and returns when the watch stands; what a former daemon left unfinished and what
-    /// lies in the folder follow.
+    /// Begins to watch, and returns when the watch exists. Then unfinished batches of a previous daemon and the content
+    /// of the folder follow.
     ///
-    /// - Parameter watching: called when the watch stands, before anything is taken.
+    /// - Parameter watching: called when the watch exists, before anything is taken.
     package func start(watching: () -> Void) throws(FileError) {
         let settings = settings
         let recovery = Recovery(
@@ -109,7 +109,7 @@ package final class Intake: @unchecked Sendable {
         scheduler.queueWatch.add(queue, "the intake")
         scheduler.queueWatch.add(largeManifests, "the reader of large manifests")
         try tellOfOrphans()
-        // Before the watch stands, for an event may have something claimed before the rest is recovered.
+        // This precedes the watch, because an event may cause a claim before the other batches are recovered.
         let unfinished = try recovery.ids()
         found.store(unfinished.count, ordering: .relaxed)
         unread.store(unfinished.count, ordering: .relaxed)
@@ -133,7 +133,7 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// One after the other, so that what happens meanwhile, a control file say, does not wait for all.
+    /// Recovers one batch after the other, so that other events, such as a control file, do not wait for all of them.
     private func recover(_ ids: ArraySlice<String>, _ recovery: Recovery) {
         guard let id = ids.first, !isStopped else {
             scan()
@@ -145,12 +145,12 @@ package final class Intake: @unchecked Sendable {
         queue.async { [weak self] in self?.recover(ids.dropFirst(), recovery) }
     }
 
-    /// Looks at everything that is there, as after a resumption.
+    /// Examines the whole folder, for example after a resumption.
     package func rescan() {
         queue.async { [self] in scan() }
     }
 
-    /// Scans now and then although events tell of everything, for events are hints.
+    /// Scans at intervals although events report everything, because events are hints.
     private func rescanLater() {
         let seconds = settings.rescanInterval
         guard seconds > 0 else { return }
@@ -160,11 +160,12 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// How long a stop waits for the step that the intake is at.
+    /// How long a stop waits for the present step of the intake.
     private static let lastStep: DispatchTimeInterval = .seconds(3)
 
-    /// Ends the intake. What it reads is broken off and stays in the inbox; what it has claimed gets its receipt now or
-    /// after the next start. A step that a disk holds up is as good as broken off by a kill, which every step survives.
+    /// Ends the intake. A manifest that is being read stays in the inbox. A claimed one gets its receipt now or after
+    /// the next start. If the disk delays a step, the stop does not wait for it. This is like a kill, which every step
+    /// survives.
     package func stop() {
         stopped.set()
         let ended = DispatchSemaphore(value: 0)
@@ -214,7 +215,7 @@ package final class Intake: @unchecked Sendable {
     private func poll(every seconds: Double) {
         schedule(in: seconds) { intake in
             guard intake.watch == nil else { return }
-            // No event tells of it: begins to poll anew, or to watch.
+            // No event reports this, so it begins again to watch or to poll.
             if intake.isReplaced { return intake.reopen() }
             intake.scan()
             intake.poll(every: seconds)
@@ -236,7 +237,7 @@ package final class Intake: @unchecked Sendable {
                 log.eventsLost(inbox?.path ?? "inbox")
                 mustScan = true
             case .stationLost(let name):
-                // What is open leads into a folder that nobody sees any more. A new start makes another.
+                // The open folder is not visible any more. A new start creates another one.
                 return onLoss(
                     FileError(
                         "use: it was removed or renamed", spool.root.path(of: name),
@@ -246,12 +247,12 @@ package final class Intake: @unchecked Sendable {
                 return
             }
         }
-        // A large file is written in many pieces, which by themselves are nothing to look at.
+        // A large file is written in many pieces. A write alone does not require an examination.
         if events.allSatisfy(\.isOfAWriter) { return }
         if mustScan { scan() } else { drain() }
     }
 
-    /// Puts the inbox back after it was removed, renamed or unmounted.
+    /// Opens the inbox again after it was removed, renamed or unmounted.
     private func reopen() {
         log.inboxLost(inbox?.path ?? "inbox")
         watch = nil
@@ -263,7 +264,7 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// Looks at everything that is there, the oldest first.
+    /// Examines the whole folder, the oldest file first.
     func scan() {
         guard !isStopped, let inbox else { return }
         mustScan = false
@@ -295,7 +296,7 @@ package final class Intake: @unchecked Sendable {
     }
 
     func arrived(_ name: FileName, isWhole: Bool) {
-        // One that cannot be looked at has its turn too, in which that is told.
+        // A file that cannot be examined gets its turn too. The error is reported then.
         arrived(name, isWhole: isWhole, owner: look(at: name)?.st_uid)
     }
 
@@ -309,12 +310,12 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// Whether a file waits for its turn, or has it.
+    /// Whether a file waits for its turn, or is being processed.
     func isQueued(_ name: FileName) -> Bool {
         arrivals.contains(name) || large.contains(name) || name == largeInHand
     }
 
-    /// The scheduler has let go of a batch: there may be more in the folder than could be taken.
+    /// The scheduler has finished a batch. The folder may contain files for which there was no room.
     private func roomAppeared() {
         guard waitsForRoom.exchange(false, ordering: .acquiringAndReleasing) else { return }
         queue.async { [weak self] in
@@ -325,7 +326,7 @@ package final class Intake: @unchecked Sendable {
 
     // MARK: Taking
 
-    /// Examines what has arrived, and claims what can be, in groups.
+    /// Examines the names that have arrived, and claims manifests in groups.
     func drain() {
         guard let inbox, !isStopped else { return }
         reportSoon()
@@ -333,10 +334,10 @@ package final class Intake: @unchecked Sendable {
         takeControlFiles(examination, inbox)
         if canTake { takeGroup(examination, inbox) }
         takeNextLarge(examination, inbox)
-        // One group at a time, so that what happens meanwhile, a control file say, does not wait for all. An attempt
-        // whether the spool takes writes again is one group.
+        // It takes one group at a time, so that other events, such as a control file, do not wait for all. A test
+        // whether the spool accepts writes again takes only one group.
         if controlFiles.hasNext || canTake && !refusals.isTrying { return drainSoon() }
-        // Where the spool refuses, the next attempt looks at everything.
+        // If the spool refuses writes, the next test examines everything.
         guard !isBlocked else { return }
         setTimer(examination.settle)
         if mustScan && arrivals.hasLeft(where: scheduler.hasRoom)
@@ -345,7 +346,7 @@ package final class Intake: @unchecked Sendable {
             queue.async { [weak self] in self?.scan() }
         } else if mustScan || !arrivals.isEmpty || !large.isEmpty {
             waitsForRoom.store(true, ordering: .releasing)
-            // It may have appeared before the flag was set.
+            // There may have been room before the flag was set.
             if canTake || canTakeLarge { roomAppeared() }
         }
     }
@@ -364,8 +365,8 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// Takes as many as share the waits for the disk, or fewer where reading them takes long: who comes meanwhile has
-    /// the next turn.
+    /// Takes as many manifests as share the waits for the disk, or fewer if reading takes long, so that files that
+    /// arrive in the meantime get the next turn.
     private func takeGroup(_ examination: Examination, _ inbox: Directory) {
         reportIfDue()
         let begin = time.now
@@ -395,19 +396,19 @@ package final class Intake: @unchecked Sendable {
         claim(candidates, examination, inbox)
     }
 
-    /// Whether a file is open to its writer, so that its closing will be told. One that nobody has changed for half
-    /// a minute is looked at by a scan all the same: its writer may keep it open for good.
+    /// Whether a writer has the file open, so that an event will report its closing. If the file has not changed for
+    /// half a minute, a scan examines it nevertheless: its writer may never close it.
     func isBeingWritten(_ name: FileName, _ identity: FileIdentity) -> Bool {
         watch != nil && reporter.begun.contains(name) && identity.age < 30
     }
 
-    /// Whether a name that has just been made is that of a file being written, whose closing will be told; or seems so.
+    /// Whether a new name is that of a file being written, so that an event will report its closing, or may be one.
     private func willBeClosed(_ name: FileName) -> Bool {
-        // One that cannot be looked at now is found by its closing or by a scan.
+        // If it cannot be examined now, its closing or a scan reports it.
         look(at: name).map(Examination.willBeClosed) ?? true
     }
 
-    /// nil where there is no such file, or where it cannot be looked at, which is told.
+    /// nil if there is no such file, or if it cannot be examined, which is reported.
     func look(at name: FileName) -> stat? {
         do {
             return try inbox?.information(of: name)
@@ -417,7 +418,7 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// Remembers why a file is not taken, or gives it to be taken.
+    /// Remembers why a file is not taken, or returns it as a candidate.
     func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
         if case .settling = verdict {} else { settling.forget(name) }
         switch verdict {
@@ -451,7 +452,7 @@ package final class Intake: @unchecked Sendable {
         answer(outcome.claimed)
     }
 
-    /// Remembers what became of those that were to be claimed.
+    /// Remembers the results of a claim.
     func note(_ outcome: Claim.Outcome, of candidates: [Candidate]) {
         let stillRefused = Set(outcome.refused.map(\.name))
         for candidate in candidates where !stillRefused.contains(candidate.name) {
@@ -472,15 +473,16 @@ package final class Intake: @unchecked Sendable {
     // MARK: Time
 
     func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
-        // One that cannot be looked at now goes on settling, and is looked at again.
+        // A file that cannot be examined now continues to settle, and is examined again.
         guard settling.contains(name), let information = look(at: name) else { return false }
         return settling.hasSettled(
             name, FileIdentity(information), for: seconds, now: time.now)
     }
 
-    /// Comes back to the files that settle, when the first of them may have, and to those that may have been linked.
+    /// Sets timers for the settling files, when the first of them may have settled, and for files that may have been
+    /// linked.
     func setTimer(_ settle: Double) {
-        // Those that wait for their turn are looked at then.
+        // Files that wait for their turn are examined then.
         if !timerIsSet, let first = settling.first(where: { !isQueued($0) }) {
             timerIsSet = true
             let settled = first.saturatingAdd(UInt64(clamping: settle * 1e9))
@@ -500,7 +502,7 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// Does something at a moment, unless the intake has been stopped by then.
+    /// Calls a function at a time, unless the intake has been stopped by then.
     func schedule(at moment: UInt64, _ body: @escaping @Sendable (Intake) -> Void) {
         time.call(at: moment, on: queue) { [weak self] in
             guard let self, !isStopped else { return }
@@ -508,28 +510,28 @@ package final class Intake: @unchecked Sendable {
         }
     }
 
-    /// The same in so many seconds.
+    /// The same, after some seconds.
     func schedule(in seconds: Double, _ body: @escaping @Sendable (Intake) -> Void) {
         schedule(at: time.now.saturatingAdd(UInt64(clamping: seconds * 1e9)), body)
     }
 
-    /// Finds the files that were linked into the inbox, which nobody closes.
+    /// Finds the files that were linked into the inbox. No process closes them.
     private func findLinked() {
-        // That of a write may be there and not have been delivered.
+        // The event of a write may be pending.
         if let watch {
             let events = watch.read()
             for event in events { reporter.note(event) }
             if !events.isEmpty { queue.async { [weak self] in self?.handle(events) } }
         }
-        // Of a control file the name is all that counts.
+        // Of a control file only the name counts, so it may be empty.
         let linked = reporter.begun.takeLinked(now: time.now) {
             ControlFile($0) != nil || (look(at: $0)?.st_size ?? 0) > 0
         }
         for name in linked { arrived(name, isWhole: false) }
     }
 
-    /// Looks again at what cannot be read or moved. No event tells when that has passed: a folder's
-    /// permissions may have been changed, or another process have closed its files.
+    /// Examines again later what cannot be read or moved. No event reports the end of the cause: the permissions of a
+    /// folder may have changed, or another process may have closed its files.
     func recheckLater() {
         guard !recheckIsSet else { return }
         recheckIsSet = true
