@@ -89,8 +89,13 @@ extension Board {
     private mutating func wait(
         _ index: Int, of batch: Batch, for need: MemoryBudget.Need
     ) -> [Effect] {
-        memory.wait(
-            ticket(batch.key, index), for: need, level: batch.level.index, owner: batch.owner)
+        let ticket = ticket(batch.key, index)
+        // The limit may have become lower since the image was told to wait. It begins again, to be told so.
+        if case .bytes(let bytes) = need, memory.exceeds(bytes) {
+            memory.forget(ticket)
+            return enqueue([ticket]) + serveMemory()
+        }
+        memory.wait(ticket, for: need, level: batch.level.index, owner: batch.owner)
         // Memory may have become free since the image was told to wait.
         return serveMemory()
     }

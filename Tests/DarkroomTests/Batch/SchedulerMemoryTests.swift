@@ -151,6 +151,29 @@ import Testing
         #expect(fixture.filtered == ["a"])
     }
 
+    /// Nobody would ever grant it what it was told to wait for. It is told so when it begins.
+    @Test func oneThatWasToldToWaitBeforeTheLimitWasLoweredBeginsAgain() async throws {
+        let fixture = try fixture(large: ["b"])
+        fixture.holdOperations(downloads: false)
+        occupy(fixture)
+        try fixture.accept("x", Self.manifest(["b"]))
+        try await fixture.wait(for: .imageDownloaded)
+        let answer = fixture.board { board in
+            board.filterBegan(1, 0).map { _ in board.needs(1, 0, bytes: 60 * Self.mega) }
+        }
+        #expect(answer == .later)
+        var settings = fixture.scheduler.settings
+        settings.memory = 64 * Self.mega
+        fixture.scheduler.update(settings)
+        let isRequested = fixture.board { board in
+            board.filterPostponed(1, 0, bytes: 60 * Self.mega).contains {
+                if case .enqueue(.filter(1, image: 0), _, _) = $0 { true } else { false }
+            }
+        }
+        #expect(isRequested)
+        #expect(fixture.board { $0.memory.waitingCount } == 0)
+    }
+
     @Test func higherPrioritiesAreServedFirst() async throws {
         let fixture = try fixture(large: ["low", "high"])
         occupy(fixture)
