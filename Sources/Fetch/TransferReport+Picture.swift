@@ -4,13 +4,13 @@ import DarkroomPicture
 extension TransferReport {
     /// The format of the received picture. The first bytes of the body decide, because a Content-Type may be wrong, and
     /// many web servers answer with a page if a picture is missing.
-    package func pictureKind() throws(FetchError) -> PictureKind {
-        let kind = PictureKind(prefix: prefix)
+    package func pictureKind() throws(FetchError) -> InputFormat {
+        let kind = InputFormat(prefix: prefix)
         if kind.isReadable { return kind }
         let answer = "\(shownURL): the server answered with \(kind.words)"
         let type = contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
         if kind.isPicture {
-            throw FetchError(.unsupportedFormat, "\(answer)\(type); \(PictureKind.rule)")
+            throw FetchError(.unsupportedFormat, "\(answer)\(type); \(InputFormat.rule)")
         }
         throw FetchError(kind == .html ? .htmlPage : .notAPicture, answer + type)
     }

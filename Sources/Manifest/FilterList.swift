@@ -19,7 +19,7 @@ package enum FilterList {
     package static func read(
         _ node: Document.Node, at path: DocumentPath, limit: Int = ManifestLimits().filters
     ) throws(ManifestRejection) -> [Filter] {
-        var reader = SchemaReader(notation: .yaml)
+        var reader = ValueReader(notation: .yaml)
         let drafts = reader.filters(node, limit: limit, at: path)
         for mention in drafts.mentions {
             guard case .filter(let path, _) = mention.role else { continue }

@@ -25,7 +25,7 @@ package struct ImageListReader {
 
     /// Reads the value of `images`. With `sorted`, a map is read in the order of its keys' bytes.
     package mutating func read(
-        _ node: Document.Node, at path: DocumentPath, sorted: Bool, with reader: inout SchemaReader
+        _ node: Document.Node, at path: DocumentPath, sorted: Bool, with reader: inout ValueReader
     ) {
         switch node.value {
         case .list(let list):
@@ -45,7 +45,7 @@ package struct ImageListReader {
     }
 
     private func admits(
-        _ count: Int, _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+        _ count: Int, _ node: Document.Node, at path: DocumentPath, _ reader: inout ValueReader
     ) -> Bool {
         if count == 0 {
             reader.problems.add(.noImages, "the manifest names no image", at: path, node.place)
@@ -60,7 +60,7 @@ package struct ImageListReader {
     }
 
     private mutating func readItem(
-        _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+        _ node: Document.Node, at path: DocumentPath, _ reader: inout ValueReader
     ) {
         var draft = ImageDraft(settings: defaultValue, path: path, place: node.place)
         if let source = node.text {
@@ -95,7 +95,7 @@ package struct ImageListReader {
     }
 
     private mutating func readEntries(
-        of map: Document.Map, at path: DocumentPath, sorted: Bool, _ reader: inout SchemaReader
+        of map: Document.Map, at path: DocumentPath, sorted: Bool, _ reader: inout ValueReader
     ) {
         let entries =
             sorted
@@ -131,7 +131,7 @@ package struct ImageListReader {
 
     /// Reads everything but the name.
     private mutating func read(
-        _ map: Document.Map, into draft: inout ImageDraft, _ reader: inout SchemaReader
+        _ map: Document.Map, into draft: inout ImageDraft, _ reader: inout ValueReader
     ) {
         let path = draft.path
         let source = map["source"]
@@ -173,7 +173,7 @@ package struct ImageListReader {
     }
 
     private mutating func filters(
-        _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+        _ node: Document.Node, at path: DocumentPath, _ reader: inout ValueReader
     ) -> FilterDrafts {
         guard case .list(let list) = node.value else {
             return reader.filters(node, limit: limits.filters, at: path)
@@ -186,7 +186,7 @@ package struct ImageListReader {
     }
 
     private static func after(
-        _ node: Document.Node, at path: DocumentPath, _ reader: inout SchemaReader
+        _ node: Document.Node, at path: DocumentPath, _ reader: inout ValueReader
     ) -> [ImageDraft.Reference] {
         let form = WrittenForm.value(of: node) ?? .text("photo")
         guard let list = reader.list(node, "‘after’", at: path, write: .list([form])) else {
@@ -224,7 +224,7 @@ package struct ImageListReader {
 
     private static func check(
         _ name: ByteString, _ place: Document.Place, at path: DocumentPath,
-        _ reader: inout SchemaReader
+        _ reader: inout ValueReader
     ) {
         guard let fault = ImageName.fault(of: name) else { return }
         reader.problems.add(.badName, "the name ‘\(name.shortened)’ \(fault)", at: path, place)
@@ -232,7 +232,7 @@ package struct ImageListReader {
 
     private static func source(
         _ text: ByteString, _ node: Document.Node, at path: DocumentPath,
-        _ reader: inout SchemaReader
+        _ reader: inout ValueReader
     ) -> ByteString? {
         let fault: String
         if text.isEmpty {

@@ -19,7 +19,7 @@ package enum ImageName {
         }
         if name.utf8.first == UInt8(ascii: ".") { return "begins with a dot" }
         if isReserved(name)
-            || PictureFormat.allCases.contains(where: {
+            || OutputFormat.allCases.contains(where: {
                 isReserved(Manifest.Image.outputFile(named: name, $0))
             })
         {

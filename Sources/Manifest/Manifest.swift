@@ -56,7 +56,7 @@ package struct Manifest: Sendable, Equatable {
 
         /// The file name of the output of an image with this name.
         package static func outputFile(
-            named name: ByteString, _ format: PictureFormat
+            named name: ByteString, _ format: OutputFormat
         ) -> ByteString {
             format.endings.contains(where: name.string.hasEnding)
                 ? name : ByteString(name.string + format.endings[0])

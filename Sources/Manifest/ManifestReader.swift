@@ -59,7 +59,7 @@ package enum ManifestReader {
         _ defaultFilters: [Filter], _ stop: CancellationFlag?
     ) -> Draft {
         let isPropertyList = format == .plist
-        var reader = SchemaReader(notation: format, stop: stop)
+        var reader = ValueReader(notation: format, stop: stop)
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
                 limits: limits, defaultValue: ImageSettings(filters: FilterDrafts(defaultFilters)))
@@ -97,7 +97,7 @@ package enum ManifestReader {
 
     /// The settings of the manifest for all its images.
     private static func settings(
-        in map: Document.Map, _ reader: inout SchemaReader, _ limits: ManifestLimits,
+        in map: Document.Map, _ reader: inout ValueReader, _ limits: ManifestLimits,
         defaultFilters: [Filter]
     ) -> ImageSettings {
         var settings = ImageSettings(filters: FilterDrafts(defaultFilters))

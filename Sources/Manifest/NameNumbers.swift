@@ -47,7 +47,7 @@ package struct NameNumbers: Sendable {
 
     /// The extension of a picture, which comes after the number.
     private static func ending(of base: ByteString) -> ByteString {
-        let known = PictureFormat.allCases.flatMap(\.endings).first(where: base.string.hasEnding)
+        let known = OutputFormat.allCases.flatMap(\.endings).first(where: base.string.hasEnding)
         return ByteString(base.utf8.suffix(known?.utf8.count ?? 0))
     }
 

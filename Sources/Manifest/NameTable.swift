@@ -7,14 +7,14 @@ package struct NameTable: Sendable {
     private var indices: [ByteString: Int] = [:]
     private var drafts: [ImageDraft] = []
     /// The formats of the images.
-    private let formats: [PictureFormat]
+    private let formats: [OutputFormat]
     /// The remaining number of comparisons for suggestions.
     private var comparisons = 50_000
 
     /// Gives a name to each draft without one, and adds problems for repeated names.
     package init(naming drafts: inout [ImageDraft], problems: inout ProblemList) {
         indices.reserveCapacity(drafts.count)
-        formats = PictureFormat.allCases.filter { format in
+        formats = OutputFormat.allCases.filter { format in
             drafts.contains { $0.settings.output.format == format }
         }
         for index in drafts.indices where Self.canBeOne(drafts[index].name) {
@@ -76,7 +76,7 @@ package struct NameTable: Sendable {
     /// The image that conflicts with another one with this name: it has the same output file, or the same name with
     /// another format.
     private func holder(
-        of name: ByteString, _ format: PictureFormat, among drafts: [ImageDraft]
+        of name: ByteString, _ format: OutputFormat, among drafts: [ImageDraft]
     ) -> Int? {
         if let other = indices[Manifest.Image.outputFile(named: name, format)] { return other }
         return formats.count > 1 ? index(of: name, among: drafts) : nil

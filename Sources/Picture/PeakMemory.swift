@@ -224,7 +224,7 @@ package struct PeakMemory {
         _ options: OutputOptions, handsOver: Bool, profile: Int
     ) throws(PictureError) {
         bytes += 3 * profile
-        if handsOver { bytes += 3 * profile + strips(HandOver.compression) }
+        if handsOver { bytes += 3 * profile + strips(HandOverFile.compression) }
         try PictureEncoder.encoder(of: options.format).add(options, &self)
     }
 

@@ -23,7 +23,7 @@ struct PictureEncoder: Sendable {
     /// Adds the memory for writing to a budget.
     let add: @Sendable (OutputOptions, inout PeakMemory) throws(PictureError) -> Void
 
-    static func encoder(of format: PictureFormat) -> PictureEncoder {
+    static func encoder(of format: OutputFormat) -> PictureEncoder {
         switch format {
         case .png: png
         case .jpeg: jpeg

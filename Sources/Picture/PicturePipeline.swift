@@ -30,7 +30,8 @@ package struct PicturePipeline {
     package static func run(
         input: FileDescriptor, inputName: String, autoOrient: Bool = true, filters: [Filter],
         output: FileDescriptor, outputName: String, options: OutputOptions = OutputOptions(),
-        handOver: HandOver? = nil, limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
+        handOver: HandOverFile? = nil, limits: PictureLimits = PictureLimits(),
+        cores: Cores = .shared,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
         stage: @escaping StageMaker = FilterStage.make,
         admit: Admission? = nil,

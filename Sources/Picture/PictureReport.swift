@@ -1,7 +1,7 @@
 /// A report about a written picture.
 public struct PictureReport: Sendable, Equatable {
     /// The format of the file.
-    public internal(set) var format: PictureFormat
+    public internal(set) var format: OutputFormat
     /// In pixels.
     public internal(set) var width: Int
     /// In pixels.
@@ -22,7 +22,7 @@ public struct PictureReport: Sendable, Equatable {
 
     /// - Parameter layout: the layout of the written rows. The format may lack their alpha and depth.
     init(
-        format: PictureFormat, layout: PixelLayout, bytes: Int, sha256: String, warnings: [String],
+        format: OutputFormat, layout: PixelLayout, bytes: Int, sha256: String, warnings: [String],
         metadata: [String: String]
     ) {
         self.format = format

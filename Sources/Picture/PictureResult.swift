@@ -7,7 +7,7 @@ struct PictureResult {
     /// The name of the file in messages.
     let name: String
     let options: OutputOptions
-    var handOver: HandOver?
+    var handOver: HandOverFile?
 
     /// What has been written, and the contents of its file in addition to pixels.
     struct Written {

@@ -20,8 +20,8 @@ struct PictureSteps {
 
     /// Reads a picture's header.
     func open(_ input: FileDescriptor, name: String) throws(PictureError) -> any PictureReader {
-        try PictureFile.open(
-            input, name: name, limits: limits,
+        try PictureDecoder.reader(
+            of: input, name: name, limits: limits,
             divisor: { width, height, orientation in
                 ReducedDecoding.divisor(
                     width: width, height: height,
@@ -56,8 +56,8 @@ struct PictureSteps {
     private func header(of name: String) throws(PictureError) -> PeakMemory.Source {
         let image = try openImage(name)
         return PeakMemory.Source(
-            try PictureFile.open(
-                image.descriptor.file, name: image.name, limits: limits, checkpoint: { true }))
+            try PictureDecoder.reader(
+                of: image.descriptor.file, name: image.name, limits: limits, checkpoint: { true }))
     }
 
     /// The data that the filters share, which counts the reader's memory.

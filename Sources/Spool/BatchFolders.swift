@@ -24,7 +24,7 @@ package enum BatchFile {
     /// The same for an image that is filtered again only for its pixels.
     package static func outputAgain(_ index: Int) -> FileName { "again-\(index)" }
 
-    /// The pixels of the image with this index, for other images that are made from it; see `HandOvers`.
+    /// The pixels of the image with this index, for other images that are made from it; see `HandOverTable`.
     package static func pixels(_ index: Int) -> FileName { "pixels-\(index)" }
 
     /// The same file while it is being written.
@@ -80,7 +80,23 @@ package struct BatchFolders: Sendable {
         }
     }
 
-    /// The same for a content that comes in pieces: `content` receives a function that writes one piece.
+    /// Writes the last status even if someone has removed `active/ID`, through a new folder.
+    package func writeLastStatus(
+        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }
+    ) throws(FileError) {
+        do {
+            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            do {
+                try spool.active.makeDirectory(FileName(id), mode: 0o700)
+            } catch  where error.errno == .fileExists {
+                // Another file was missing.
+            }
+            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
+        }
+    }
+
+    /// Writes a status whose content comes in pieces: `content` receives a function that writes one piece.
     func writeStatus(
         isFinal: Bool, durably: Bool,
         content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void

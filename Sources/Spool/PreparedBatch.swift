@@ -11,7 +11,7 @@ package struct PreparedBatch: Sendable {
     package let crashes: [Int: Crashes]
     /// The images among them that the last process was filtering, if this has not been reported.
     package let suspects: Set<Int>
-    /// The images whose pixels for others are in `active/ID`, see `HandOvers`.
+    /// The images whose pixels for others are in `active/ID`, see `HandOverTable`.
     package let handOvers: Set<Int>
 
     package init(

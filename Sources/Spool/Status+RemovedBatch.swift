@@ -46,21 +46,3 @@ extension Status {
         return status
     }
 }
-
-extension BatchFolders {
-    /// Writes the last status even if someone has removed `active/ID`, through a new folder.
-    package func writeLastStatus(
-        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }
-    ) throws(FileError) {
-        do {
-            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            do {
-                try spool.active.makeDirectory(FileName(id), mode: 0o700)
-            } catch  where error.errno == .fileExists {
-                // Another file was missing.
-            }
-            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
-        }
-    }
-}

@@ -213,7 +213,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
 
     package struct Output: Codable, Sendable, Equatable {
         package var file: String
-        package var format: PictureFormat
+        package var format: OutputFormat
         /// In hexadecimal.
         package var sha256: String
         package var bytes: Int
@@ -226,7 +226,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         package var channels: Int
 
         package init(
-            file: String, format: PictureFormat, sha256: String, bytes: Int, width: Int,
+            file: String, format: OutputFormat, sha256: String, bytes: Int, width: Int,
             height: Int, depth: Int, channels: Int
         ) {
             self.file = file

@@ -19,10 +19,10 @@ import Testing
 
     @Test(arguments: Way.allCases, ["json", "yaml"])
     func takesWhatIsLinked(way: Way, ending: String) async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["inbox.settle": "0.2s"])
-        let root = bench.spool.root.path
-        let text = Array(try Bench.json(["images": ["a": bench.url("0.png")]]).utf8)
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["inbox.settle": "0.2s"])
+        let root = fixture.spool.root.path
+        let text = Array(try DaemonFixture.json(["images": ["a": fixture.url("0.png")]]).utf8)
         let target = "\(root)/inbox/linked.\(ending)"
         switch way {
         case .linkAndUnlink:
@@ -40,32 +40,36 @@ import Testing
             try #require(
                 linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0)
         }
-        try bench.checkCompleted(try await bench.spool.finish("linked", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("linked", daemon))
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("is not taken"))
     }
 
     /// Until it is closed, however long that takes.
     @Test func waitsForAWriterThatHasItOpen() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["inbox.settle": "1h"])
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["inbox.settle": "1h"])
         // What settles for long does not keep others from being looked at.
-        try await bench.spool.writeInPlace("slow.yaml", parts: ["images: [a]"], pause: .zero)
-        _ = try await bench.waitForReport(daemon, "one that settles") { $0.counts["settling"] == 1 }
-        let path = bench.spool.root.appending(path: "inbox/open.json").path
+        try await fixture.spool.writeInPlace("slow.yaml", parts: ["images: [a]"], pause: .zero)
+        _ = try await fixture.waitForReport(daemon, "one that settles") {
+            $0.counts["settling"] == 1
+        }
+        let path = fixture.spool.root.appending(path: "inbox/open.json").path
         let file = creat(path, 0o644)
-        let text = Array(try Bench.json(["images": ["a": bench.url("0.png")]]).utf8)
+        let text = Array(try DaemonFixture.json(["images": ["a": fixture.url("0.png")]]).utf8)
         try #require(write(file, text, 5) == 5)
-        _ = try await bench.waitForReport(daemon, "the writer") { $0.counts["being-written"] == 1 }
+        _ = try await fixture.waitForReport(daemon, "the writer") {
+            $0.counts["being-written"] == 1
+        }
         // What comes later is done before either.
         for id in ["later", "latest"] {
-            try bench.drop(id, images: [("a", bench.url("0.png"))])
-            try bench.checkCompleted(try await bench.spool.finish(id, daemon))
+            try fixture.drop(id, images: [("a", fixture.url("0.png"))])
+            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
         }
-        #expect(bench.spool.list("inbox") == ["open.json", "slow.yaml"])
+        #expect(fixture.spool.list("inbox") == ["open.json", "slow.yaml"])
         try #require(write(file, Array(text[5...]), text.count - 5) == text.count - 5)
         close(file)
-        try bench.checkCompleted(try await bench.spool.finish("open", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("open", daemon))
     }
 
     /// Between the claim and the receipt the manifest keeps its own name, and what lies beside it counts.
@@ -73,28 +77,28 @@ import Testing
         "claim-moved", "claim-copied", "claim-inbox-synced", "receipt-status-written",
     ])
     func aClaimKeepsItsNameAcrossACrash(point: String) async throws {
-        let bench = try Bench()
-        let first = try await bench.run()
-        try bench.drop("dup1", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("dup1", first))
+        let fixture = try DaemonFixture()
+        let first = try await fixture.run()
+        try fixture.drop("dup1", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("dup1", first))
         #expect(try await first.stop() == .exited(0))
 
-        try bench.drop("dup1", images: [("b", bench.url("1.png"))])
+        try fixture.drop("dup1", images: [("b", fixture.url("1.png"))])
         let second = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: bench.spool.path),
+            arguments: DaemonProcess.arguments(spool: fixture.spool.path),
             environment: ["DARKROOM_FAULT": point])
         #expect(try await second.waitForEnding() == .killed(signal: SIGKILL))
-        try bench.spool.drop("dup1.hold", "")
+        try fixture.spool.drop("dup1.hold", "")
 
-        let third = try await bench.run()
-        let held = try await bench.spool.waitForStatus(of: "dup1-2", third, "held") {
+        let third = try await fixture.run()
+        let held = try await fixture.spool.waitForStatus(of: "dup1-2", third, "held") {
             $0.state == .held
         }
         #expect(held.manifest.name == "dup1.json")
         #expect(held.counts.new == 1)
-        try bench.spool.drop("dup1-2.release", "")
-        let status = try await bench.spool.finish("dup1-2", third)
-        try bench.checkCompleted(status)
+        try fixture.spool.drop("dup1-2.release", "")
+        let status = try await fixture.spool.finish("dup1-2", third)
+        try fixture.checkCompleted(status)
         #expect(status.manifest.name == "dup1.json")
     }
 }

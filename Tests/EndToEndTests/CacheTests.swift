@@ -12,11 +12,11 @@ import Testing
 
 /// What is fetched once and used several times, against a real nginx and an origin that says what the tests want.
 @Suite(.fewAtATime) struct CacheTests {
-    private let bench: Bench
+    private let fixture: DaemonFixture
     private let cache: ScratchDirectory
 
     init() throws {
-        bench = try Bench(pictures: 3)
+        fixture = try DaemonFixture(pictures: 3)
         cache = try ScratchDirectory()
     }
 
@@ -24,22 +24,22 @@ import Testing
         _ settings: [String: String] = [:], environment: [String: String] = [:]
     ) async throws -> DaemonProcess {
         let own = ["cache.folder": cache.path + "/c", "cache.maxBytes": "64MiB"]
-        return try await bench.run(own.merging(settings) { $1 }, environment: environment)
+        return try await fixture.run(own.merging(settings) { $1 }, environment: environment)
     }
 
     /// Drops a manifest of one image.
     private func drop(_ id: String, _ source: String) throws {
-        try bench.drop(id, images: [("a", source)])
+        try fixture.drop(id, images: [("a", source)])
     }
 
     /// Has it done, and gives what the cache had to do with it.
     private func finish(_ id: String, _ daemon: DaemonProcess) async throws -> String? {
-        let status = try await bench.spool.finish(id, daemon)
-        try bench.checkCompleted(status)
+        let status = try await fixture.spool.finish(id, daemon)
+        try fixture.checkCompleted(status)
         return try status.image("a").download?.cache
     }
 
-    private func answer(_ fields: [String], _ body: [UInt8] = Bench.picture)
+    private func answer(_ fields: [String], _ body: [UInt8] = DaemonFixture.picture)
         -> ScriptedOrigin.Reply
     {
         ScriptedOrigin.Reply(
@@ -53,39 +53,39 @@ import Testing
         let daemon = try await run()
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused")
-        for number in 0..<10 { try drop("m\(number)", bench.slowURL("0.png")) }
+        for number in 0..<10 { try drop("m\(number)", fixture.slowURL("0.png")) }
         try await daemon.waitForStatusText("Paused (SIGUSR1): 10 batches")
         daemon.send(SIGUSR2)
         var kinds: [String?] = []
         for number in 0..<10 { kinds.append(try await finish("m\(number)", daemon)) }
         #expect(kinds.count { $0 == "stored" } == 1)
         #expect(kinds.count { $0 == "hit" } == 9)
-        #expect(try await bench.logged(1).map(\.path) == ["/slow/0.png"])
+        #expect(try await fixture.logged(1).map(\.path) == ["/slow/0.png"])
         #expect(try await daemon.stop() == .exited(0))
     }
 
     @Test func secondRunIsConfirmed() async throws {
         let first = try await run()
-        try drop("one", bench.url("0.png"))
+        try drop("one", fixture.url("0.png"))
         #expect(try await finish("one", first) == "stored")
         #expect(try await first.stop() == .exited(0))
 
         let second = try await run()
-        try drop("two", bench.url("0.png"))
+        try drop("two", fixture.url("0.png"))
         #expect(try await finish("two", second) == "revalidated")
-        #expect(try await bench.logged(2).map(\.status) == [200, 304])
+        #expect(try await fixture.logged(2).map(\.status) == [200, 304])
 
         // Another file under the same name is seen.
         let other = Starfield.png(width: 40, height: 30, seed: 9)
-        try Data(other).write(to: bench.documents.url.appending(path: "0.png"))
-        try drop("three", bench.url("0.png"))
+        try Data(other).write(to: fixture.documents.url.appending(path: "0.png"))
+        try drop("three", fixture.url("0.png"))
         #expect(try await finish("three", second) == "stored")
-        let status = try #require(try bench.spool.status(of: "three"))
+        let status = try #require(try fixture.spool.status(of: "three"))
         #expect(try status.image("a").output?.width == 40)
-        try drop("four", bench.url("0.png"))
+        try drop("four", fixture.url("0.png"))
         #expect(try await finish("four", second) == "revalidated")
-        #expect(try bench.spool.status(of: "four")?.image("a").output?.width == 40)
-        #expect(try await bench.logged(4).map(\.status) == [200, 304, 200, 304])
+        #expect(try fixture.spool.status(of: "four")?.image("a").output?.width == 40)
+        #expect(try await fixture.logged(4).map(\.status) == [200, 304, 200, 304])
         #expect(try await second.stop() == .exited(0))
     }
 
@@ -155,10 +155,10 @@ import Testing
     @Test func redirectIsFollowedEachTime() async throws {
         let daemon = try await run()
         for (id, kind) in [("one", "stored"), ("two", "revalidated")] {
-            try drop(id, bench.url("moved/1.png"))
+            try drop(id, fixture.url("moved/1.png"))
             #expect(try await finish(id, daemon) == kind)
         }
-        #expect(try await bench.logged(4).map(\.status) == [302, 200, 302, 304])
+        #expect(try await fixture.logged(4).map(\.status) == [302, 200, 302, 304])
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -180,7 +180,7 @@ import Testing
             }
             return answer(
                 ["Last-Modified: Sat, 01 Jan 2022 00:00:00 GMT"],
-                request.path == "/new.png" ? Bench.picture : other)
+                request.path == "/new.png" ? DaemonFixture.picture : other)
         }
         defer { origin.stop() }
         let daemon = try await run()
@@ -189,7 +189,7 @@ import Testing
         target.withLock { $0 = "/old.png" }
         try drop("two", "\(origin.baseURL)/a.png")
         #expect(try await finish("two", daemon) == "stored")
-        #expect(try bench.spool.status(of: "two")?.image("a").output?.width == 40)
+        #expect(try fixture.spool.status(of: "two")?.image("a").output?.width == 40)
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -211,7 +211,7 @@ import Testing
         daemon.send(SIGUSR2)
         var shared = 0
         for number in 0..<4 {
-            let status = try await bench.spool.finish("m\(number)", daemon)
+            let status = try await fixture.spool.finish("m\(number)", daemon)
             let error = try #require(try status.image("a").error)
             #expect(error.code == "http-status")
             if error.message.contains("fetched once for several") { shared += 1 }
@@ -259,16 +259,16 @@ import Testing
             return answer(["ETag: \"1\""])
         }
         defer { origin.stop() }
-        let daemon = try await run(Bench.patient)
+        let daemon = try await run(DaemonFixture.patient)
         try drop("first", "\(origin.baseURL)/a.png")
         try await eventually("the first request") { origin.requests.isEmpty ? nil : true }
         for number in 0..<3 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
-        try drop("other", bench.url("0.png"))
+        try drop("other", fixture.url("0.png"))
         _ = try await finish("other", daemon)
         #expect(origin.requests.count == 1)
         isStuck.store(false, ordering: .relaxed)
-        try bench.spool.drop("first.cancel", "")
-        #expect(try await bench.spool.finish("first", daemon).state == .cancelled)
+        try fixture.spool.drop("first.cancel", "")
+        #expect(try await fixture.spool.finish("first", daemon).state == .cancelled)
         for number in 0..<3 { _ = try await finish("m\(number)", daemon) }
         #expect(origin.requests.count == 2)
         #expect(try await daemon.stop() == .exited(0))
@@ -284,23 +284,23 @@ import Testing
             isStuck.store(false, ordering: .relaxed)
             origin.stop()
         }
-        let daemon = try await run(Bench.patient)
+        let daemon = try await run(DaemonFixture.patient)
         try drop("first", "\(origin.baseURL)/a.png")
         try await eventually("the first request") { origin.requests.isEmpty ? nil : true }
         for id in ["cancelled", "held", "waiting"] { try drop(id, "\(origin.baseURL)/a.png") }
         for id in ["cancelled", "held", "waiting"] {
-            _ = try await bench.spool.waitForStatus(of: id, daemon, "processing") {
+            _ = try await fixture.spool.waitForStatus(of: id, daemon, "processing") {
                 $0.state == .processing
             }
         }
-        try bench.spool.drop("cancelled.cancel", "")
-        try bench.spool.drop("held.hold", "")
-        #expect(try await bench.spool.finish("cancelled", daemon).state == .cancelled)
-        _ = try await bench.spool.waitForStatus(of: "held", daemon, "held") { $0.state == .held }
+        try fixture.spool.drop("cancelled.cancel", "")
+        try fixture.spool.drop("held.hold", "")
+        #expect(try await fixture.spool.finish("cancelled", daemon).state == .cancelled)
+        _ = try await fixture.spool.waitForStatus(of: "held", daemon, "held") { $0.state == .held }
         isStuck.store(false, ordering: .relaxed)
         #expect(try await finish("first", daemon) == "stored")
         #expect(try await finish("waiting", daemon) == "hit")
-        try bench.spool.drop("held.release", "")
+        try fixture.spool.drop("held.release", "")
         #expect(try await finish("held", daemon) != nil)
         #expect(try await daemon.stop() == .exited(0))
     }
@@ -310,7 +310,7 @@ import Testing
     @Test(arguments: ["cache-head-written", "cache-written", "cache-moved"])
     func deathWhileItIsWrittenHarmsNothing(point: String) async throws {
         let first = try await run(environment: ["DARKROOM_FAULT": point])
-        try drop("one", bench.url("0.png"))
+        try drop("one", fixture.url("0.png"))
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         let second = try await run()
         let kind = try await finish("one", second)
@@ -322,7 +322,7 @@ import Testing
 
     @Test func damageIsFetchedAnew() async throws {
         let daemon = try await run()
-        try drop("one", bench.url("0.png"))
+        try drop("one", fixture.url("0.png"))
         #expect(try await finish("one", daemon) == "stored")
         let root = URL(filePath: cache.path + "/c")
         let files = try #require(FileManager.default.enumerator(atPath: root.path))
@@ -332,17 +332,17 @@ import Testing
         try handle.seek(toOffset: 4096 + 100)
         try handle.write(contentsOf: Data([0, 0, 0, 0, 0, 0, 0, 0]))
         try handle.close()
-        try drop("two", bench.url("0.png"))
+        try drop("two", fixture.url("0.png"))
         // It was confirmed, and only then seen to be damaged.
         #expect(try await finish("two", daemon) == "stored")
-        #expect(try await bench.logged(3).map(\.status) == [200, 304, 200])
+        #expect(try await fixture.logged(3).map(\.status) == [200, 304, 200])
         try await daemon.says("its body is damaged")
         #expect(try await daemon.stop() == .exited(0))
     }
 
     @Test func folderIsForOneDaemon() async throws {
         let daemon = try await run()
-        let other = try Bench(pictures: 1)
+        let other = try DaemonFixture(pictures: 1)
         let second = try await other.run([
             "cache.folder": cache.path + "/c", "cache.maxBytes": "1MiB",
         ])

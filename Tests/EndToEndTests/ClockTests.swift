@@ -12,43 +12,45 @@ import Testing
     private static let day = 86400
 
     /// One finished batch, and a file in `tmp`, that are to be removed after an hour.
-    private func begin(_ clock: ShiftedClock) async throws -> (Bench, DaemonProcess) {
-        let bench = try Bench()
-        let daemon = try await run(bench, clock)
-        try Data([1]).write(to: bench.spool.root.appending(path: "tmp/upload"))
-        try bench.drop("kept", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("kept", daemon))
-        try await daemon.waitUntil("the first look at the clock") { _ in bench.spool.exists("clock")
+    private func begin(_ clock: ShiftedClock) async throws -> (DaemonFixture, DaemonProcess) {
+        let fixture = try DaemonFixture()
+        let daemon = try await run(fixture, clock)
+        try Data([1]).write(to: fixture.spool.root.appending(path: "tmp/upload"))
+        try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("kept", daemon))
+        try await daemon.waitUntil("the first look at the clock") { _ in
+            fixture.spool.exists("clock")
         }
-        return (bench, daemon)
+        return (fixture, daemon)
     }
 
-    private func run(_ bench: Bench, _ clock: ShiftedClock) async throws -> DaemonProcess {
-        try await bench.run(
+    private func run(_ fixture: DaemonFixture, _ clock: ShiftedClock) async throws -> DaemonProcess
+    {
+        try await fixture.run(
             ["retention.age": "1h", "retention.tmp": "1h"], environment: clock.environment)
     }
 
-    private func isKept(_ bench: Bench) -> Bool {
-        bench.spool.exists("outbox/kept/status.json") && bench.spool.exists("tmp/upload")
+    private func isKept(_ fixture: DaemonFixture) -> Bool {
+        fixture.spool.exists("outbox/kept/status.json") && fixture.spool.exists("tmp/upload")
     }
 
     @Test func nothingIsRemovedForADayAfterAJumpAhead() async throws {
         let clock = try ShiftedClock()
-        let (bench, daemon) = try await begin(clock)
+        let (fixture, daemon) = try await begin(clock)
         clock.shift(timeOfDay: 2 * Self.day)
         // Which has it look at once.
         try await daemon.reload()
         try await daemon.says("the clock has jumped ahead by 2 days")
-        #expect(isKept(bench))
+        #expect(isKept(fixture))
         // All else goes on.
-        try bench.drop("more", images: [("a", bench.url("1.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("more", daemon))
+        try fixture.drop("more", images: [("a", fixture.url("1.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("more", daemon))
         // The next daemon knows.
         #expect(try await daemon.stop() == .exited(0))
         clock.shift(timeOfDay: 2 * Self.day + 12 * Self.hour, boot: 12 * Self.hour)
-        let next = try await run(bench, clock)
+        let next = try await run(fixture, clock)
         try await next.says("the clock has jumped ahead by 2 days")
-        #expect(isKept(bench))
+        #expect(isKept(fixture))
         clock.shift(timeOfDay: 3 * Self.day, boot: Self.day)
         try await next.reload()
         try await next.says("outbox/kept removed")
@@ -58,12 +60,12 @@ import Testing
 
     @Test func aJumpWhileTheDaemonIsStoppedIsNoticed() async throws {
         let clock = try ShiftedClock()
-        let (bench, daemon) = try await begin(clock)
+        let (fixture, daemon) = try await begin(clock)
         #expect(try await daemon.stop() == .exited(0))
         clock.shift(timeOfDay: 400 * Self.day)
-        let next = try await run(bench, clock)
+        let next = try await run(fixture, clock)
         try await next.says("the clock has jumped ahead by 400 days")
-        #expect(isKept(bench))
+        #expect(isKept(fixture))
         // Put right, it is believed at once; and what is then old is removed.
         clock.shift(timeOfDay: 2 * Self.hour, boot: 2 * Self.hour)
         try await next.reload()
@@ -73,37 +75,37 @@ import Testing
     @Test func aTimeBeforeTheProgramIsNotBelieved() async throws {
         let clock = try ShiftedClock()
         clock.shift(timeOfDay: -30 * 366 * Self.day)
-        let (bench, daemon) = try await begin(clock)
+        let (fixture, daemon) = try await begin(clock)
         try await daemon.says("but this program was built at")
         clock.shift(timeOfDay: 2 * Self.hour)
         try await daemon.reload()
         try await daemon.says("the clock has jumped ahead by")
-        #expect(isKept(bench))
+        #expect(isKept(fixture))
         #expect(try await daemon.stop() == .exited(0))
     }
 
     /// A manifest that is being written is not taken for whole by a clock that jumps.
     @Test func aJumpDoesNotMakeAManifestSettled() async throws {
         let clock = try ShiftedClock()
-        let bench = try Bench()
-        let daemon = try await bench.run(
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(
             ["inbox.settle": "1h"], environment: clock.environment)
         // In place, and closed: of YAML only time tells that it is whole.
-        let file = bench.spool.root.appending(path: "inbox/half.yaml")
-        try Data("images:\n  a: \(bench.url("0.png"))\n".utf8).write(to: file)
-        _ = try await bench.waitForReport(daemon, "half.yaml") { report in
+        let file = fixture.spool.root.appending(path: "inbox/half.yaml")
+        try Data("images:\n  a: \(fixture.url("0.png"))\n".utf8).write(to: file)
+        _ = try await fixture.waitForReport(daemon, "half.yaml") { report in
             report.files.contains { $0.name == "half.yaml" }
         }
         clock.shift(timeOfDay: 2 * Self.hour)
         let handle = try FileHandle(forWritingTo: file)
         try handle.seekToEnd()
-        try handle.write(contentsOf: Data("  b: \(bench.url("1.png"))\n".utf8))
+        try handle.write(contentsOf: Data("  b: \(fixture.url("1.png"))\n".utf8))
         try handle.close()
         // What comes after it is done.
-        try bench.drop("after", images: [("a", bench.url("2.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("after", daemon))
-        #expect(bench.spool.list("inbox") == ["half.yaml"])
-        #expect(bench.spool.list("outbox") == ["after"])
+        try fixture.drop("after", images: [("a", fixture.url("2.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("after", daemon))
+        #expect(fixture.spool.list("inbox") == ["half.yaml"])
+        #expect(fixture.spool.list("outbox") == ["after"])
         #expect(try await daemon.stop() == .exited(0))
     }
 }

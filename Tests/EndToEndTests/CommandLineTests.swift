@@ -215,34 +215,34 @@ import Testing
             (["DARKROOM_MANIFESTS_MAX_IMAGES": "2"], [:], 2),
             (["DARKROOM_MANIFESTS_MAX_IMAGES": "2"], ["manifests.maxImages": "3"], 3),
         ] as [([String: String], [String: String], Int)] {
-            let bench = try Bench(pictures: 1)
-            let daemon = try await bench.run(
+            let fixture = try DaemonFixture(pictures: 1)
+            let daemon = try await fixture.run(
                 settings, arguments: ["--config", file.path], environment: environment)
             for count in [accepted, accepted + 1] {
-                try bench.drop(
-                    "images-\(count)", images: (0..<count).map { ("\($0)", bench.url("0.png")) })
-                let status = try await bench.spool.finish("images-\(count)", daemon)
+                try fixture.drop(
+                    "images-\(count)", images: (0..<count).map { ("\($0)", fixture.url("0.png")) })
+                let status = try await fixture.spool.finish("images-\(count)", daemon)
                 #expect(status.state == (count == accepted ? .completed : .rejected))
             }
         }
     }
 
     @Test func aSecondDaemonIsTurnedAway() async throws {
-        let bench = try Bench()
-        let first = try await bench.run()
+        let fixture = try DaemonFixture()
+        let first = try await fixture.run()
         let (ending, output) = try await DaemonProcess.end(
-            arguments: ["--spool", bench.spool.path])
+            arguments: ["--spool", fixture.spool.path])
         #expect(ending == .exited(75))
-        #expect(output.contains(bench.spool.path))
+        #expect(output.contains(fixture.spool.path))
         #expect(output.contains("\(first.identifier)"))
         // The first has not noticed.
-        try bench.drop("still", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("still", first))
+        try fixture.drop("still", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("still", first))
         #expect(try await first.stop() == .exited(0))
         // And the lock goes with its holder, however that ends.
-        let second = try await bench.run()
+        let second = try await fixture.run()
         try await second.killAtOnce()
-        let third = try await bench.run()
+        let third = try await fixture.run()
         #expect(try await third.stop() == .exited(0))
     }
 

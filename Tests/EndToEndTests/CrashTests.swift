@@ -10,19 +10,19 @@ import Testing
         ["DARKROOM_FAULT": "decode=\(image):\(kind)"]
     }
 
-    private func drop(_ bench: Bench, _ id: String = "trip", count: Int = 20) throws {
-        try bench.drop(id, images: (0..<count).map { ("\($0)", bench.url("\($0).png")) })
+    private func drop(_ fixture: DaemonFixture, _ id: String = "trip", count: Int = 20) throws {
+        try fixture.drop(id, images: (0..<count).map { ("\($0)", fixture.url("\($0).png")) })
     }
 
     /// Starts the daemon with the fault and waits for its end.
-    private func crash(_ bench: Bench, _ environment: [String: String]) async throws -> (
+    private func crash(_ fixture: DaemonFixture, _ environment: [String: String]) async throws -> (
         DaemonProcess.Ending, String
     ) {
         // It may end before it is ready. The backtrace that Swift's runtime makes of it reads the program's symbols,
         // seconds of work for a core, for longer than a busy machine gives.
         let quiet = ["SWIFT_BACKTRACE": "enable=no"]
         let daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: bench.spool.path),
+            arguments: DaemonProcess.arguments(spool: fixture.spool.path),
             environment: environment.merging(quiet) { $1 })
         let ending = try await daemon.waitForEnding()
         return (ending, daemon.outputText)
@@ -36,23 +36,23 @@ import Testing
     func aPictureThatCrashesTwiceIsSetAside(
         kind: String, name: String, signal: Int32
     ) async throws {
-        let bench = try Bench(pictures: 20)
-        try bench.spool.makeFolders()
-        try drop(bench)
+        let fixture = try DaemonFixture(pictures: 20)
+        try fixture.spool.makeFolders()
+        try drop(fixture)
         for life in 0..<2 {
-            let (ending, output) = try await crash(bench, Self.fault(kind))
+            let (ending, output) = try await crash(fixture, Self.fault(kind))
             #expect(ending == .killed(signal: signal))
             #expect(output.contains("7 was being filtered when darkroomd ended") == (life > 0))
         }
-        let last = try await bench.run(environment: Self.fault(kind))
-        let status = try await bench.spool.finish("trip", last)
+        let last = try await fixture.run(environment: Self.fault(kind))
+        let status = try await fixture.spool.finish("trip", last)
         #expect(status.state == .completedWithErrors)
         #expect(status.counts.filtered == 19 && status.counts.failed == 1)
         let error = try #require(try status.image("7").error)
         #expect(error.code == "quarantined")
         #expect(error.message.contains("2 times (\(name), \(name))"))
         // The neighbours are what they are in an undisturbed run.
-        let undisturbed = try Bench(pictures: 20)
+        let undisturbed = try DaemonFixture(pictures: 20)
         let daemon = try await undisturbed.run()
         try drop(undisturbed)
         let expected = try await undisturbed.spool.finish("trip", daemon)
@@ -60,66 +60,66 @@ import Testing
             let other = try expected.image(image.name)
             #expect(image.output?.sha256 == other.output?.sha256)
         }
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
         #expect(try await last.stop() == .exited(0))
     }
 
     @Test func killsConvictNobodyUntilThereAreFive() async throws {
-        let bench = try Bench(pictures: 20)
-        try bench.spool.makeFolders()
-        try drop(bench)
+        let fixture = try DaemonFixture(pictures: 20)
+        try fixture.spool.makeFolders()
+        try drop(fixture)
         for _ in 0..<4 {
-            let (ending, _) = try await crash(bench, Self.fault("kill"))
+            let (ending, _) = try await crash(fixture, Self.fault("kill"))
             #expect(ending == .killed(signal: SIGKILL))
         }
-        let fifth = try await bench.run()
+        let fifth = try await fixture.run()
         try await fifth.says(
             "7 was being filtered when darkroomd ended (killed, killed, killed, killed); it is retried when the "
                 + "other running images have ended; a kill counts only the fifth time")
-        try bench.checkCompleted(try await bench.spool.finish("trip", fifth))
+        try fixture.checkCompleted(try await fixture.spool.finish("trip", fifth))
         #expect(try await fifth.stop() == .exited(0))
 
-        try drop(bench, "again")
-        for _ in 0..<5 { _ = try await crash(bench, Self.fault("kill")) }
-        let last = try await bench.run(environment: Self.fault("kill"))
-        let status = try await bench.spool.finish("again", last)
+        try drop(fixture, "again")
+        for _ in 0..<5 { _ = try await crash(fixture, Self.fault("kill")) }
+        let last = try await fixture.run(environment: Self.fault("kill"))
+        let status = try await fixture.spool.finish("again", last)
         #expect(try status.image("7").error?.code == "quarantined")
         #expect(status.counts.filtered == 19)
     }
 
     /// What runs when the time for stopping is over has not crashed.
     @Test func aStopIsNoCrash() async throws {
-        let bench = try Bench(pictures: 20)
-        try bench.spool.makeFolders()
-        try drop(bench)
+        let fixture = try DaemonFixture(pictures: 20)
+        try fixture.spool.makeFolders()
+        try drop(fixture)
         for _ in 0..<2 {
-            let daemon = try await bench.run(
+            let daemon = try await fixture.run(
                 ["stop.timeout": "0s"], environment: Self.fault("hang"))
-            _ = try await bench.spool.waitForStatus(of: "trip", daemon, "done but for one") {
+            _ = try await fixture.spool.waitForStatus(of: "trip", daemon, "done but for one") {
                 $0.counts.filtered == 19
             }
             #expect(try await daemon.stop() == .exited(0))
         }
-        let last = try await bench.run()
-        try bench.checkCompleted(try await bench.spool.finish("trip", last))
+        let last = try await fixture.run()
+        try fixture.checkCompleted(try await fixture.spool.finish("trip", last))
         #expect(!last.outputText.contains("was being filtered when darkroomd ended"))
     }
 
     /// SIGABRT from outside is the watchdog's, and marks the picture that does not move.
     @Test func theWatchdogsVictimIsSuspected() async throws {
-        let bench = try Bench(pictures: 20)
-        try bench.spool.makeFolders()
-        try drop(bench)
-        let first = try await bench.run(environment: Self.fault("hang"))
-        _ = try await bench.spool.waitForStatus(of: "trip", first, "done but for one") {
+        let fixture = try DaemonFixture(pictures: 20)
+        try fixture.spool.makeFolders()
+        try drop(fixture)
+        let first = try await fixture.run(environment: Self.fault("hang"))
+        _ = try await fixture.spool.waitForStatus(of: "trip", first, "done but for one") {
             $0.counts.filtered == 19
         }
         // As long as a picture must have been still; see darkroom_crash.h.
         try await Task.sleep(for: .seconds(10.5))
         first.send(SIGABRT)
         #expect(try await first.waitForEnding() == .killed(signal: SIGABRT))
-        let second = try await bench.run()
-        try bench.checkCompleted(try await bench.spool.finish("trip", second))
+        let second = try await fixture.run()
+        try fixture.checkCompleted(try await fixture.spool.finish("trip", second))
         try await second.says("7 was being filtered when darkroomd ended (watchdog)")
     }
 }

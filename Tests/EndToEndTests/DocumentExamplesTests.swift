@@ -10,13 +10,13 @@ import Testing
     /// The README's first manifest, on the pictures that the package has.
     @Test func theFirstManifestIsDone() async throws {
         let document = try MarkdownDocument("README.md")
-        let place = try ManualPlace()
+        let place = try ManualFixture()
         let samples = Repository.root.appending(path: "etc/samples").path
-        let daemon = try await place.bench.run(["sources.roots": "[\(samples)]"])
+        let daemon = try await place.fixture.run(["sources.roots": "[\(samples)]"])
         try write(document, place)
         let outputs = try await run(document, place, daemon)
-        let status = try #require(try place.bench.spool.status(of: "sky"))
-        try place.bench.checkCompleted(status)
+        let status = try #require(try place.fixture.spool.status(of: "sky"))
+        try place.fixture.checkCompleted(status)
         #expect(status.images.map(\.name) == ["comet", "moon", "moon-small"])
         #expect(try status.image("moon").output?.format == .jpeg)
         // What the reader is told to look at.
@@ -30,7 +30,7 @@ import Testing
     /// The cookbook from its beginning to its end, on one spool.
     @Test func theCookbookDoesWhatIsSaid() async throws {
         let document = try MarkdownDocument("etc/doc/cookbook.md")
-        let place = try ManualPlace()
+        let place = try ManualFixture()
         let daemon = try await place.run()
         try place.makeScripts()
         try write(document, place)
@@ -44,25 +44,26 @@ import Testing
         #expect(outputs.first == "")
         for example in manifests {
             let id = String(try #require(example.words[0].split(separator: ".").first))
-            let status = try #require(try place.bench.spool.status(of: id))
-            try place.bench.checkCompleted(status)
+            let status = try #require(try place.fixture.spool.status(of: id))
+            try place.fixture.checkCompleted(status)
             #expect((status.retries == 1) == (id == "marked"))
         }
-        let beside = try #require(try place.bench.spool.status(of: "compare")).image("side-by-side")
+        let beside = try #require(try place.fixture.spool.status(of: "compare")).image(
+            "side-by-side")
         #expect(beside.output?.width == 800)
-        let hot = try #require(try place.bench.spool.status(of: "hot-beach.png"))
+        let hot = try #require(try place.fixture.spool.status(of: "hot-beach.png"))
         #expect(hot.state == .completed && hot.images.map(\.name) == ["beach"])
         // Each picture is submitted once.
         let (code, output) = try place.shell("sh hot-folder /srv/pictures")
         #expect(code == 0 && output == "")
-        #expect(place.bench.spool.list("tmp") == [])
-        #expect(!place.bench.spool.exists("outbox/hot-beach.png-2"))
+        #expect(place.fixture.spool.list("tmp") == [])
+        #expect(!place.fixture.spool.exists("outbox/hot-beach.png-2"))
         #expect(try await daemon.stop() == .exited(0))
     }
 
     /// What needs an installation is at least a command line.
     @Test func theOthersAreCommandLines() throws {
-        let place = try ManualPlace()
+        let place = try ManualFixture()
         var count = 0
         for name in try MarkdownDocument.names() {
             for example in try MarkdownDocument(name).examples
@@ -76,7 +77,7 @@ import Testing
     }
 
     /// Puts the manifests and scripts of a document into the folder to work in, under their names.
-    private func write(_ document: MarkdownDocument, _ place: ManualPlace) throws {
+    private func write(_ document: MarkdownDocument, _ place: ManualFixture) throws {
         for example in document.examples where ["manifest", "script"].contains(example.kind) {
             try Data(place.located(example.text).utf8).write(
                 to: place.work.appending(path: example.words[0]))
@@ -85,18 +86,18 @@ import Testing
 
     /// Runs its command lines, one after the other; gives what each wrote.
     private func run(
-        _ document: MarkdownDocument, _ place: ManualPlace, _ daemon: DaemonProcess
+        _ document: MarkdownDocument, _ place: ManualFixture, _ daemon: DaemonProcess
     ) async throws -> [String] {
         var outputs: [String] = []
         for example in document.examples("shell") where !example.words.contains("parsed") {
             let id = example.value("done")
             let isRetry = example.text.contains(".retry")
-            let retries = try id.flatMap { try place.bench.spool.status(of: $0)?.retries } ?? 0
+            let retries = try id.flatMap { try place.fixture.spool.status(of: $0)?.retries } ?? 0
             let (code, output) = try await place.shellThatWaits(example.text)
             #expect(code == 0, "\(example): \(output)")
             outputs.append(output)
             guard let id else { continue }
-            _ = try await place.bench.spool.waitForStatus(of: id, daemon, "done") {
+            _ = try await place.fixture.spool.waitForStatus(of: id, daemon, "done") {
                 $0.state.isFinal && (!isRetry || ($0.retries ?? 0) > retries)
             }
         }

@@ -8,13 +8,13 @@ import Testing
 /// Images that fail, among others that do not.
 @Suite(.fewAtATime) struct FailureTests {
     @Test func oneOfManyFails() async throws {
-        let bench = try Bench(pictures: 50)
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture(pictures: 50)
+        let daemon = try await fixture.run()
         let images = (0..<50).map { index in
-            (name: "\(index)", source: bench.url(index == 23 ? "absent.png" : "\(index).png"))
+            (name: "\(index)", source: fixture.url(index == 23 ? "absent.png" : "\(index).png"))
         }
-        try bench.drop("many", images: images)
-        let status = try await bench.spool.finish("many", daemon)
+        try fixture.drop("many", images: images)
+        let status = try await fixture.spool.finish("many", daemon)
 
         #expect(status.state == .completedWithErrors)
         #expect(status.counts.filtered == 49 && status.counts.failed == 1)
@@ -25,7 +25,7 @@ import Testing
         #expect(error.code == "http-status")
         #expect(error.message.contains("/absent.png") && error.message.contains("404"))
         #expect(!error.isTransient)
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
     }
 
     /// What an origin may serve in place of a picture, and the code of the failure it makes.
@@ -39,7 +39,7 @@ import Testing
     }
 
     static let damages: [Damage] = {
-        let picture = Bench.picture
+        let picture = DaemonFixture.picture
         var checksum = picture
         // IHDR's checksum: the four bytes after the signature, length, type and 13 bytes.
         checksum[29] ^= 0xff
@@ -56,12 +56,12 @@ import Testing
     }()
 
     @Test(arguments: damages) func aDamagedPictureFails(damage: Damage) async throws {
-        let bench = try Bench(pictures: 1)
-        try Data(damage.bytes).write(to: bench.documents.url.appending(path: "damaged.png"))
-        let daemon = try await bench.run()
-        try bench.drop(
-            "damage", images: [("good", bench.url("0.png")), ("bad", bench.url("damaged.png"))])
-        let status = try await bench.spool.finish("damage", daemon)
+        let fixture = try DaemonFixture(pictures: 1)
+        try Data(damage.bytes).write(to: fixture.documents.url.appending(path: "damaged.png"))
+        let daemon = try await fixture.run()
+        try fixture.drop(
+            "damage", images: [("good", fixture.url("0.png")), ("bad", fixture.url("damaged.png"))])
+        let status = try await fixture.spool.finish("damage", daemon)
 
         #expect(status.state == .completedWithErrors)
         #expect(try status.image("good").state == .filtered)
@@ -69,8 +69,8 @@ import Testing
         #expect(error.code == damage.code)
         #expect(damage.word.isEmpty || error.message.contains(damage.word))
         #expect(!error.isTransient)
-        #expect(!bench.spool.exists("outbox/damage/bad.png"))
-        try bench.checkOutcome(status)
+        #expect(!fixture.spool.exists("outbox/damage/bad.png"))
+        try fixture.checkOutcome(status)
     }
 
     /// Sources that cannot be fetched, and the codes of the failures they make.
@@ -83,10 +83,10 @@ import Testing
     ]) func aSourceThatCannotBeFetchedFails(
         source: String, code: String, transient: Bool
     ) async throws {
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run(["downloads.retries": "0"])
-        try bench.drop("sources", images: [("bad", source), ("good", bench.url("0.png"))])
-        let status = try await bench.spool.finish("sources", daemon)
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run(["downloads.retries": "0"])
+        try fixture.drop("sources", images: [("bad", source), ("good", fixture.url("0.png"))])
+        let status = try await fixture.spool.finish("sources", daemon)
         let error = try #require(try status.image("bad").error)
         #expect(error.code == code)
         #expect(error.isTransient == transient)
@@ -94,35 +94,35 @@ import Testing
     }
 
     @Test func aBatchWhoseEveryImageFailedIsNotCompleted() async throws {
-        let bench = try Bench(pictures: 0)
-        let daemon = try await bench.run()
-        try bench.drop("all", images: (0..<3).map { ("\($0)", bench.url("\($0).png")) })
-        let status = try await bench.spool.finish("all", daemon)
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run()
+        try fixture.drop("all", images: (0..<3).map { ("\($0)", fixture.url("\($0).png")) })
+        let status = try await fixture.spool.finish("all", daemon)
         #expect(status.state == .completedWithErrors)
         #expect(status.counts.failed == 3)
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
     }
 
     @Test func aFilterOutsideThePictureFailsItsImageOnly() async throws {
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run()
-        try bench.drop(
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.drop(
             "crops",
             [
                 "images": [
                     [
-                        "name": "outside", "source": bench.url("0.png"),
+                        "name": "outside", "source": fixture.url("0.png"),
                         "filters": [["crop": ["x": 72, "y": 0, "width": 9, "height": 10]]],
                     ],
                     [
-                        "name": "inside", "source": bench.url("0.png"),
+                        "name": "inside", "source": fixture.url("0.png"),
                         "filters": [["crop": ["x": 72, "y": 0, "width": 8, "height": 10]]],
                     ],
                 ]
             ])
-        let status = try await bench.spool.finish("crops", daemon)
+        let status = try await fixture.spool.finish("crops", daemon)
         #expect(try status.image("outside").error?.code == "filter-outside")
         #expect(try status.image("inside").output?.width == 8)
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
     }
 }

@@ -9,18 +9,18 @@ import Testing
 @Suite(.fewAtATime) struct FetchRuleTests {
     /// Without a word in the configuration, this machine is no source.
     @Test func refusesThisMachineByDefault() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["downloads.allowNetworks": "[]"])
-        let place = "127.0.0.1:\(bench.origin.port)"
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["downloads.allowNetworks": "[]"])
+        let place = "127.0.0.1:\(fixture.origin.port)"
         let sources = [
             "plain": "http://\(place)/0.png",
             "user": "http://ann:secret@\(place)/0.png?token=secret",
-            "short": "http://127.1:\(bench.origin.port)/0.png",
-            "mapped": "http://[::ffff:127.0.0.1]:\(bench.origin.port)/0.png",
-            "name": "http://localhost:\(bench.origin.port)/0.png",
+            "short": "http://127.1:\(fixture.origin.port)/0.png",
+            "mapped": "http://[::ffff:127.0.0.1]:\(fixture.origin.port)/0.png",
+            "name": "http://localhost:\(fixture.origin.port)/0.png",
         ]
-        try bench.drop("here", images: sources.map { ($0.key, $0.value) })
-        let status = try await bench.spool.finish("here", daemon)
+        try fixture.drop("here", images: sources.map { ($0.key, $0.value) })
+        let status = try await fixture.spool.finish("here", daemon)
         #expect(Set(status.images.map(\.error?.code)) == ["address-forbidden"])
         #expect(status.images.allSatisfy { $0.error?.isTransient == false })
         let told = try #require(try status.image("user").error?.message)
@@ -30,24 +30,24 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("secret"))
         #expect(
-            !String(decoding: try bench.spool.bytes("outbox/here/status.json"), as: UTF8.self)
+            !String(decoding: try fixture.spool.bytes("outbox/here/status.json"), as: UTF8.self)
                 .contains("secret"))
-        #expect(try bench.origin.requests().isEmpty)
+        #expect(try fixture.origin.requests().isEmpty)
     }
 
     @Test func refusesHostsByName() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run([
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run([
             "downloads.allowHosts": "[127.0.0.1, '*.example.org']",
             "downloads.denyHosts": "bad.example.org",
         ])
-        try bench.drop(
+        try fixture.drop(
             "hosts",
             images: [
-                ("good", bench.url("0.png")), ("other", "http://other.example.net/a.png"),
+                ("good", fixture.url("0.png")), ("other", "http://other.example.net/a.png"),
                 ("bad", "http://BAD.example.org./a.png"),
             ])
-        let status = try await bench.spool.finish("hosts", daemon)
+        let status = try await fixture.spool.finish("hosts", daemon)
         #expect(try status.image("good").state == .filtered)
         #expect(try status.image("other").error?.code == "host-forbidden")
         let bad = try #require(try status.image("bad").error)
@@ -57,38 +57,39 @@ import Testing
 
     /// The service manager's credential, read again by HUP; no value of it comes out anywhere.
     @Test func sendsHeadersToTheirOrigin() async throws {
-        let bench = try Bench()
-        let other = try NginxOrigin(documentRoot: bench.documents.path)
+        let fixture = try DaemonFixture()
+        let other = try NginxOrigin(documentRoot: fixture.documents.path)
         let credentials = try ScratchDirectory()
         let file = credentials.path + "/headers"
         func write(_ value: String) throws {
-            try "http://127.0.0.1:\(bench.origin.port): {Authorization: \(value)}\n"
+            try "http://127.0.0.1:\(fixture.origin.port): {Authorization: \(value)}\n"
                 .write(toFile: file, atomically: false, encoding: .utf8)
         }
         try write("Bearer secret-one")
         chmod(file, 0o604)
-        let daemon = try await bench.run(environment: ["CREDENTIALS_DIRECTORY": credentials.path])
+        let daemon = try await fixture.run(environment: ["CREDENTIALS_DIRECTORY": credentials.path])
         try await daemon.says("\(file) contains secrets, but every user")
-        try bench.drop("one", images: [("a", bench.url("0.png")), ("b", "\(other.baseURL)/1.png")])
-        try bench.checkCompleted(try await bench.spool.finish("one", daemon))
+        try fixture.drop(
+            "one", images: [("a", fixture.url("0.png")), ("b", "\(other.baseURL)/1.png")])
+        try fixture.checkCompleted(try await fixture.spool.finish("one", daemon))
 
         try write("Bearer secret-two")
         try await daemon.reload()
-        try bench.drop("two", images: [("a", bench.url("2.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("two", daemon))
+        try fixture.drop("two", images: [("a", fixture.url("2.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("two", daemon))
 
         // A mistake leaves what was.
         try write("[secret-three]")
         try await daemon.reload()
         try await daemon.says("headers:1: ")
-        try bench.drop("three", images: [("a", bench.url("3.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("three", daemon))
+        try fixture.drop("three", images: [("a", fixture.url("3.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("three", daemon))
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("secret-"))
 
-        bench.origin.stop()
+        fixture.origin.stop()
         other.stop()
-        let sent = try bench.origin.requests().map { "\($0.path) \($0.authorization)" }
+        let sent = try fixture.origin.requests().map { "\($0.path) \($0.authorization)" }
         #expect(
             sent.sorted() == [
                 "/0.png Bearer secret-one", "/2.png Bearer secret-two", "/3.png Bearer secret-two",

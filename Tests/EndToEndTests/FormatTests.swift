@@ -18,7 +18,7 @@ import Testing
     static let cases: [Case] = [
         Case(ending: "json") { images in
             let list = images.map { ["name": $0.name, "source": $0.source] }
-            return Array(try Bench.json(["images": list, "filters": ["sepia"]]).utf8)
+            return Array(try DaemonFixture.json(["images": list, "filters": ["sepia"]]).utf8)
         },
         Case(ending: "yaml") { images in
             let list = images.map { "  - name: \"\($0.name)\"\n    source: \($0.source)\n" }
@@ -44,26 +44,26 @@ import Testing
     }
 
     @Test(arguments: cases, [1, 12]) func completes(format: Case, count: Int) async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
-        let images = (0..<count).map { (name: "image \($0)", source: bench.url("\($0).png")) }
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
+        let images = (0..<count).map { (name: "image \($0)", source: fixture.url("\($0).png")) }
         let manifest = try format.write(images)
 
-        try bench.spool.drop(Array("holiday.\(format.ending)".utf8), manifest)
-        let status = try await bench.spool.finish("holiday", daemon)
+        try fixture.spool.drop(Array("holiday.\(format.ending)".utf8), manifest)
+        let status = try await fixture.spool.finish("holiday", daemon)
 
-        try bench.checkCompleted(status)
+        try fixture.checkCompleted(status)
         #expect(status.id == "holiday")
         #expect(status.schemaVersion == 1)
         #expect(status.manifest.name == "holiday.\(format.ending)")
         #expect(status.manifest.bytes == manifest.count)
         let file = try #require(status.manifest.file)
-        #expect(try bench.spool.bytes("outbox/holiday/\(file)") == manifest)
+        #expect(try fixture.spool.bytes("outbox/holiday/\(file)") == manifest)
         #expect(Set(status.images.map(\.name)) == Set(images.map(\.name)))
         for image in status.images {
             let output = try #require(image.output)
             #expect(output.file == image.name + ".png")
-            #expect(output.width == Bench.width && output.height == Bench.height)
+            #expect(output.width == DaemonFixture.width && output.height == DaemonFixture.height)
             #expect(output.depth == 8)
             #expect(image.attempts == 1)
         }
@@ -75,29 +75,29 @@ import Testing
     }
 
     @Test func appliesTheFiltersThatAreAskedFor() async throws {
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run()
-        try bench.drop(
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.drop(
             "filters",
             [
                 "filters": ["invert"],
                 "images": [
-                    ["name": "own", "source": bench.url("0.png"), "filters": ["mono"]],
-                    ["name": "shared", "source": bench.url("0.png")],
-                    ["name": "none", "source": bench.url("0.png"), "filters": []],
+                    ["name": "own", "source": fixture.url("0.png"), "filters": ["mono"]],
+                    ["name": "shared", "source": fixture.url("0.png")],
+                    ["name": "none", "source": fixture.url("0.png"), "filters": []],
                     [
-                        "name": "twice", "source": bench.url("0.png"),
+                        "name": "twice", "source": fixture.url("0.png"),
                         "filters": ["invert", "invert"],
                     ],
                     [
-                        "name": "small", "source": bench.url("0.png"),
+                        "name": "small", "source": fixture.url("0.png"),
                         "filters": [["resize": ["width": 20]]],
                     ],
                 ],
             ])
-        let status = try await bench.spool.finish("filters", daemon)
+        let status = try await fixture.spool.finish("filters", daemon)
 
-        try bench.checkCompleted(status)
+        try fixture.checkCompleted(status)
         let sums = try status.images.map { try #require($0.output).sha256 }
         // Inverting twice gives the picture that no filter gives; all others differ.
         #expect(sums[2] == sums[3])
@@ -107,15 +107,15 @@ import Testing
     }
 
     @Test func hidesCredentialsAndQueries() async throws {
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run()
-        let secret = bench.url("0.png").replacing("http://", with: "http://user:secret@")
-        try bench.drop("redacted", images: [("a", secret + "?token=secret")])
-        let status = try await bench.spool.finish("redacted", daemon)
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        let secret = fixture.url("0.png").replacing("http://", with: "http://user:secret@")
+        try fixture.drop("redacted", images: [("a", secret + "?token=secret")])
+        let status = try await fixture.spool.finish("redacted", daemon)
 
-        try bench.checkCompleted(status)
+        try fixture.checkCompleted(status)
         let text = String(
-            decoding: try bench.spool.bytes("outbox/redacted/status.json"), as: UTF8.self)
+            decoding: try fixture.spool.bytes("outbox/redacted/status.json"), as: UTF8.self)
         #expect(!text.contains("secret"))
         #expect(text.contains("/0.png"))
         #expect(!daemon.outputText.contains("secret"))

@@ -29,10 +29,10 @@ struct FullDiskTests {
 
     @Test func imagesWaitForSpace() async throws {
         let disk = try SmallDisk(kilobytes: 8192)
-        let bench = try Bench(pictures: 60, spool: SpoolFixture(root: disk.root))
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture(pictures: 60, spool: SpoolFixture(root: disk.root))
+        let daemon = try await fixture.run()
         try disk.fill(butFor: 300)
-        try bench.drop("work", images: (0..<60).map { ("\($0)", bench.url("\($0).png")) })
+        try fixture.drop("work", images: (0..<60).map { ("\($0)", fixture.url("\($0).png")) })
         // Between two attempts it says that it works.
         try await daemon.waitUntil("the reason") {
             let text = $0.statusText
@@ -46,7 +46,7 @@ struct FullDiskTests {
                 try disk.empty(kilobytes: 8)
             }
         }
-        let waiting = try await bench.spool.waitForStatus(of: "work", daemon, "waiting") {
+        let waiting = try await fixture.spool.waitForStatus(of: "work", daemon, "waiting") {
             $0.waiting != nil
         }
         given.cancel()
@@ -55,12 +55,12 @@ struct FullDiskTests {
         #expect(waiting.counts.failed == 0 && waiting.counts.finished < 60)
         // For a few attempts nothing changes.
         try await Task.sleep(for: .seconds(2))
-        #expect(try bench.spool.status(of: "work")?.counts.failed == 0)
-        #expect(bench.spool.list("active") == ["work"])
+        #expect(try fixture.spool.status(of: "work")?.counts.failed == 0)
+        #expect(fixture.spool.list("active") == ["work"])
 
         disk.empty()
-        let status = try await bench.spool.finish("work", daemon)
-        try bench.checkCompleted(status)
+        let status = try await fixture.spool.finish("work", daemon)
+        try fixture.checkCompleted(status)
         #expect(status.waiting == nil)
         try await waitForTheEnd(of: daemon)
         try await daemon.waitForStatusText("Idle")
@@ -70,105 +70,105 @@ struct FullDiskTests {
     /// Space that images take from each other: there is room for all outputs, and for one image in work.
     @Test func imagesTakeTurnsOnADiskThatIsNearlyFull() async throws {
         let disk = try SmallDisk(kilobytes: 8192)
-        let bench = try Bench(pictures: 0, spool: SpoolFixture(root: disk.root))
+        let fixture = try DaemonFixture(pictures: 0, spool: SpoolFixture(root: disk.root))
         let picture = Starfield.png(width: 400, height: 300, seed: 5)
         for index in 0..<8 {
-            try Data(picture).write(to: bench.documents.url.appending(path: "\(index).png"))
+            try Data(picture).write(to: fixture.documents.url.appending(path: "\(index).png"))
         }
-        let daemon = try await bench.run()
+        let daemon = try await fixture.run()
         // How large an output is, and how much the rest takes.
-        try bench.drop("first", images: [("a", bench.url("0.png"))])
-        let first = try await bench.spool.finish("first", daemon)
+        try fixture.drop("first", images: [("a", fixture.url("0.png"))])
+        let first = try await fixture.spool.finish("first", daemon)
         let output = try #require(try first.image("a").output).bytes
         try disk.fill(butFor: (8 * output + 2 * picture.count + (64 << 10)) / 1024)
-        try bench.drop("turns", images: (0..<8).map { ("\($0)", bench.url("\($0).png")) })
-        let status = try await bench.spool.finish("turns", daemon)
-        try bench.checkCompleted(status)
+        try fixture.drop("turns", images: (0..<8).map { ("\($0)", fixture.url("\($0).png")) })
+        let status = try await fixture.spool.finish("turns", daemon)
+        try fixture.checkCompleted(status)
         #expect(count(Self.beginning, in: daemon) == 1)
     }
 
     /// With no byte left a manifest is neither lost nor answered twice.
     @Test func manifestsWaitForSpace() async throws {
         let disk = try SmallDisk(kilobytes: 4096)
-        let bench = try Bench(pictures: 2, spool: SpoolFixture(root: disk.root))
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture(pictures: 2, spool: SpoolFixture(root: disk.root))
+        let daemon = try await fixture.run()
         let names = (0..<3).map { "m\($0)" }
-        try bench.dropWhenFull(names, disk)
+        try fixture.dropWhenFull(names, disk)
         try await daemon.waitForStatusText("Waiting: ")
         try await Task.sleep(for: .seconds(2))
         disk.empty()
         for name in names {
-            try bench.checkCompleted(try await bench.spool.finish(name, daemon))
+            try fixture.checkCompleted(try await fixture.spool.finish(name, daemon))
         }
-        #expect(bench.spool.list("outbox") == names)
+        #expect(fixture.spool.list("outbox") == names)
         try await waitForTheEnd(of: daemon)
     }
 
     /// A daemon starts where not even its name can be written into the lock.
     @Test func startsWithNoByteLeft() async throws {
         let disk = try SmallDisk(kilobytes: 4096)
-        let bench = try Bench(pictures: 2, spool: SpoolFixture(root: disk.root))
-        try bench.spool.makeFolders()
+        let fixture = try DaemonFixture(pictures: 2, spool: SpoolFixture(root: disk.root))
+        try fixture.spool.makeFolders()
         for folder in ["active", "outbox"] {
             try FileManager.default.createDirectory(
                 at: disk.root.appending(path: folder), withIntermediateDirectories: false)
         }
-        try bench.dropWhenFull(["first"], disk)
-        let daemon = try await bench.run()
+        try fixture.dropWhenFull(["first"], disk)
+        let daemon = try await fixture.run()
         try await daemon.waitForStatusText("Waiting: ")
         disk.empty()
-        try bench.checkCompleted(try await bench.spool.finish("first", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("first", daemon))
     }
 
     /// A stop does not wait for space, and the next start goes on.
     @Test func stopsAndStartsOnAFullDisk() async throws {
         let disk = try SmallDisk(kilobytes: 8192)
-        let bench = try Bench(pictures: 40, spool: SpoolFixture(root: disk.root))
-        let first = try await bench.run(["stop.timeout": "3600s"])
+        let fixture = try DaemonFixture(pictures: 40, spool: SpoolFixture(root: disk.root))
+        let first = try await fixture.run(["stop.timeout": "3600s"])
         try disk.fill(butFor: 200)
-        try bench.drop("work", images: (0..<40).map { ("\($0)", bench.url("\($0).png")) })
+        try fixture.drop("work", images: (0..<40).map { ("\($0)", fixture.url("\($0).png")) })
         try await first.waitForStatusText("Waiting: ")
         #expect(try await first.stop() == .exited(0))
 
-        let second = try await bench.run()
+        let second = try await fixture.run()
         try await second.waitForStatusText("Waiting: ")
         disk.empty()
-        try bench.checkCompleted(try await bench.spool.finish("work", second))
+        try fixture.checkCompleted(try await fixture.spool.finish("work", second))
     }
 }
 
 /// Conditions of the process rather than of the disk.
 @Suite(.fewAtATime) struct ProcessLimitTests {
     @Test func waitsForFileDescriptors() async throws {
-        let bench = try Bench(pictures: 30)
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture(pictures: 30)
+        let daemon = try await fixture.run()
         try daemon.limit("nofile", to: daemon.openFiles() + 3)
-        try bench.drop("work", images: (0..<30).map { ("\($0)", bench.url("\($0).png")) })
+        try fixture.drop("work", images: (0..<30).map { ("\($0)", fixture.url("\($0).png")) })
         try await daemon.waitUntil("the reason") {
             let text = $0.statusText
             return text.hasPrefix("Waiting: ") && text.contains("Too many open files")
         }
         try await Task.sleep(for: .seconds(3))
         try daemon.limit("nofile", to: 1024)
-        try bench.checkCompleted(try await bench.spool.finish("work", daemon))
-        #expect(bench.spool.list("outbox") == ["work"])
+        try fixture.checkCompleted(try await fixture.spool.finish("work", daemon))
+        #expect(fixture.spool.list("outbox") == ["work"])
     }
 
     /// A file above the largest that the process may write is that image's trouble and nobody else's.
     @Test func failsAnImageThatIsLargerThanAFileMayBe() async throws {
-        let bench = try Bench(pictures: 1)
+        let fixture = try DaemonFixture(pictures: 1)
         try Data(Starfield.png(width: 400, height: 300, seed: 3)).write(
-            to: bench.documents.url.appending(path: "large.png"))
-        let daemon = try await bench.run()
+            to: fixture.documents.url.appending(path: "large.png"))
+        let daemon = try await fixture.run()
         try daemon.limit("fsize", to: 32 << 10)
-        try bench.drop(
-            "sizes", images: [("small", bench.url("0.png")), ("large", bench.url("large.png"))])
-        let status = try await bench.spool.finish("sizes", daemon)
+        try fixture.drop(
+            "sizes", images: [("small", fixture.url("0.png")), ("large", fixture.url("large.png"))])
+        let status = try await fixture.spool.finish("sizes", daemon)
         #expect(try status.image("small").state == .filtered)
         let error = try #require(try status.image("large").error)
         #expect(error.code == "write-failed")
         #expect(error.message.contains("File too large"))
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
         #expect(!daemon.outputText.contains(FullDiskTests.beginning))
     }
 }
@@ -176,70 +176,70 @@ struct FullDiskTests {
 /// What people do to the spool's folders behind the daemon's back.
 @Suite(.fewAtATime) struct RemovedFolderTests {
     @Test func aBatchWhoseFolderIsRemovedEnds() async throws {
-        let bench = try Bench(pictures: Bench.many)
-        let daemon = try await bench.run(["downloads.concurrency": "2"])
-        try bench.drop("gone", images: bench.slowImages())
-        _ = try await bench.spool.waitForStatus(of: "gone", daemon, "under way") {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let daemon = try await fixture.run(["downloads.concurrency": "2"])
+        try fixture.drop("gone", images: fixture.slowImages())
+        _ = try await fixture.spool.waitForStatus(of: "gone", daemon, "under way") {
             $0.counts.filtered >= 3
         }
         // At one blow. File by file, an image could fail for the want of its own file before all are gone, and what
         // the daemon writes meanwhile would be in the way.
         try FileManager.default.moveItem(
-            at: bench.spool.root.appending(path: "active/gone"),
-            to: bench.spool.root.appending(path: "elsewhere"))
-        let status = try await bench.spool.finish("gone", daemon)
+            at: fixture.spool.root.appending(path: "active/gone"),
+            to: fixture.spool.root.appending(path: "elsewhere"))
+        let status = try await fixture.spool.finish("gone", daemon)
         #expect(status.state == .completedWithErrors)
         #expect(status.counts.filtered >= 3 && status.counts.failed > 0)
         for image in status.images where image.state == .failed {
             #expect(image.error?.code == "batch-removed")
         }
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
         // The others are not concerned.
-        try bench.drop("after", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("after", daemon))
+        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("after", daemon))
     }
 
     /// Without inotify no event tells of a new inbox.
     @Test(.enabled(if: DaemonProcess.canForbidInotify, "user namespaces are not allowed"))
     func pollingNoticesANewInbox() async throws {
-        let bench = try Bench(pictures: 1)
+        let fixture = try DaemonFixture(pictures: 1)
         let daemon = try await DaemonProcess.run(
-            spool: bench.spool.path, settings: ["inbox.poll": "0.1s"], withInotify: false)
+            spool: fixture.spool.path, settings: ["inbox.poll": "0.1s"], withInotify: false)
         try await daemon.says("because inotify does not work")
-        let inbox = bench.spool.root.appending(path: "inbox")
+        let inbox = fixture.spool.root.appending(path: "inbox")
         try FileManager.default.removeItem(at: inbox)
-        try await daemon.waitUntil("the inbox's return") { _ in bench.spool.exists("inbox") }
-        try bench.drop("removed", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("removed", daemon))
+        try await daemon.waitUntil("the inbox's return") { _ in fixture.spool.exists("inbox") }
+        try fixture.drop("removed", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("removed", daemon))
 
         // Renamed away, and another put in its place at once.
         try FileManager.default.moveItem(
-            at: inbox, to: bench.spool.root.appending(path: "elsewhere"))
+            at: inbox, to: fixture.spool.root.appending(path: "elsewhere"))
         try? FileManager.default.createDirectory(at: inbox, withIntermediateDirectories: false)
-        try bench.drop("renamed", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("renamed", daemon))
+        try fixture.drop("renamed", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("renamed", daemon))
     }
 
     /// A link into the inbox whose first name is gone before anyone looked is to inotify a file that is being
     /// written, and to the rescan a file that is there.
     @Test func theRescanTakesAManifestWhoseFirstNameIsGone() async throws {
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run(["inbox.rescan": "1s", "inbox.settle": "0.1s"])
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run(["inbox.rescan": "1s", "inbox.settle": "0.1s"])
         for index in 0..<5 {
-            let draft = bench.spool.root.appending(path: "tmp/draft")
-            let manifest = try Bench.json(["images": ["a": bench.url("0.png")]])
+            let draft = fixture.spool.root.appending(path: "tmp/draft")
+            let manifest = try DaemonFixture.json(["images": ["a": fixture.url("0.png")]])
             try manifest.write(to: draft, atomically: false, encoding: .utf8)
             try FileManager.default.linkItem(
-                at: draft, to: bench.spool.root.appending(path: "inbox/linked\(index).json"))
+                at: draft, to: fixture.spool.root.appending(path: "inbox/linked\(index).json"))
             try FileManager.default.removeItem(at: draft)
         }
         for index in 0..<5 {
-            try bench.checkCompleted(try await bench.spool.finish("linked\(index)", daemon))
+            try fixture.checkCompleted(try await fixture.spool.finish("linked\(index)", daemon))
         }
     }
 }
 
-extension Bench {
+extension DaemonFixture {
     /// Puts manifests into the inbox when no byte is free on the disk but theirs.
     fileprivate func dropWhenFull(_ ids: [String], _ disk: SmallDisk) throws {
         let manifest = try Self.json(["images": ["a": url("0.png"), "b": url("1.png")]])

@@ -24,14 +24,14 @@ import Testing
         ).encoded
     }()
 
-    private static func write(_ bytes: [UInt8], _ name: String, _ bench: Bench) throws {
-        try Data(bytes).write(to: bench.documents.url.appending(path: name))
+    private static func write(_ bytes: [UInt8], _ name: String, _ fixture: DaemonFixture) throws {
+        try Data(bytes).write(to: fixture.documents.url.appending(path: name))
     }
 
     /// A logo of the format, a picture that is marked with it, and others made of the logo and of each other. Their
     /// outputs are PNG where the pixels are compared, and of the format in between.
     private static func images(
-        _ bench: Bench, logo: String, base: String, format: String
+        _ fixture: DaemonFixture, logo: String, base: String, format: String
     ) -> [[String: Any]] {
         let lossless = ["format": "png"]
         let own = ["format": format]
@@ -56,15 +56,18 @@ import Testing
     private static let compared = ["marked", "again", "both"]
 
     /// What the images are whose pixels come from PNG outputs.
-    private static func expected(_ bench: Bench, _ daemon: DaemonProcess) async throws -> [String] {
-        try bench.drop(
+    private static func expected(_ fixture: DaemonFixture, _ daemon: DaemonProcess) async throws
+        -> [String]
+    {
+        try fixture.drop(
             "reference",
             [
                 "images": images(
-                    bench, logo: bench.url("logo.png"), base: bench.url("0.png"), format: "png")
+                    fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"),
+                    format: "png")
             ])
-        let status = try await bench.spool.finish("reference", daemon)
-        try bench.checkCompleted(status)
+        let status = try await fixture.spool.finish("reference", daemon)
+        try fixture.checkCompleted(status)
         return try compared.map { try #require(try status.image($0).output).sha256 }
     }
 
@@ -73,24 +76,27 @@ import Testing
     }
 
     @Test func pixelsAreHandedOverWithAlphaAndDepth() async throws {
-        let bench = try Bench(pictures: 1)
-        try Self.write(Self.logo, "logo.png", bench)
-        let daemon = try await bench.run()
-        let expected = try await Self.expected(bench, daemon)
-        try bench.drop(
+        let fixture = try DaemonFixture(pictures: 1)
+        try Self.write(Self.logo, "logo.png", fixture)
+        let daemon = try await fixture.run()
+        let expected = try await Self.expected(fixture, daemon)
+        try fixture.drop(
             "x",
             [
                 "images": Self.images(
-                    bench, logo: bench.url("logo.png"), base: bench.url("0.png"), format: "jpeg")
+                    fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"),
+                    format: "jpeg")
             ])
-        let status = try await bench.spool.finish("x", daemon)
-        try bench.checkCompleted(status)
+        let status = try await fixture.spool.finish("x", daemon)
+        try fixture.checkCompleted(status)
         #expect(try Self.sums(status) == expected)
         #expect(try status.image("logo").output?.format == .jpeg)
         // The corner of the mark is the picture's own.
-        let marked = try PNGDecoder.decode(bench.spool.bytes("outbox/x/marked.png"))
-        let plain = try PNGDecoder.decode(Bench.picture)
-        let corner = ((Bench.height - 24) * Bench.width + Bench.width - 27) * plain.layout.channels
+        let marked = try PNGDecoder.decode(fixture.spool.bytes("outbox/x/marked.png"))
+        let plain = try PNGDecoder.decode(DaemonFixture.picture)
+        let corner =
+            ((DaemonFixture.height - 24) * DaemonFixture.width + DaemonFixture.width - 27)
+            * plain.layout.channels
         #expect(marked.samples[corner] == plain.samples[corner])
         #expect(try status.image("again").output?.depth == 16)
         #expect(try status.image("again").output?.channels == 4)
@@ -99,28 +105,28 @@ import Testing
 
     /// The profile, and Exif where the other image keeps it, come along as from a PNG.
     @Test func metadataIsHandedOver() async throws {
-        let bench = try Bench(pictures: 0)
+        let fixture = try DaemonFixture(pictures: 0)
         var maker = JPEGTests.photograph
         maker.early += JPEGSegment.profile(ICCProfileMaker.profile(space: "RGB ", padding: 300))
-        try Self.write(maker.encoded, "photo.jpg", bench)
-        let daemon = try await bench.run()
+        try Self.write(maker.encoded, "photo.jpg", fixture)
+        let daemon = try await fixture.run()
         for (id, format) in [("lossy", "jpeg"), ("lossless", "png")] {
             let output: [String: Any] = ["format": format, "exif": true]
-            try bench.drop(
+            try fixture.drop(
                 id,
                 [
                     "output": ["format": "png", "exif": true],
                     "images": [
                         [
-                            "name": "photo", "source": bench.url("photo.jpg"), "filters": [],
+                            "name": "photo", "source": fixture.url("photo.jpg"), "filters": [],
                             "autoOrient": false, "output": output,
                         ],
                         ["name": "made", "from": "photo", "filters": ["flop"]],
                     ],
                 ])
         }
-        let lossy = try await bench.spool.finish("lossy", daemon).image("made")
-        let lossless = try await bench.spool.finish("lossless", daemon).image("made")
+        let lossy = try await fixture.spool.finish("lossy", daemon).image("made")
+        let lossless = try await fixture.spool.finish("lossless", daemon).image("made")
         #expect(lossy.output?.sha256 == lossless.output?.sha256)
         #expect(lossy.metadata == lossless.metadata)
         // Turned now, as the camera has noted.
@@ -131,18 +137,19 @@ import Testing
     // MARK: On the way
 
     /// A batch whose logo is filtered while what it is laid over is held back by its origin.
-    private final class Scene {
-        let bench: Bench
+    private final class HandOverFixture {
+        let fixture: DaemonFixture
         /// Of the logo; its second try is held.
         let logos: FlakyOrigin
         let bases: FlakyOrigin
 
-        init(_ bench: Bench, base: @escaping @Sendable (Int) -> FlakyOrigin.Fault?) throws {
-            self.bench = bench
+        init(_ fixture: DaemonFixture, base: @escaping @Sendable (Int) -> FlakyOrigin.Fault?) throws
+        {
+            self.fixture = fixture
             logos = try FlakyOrigin(picture: HandOverTests.logo) { _, number in
                 number == 2 ? .held : nil
             }
-            bases = try FlakyOrigin(picture: Bench.picture) { _, number in base(number) }
+            bases = try FlakyOrigin(picture: DaemonFixture.picture) { _, number in base(number) }
         }
 
         deinit {
@@ -153,33 +160,33 @@ import Testing
         /// Drops the batch `x` of three images: a logo, one that waits for its source, and one of the logo alone.
         func drop() throws {
             let images = HandOverTests.images(
-                bench, logo: logos.url("logo.png"), base: bases.url("base.png"), format: "jpeg")
-            try bench.drop("x", ["images": Array(images.prefix(2))])
+                fixture, logo: logos.url("logo.png"), base: bases.url("base.png"), format: "jpeg")
+            try fixture.drop("x", ["images": Array(images.prefix(2))])
         }
 
         func waitForTheLogo(_ daemon: DaemonProcess) async throws -> SpoolFixture.FileIdentity {
-            _ = try await bench.spool.waitForStatus(of: "x", daemon, "half done") {
+            _ = try await fixture.spool.waitForStatus(of: "x", daemon, "half done") {
                 $0.counts.filtered == 1
             }
             try await daemon.waitUntil("the base to be asked for") { _ in !bases.requests.isEmpty }
-            #expect(bench.spool.exists("active/x/pixels-0"))
-            return try bench.spool.identity("outbox/x/logo.jpg")
+            #expect(fixture.spool.exists("active/x/pixels-0"))
+            return try fixture.spool.identity("outbox/x/logo.jpg")
         }
 
         func checkEnd(_ daemon: DaemonProcess, _ logo: SpoolFixture.FileIdentity) async throws {
-            let status = try await bench.spool.waitForStatus(of: "x", daemon, "completed") {
+            let status = try await fixture.spool.waitForStatus(of: "x", daemon, "completed") {
                 $0.state == .completed
             }
             try await daemon.waitUntil("active/x to be cleared") { _ in
-                !self.bench.spool.exists("active/x")
+                !self.fixture.spool.exists("active/x")
             }
-            try bench.checkCompleted(status)
-            #expect(try bench.spool.identity("outbox/x/logo.jpg") == logo)
+            try fixture.checkCompleted(status)
+            #expect(try fixture.spool.identity("outbox/x/logo.jpg") == logo)
             #expect(try status.image("logo").attempts == 1)
             #expect(status.images.compactMap(\.warnings) == [])
             // The same in one go.
-            try HandOverTests.write(HandOverTests.logo, "logo.png", bench)
-            let expected = try await HandOverTests.expected(bench, daemon)
+            try HandOverTests.write(HandOverTests.logo, "logo.png", fixture)
+            let expected = try await HandOverTests.expected(fixture, daemon)
             #expect(try status.image("marked").output?.sha256 == expected[0])
         }
     }
@@ -188,13 +195,13 @@ import Testing
 
     /// Between the logo's publication and the end of what is marked with it.
     @Test(arguments: Left.allCases) func aKillCostsNothing(left: Left) async throws {
-        let scene = try Scene(try Bench(pictures: 1)) { $0 == 1 ? .held : nil }
-        let bench = scene.bench
-        let first = try await bench.run(Bench.patient)
-        try scene.drop()
-        let logo = try await scene.waitForTheLogo(first)
+        let handOver = try HandOverFixture(try DaemonFixture(pictures: 1)) { $0 == 1 ? .held : nil }
+        let fixture = handOver.fixture
+        let first = try await fixture.run(DaemonFixture.patient)
+        try handOver.drop()
+        let logo = try await handOver.waitForTheLogo(first)
         try await first.killAtOnce()
-        let file = bench.spool.root.appending(path: "active/x/pixels-0")
+        let file = fixture.spool.root.appending(path: "active/x/pixels-0")
         if left != .whole { try FileManager.default.removeItem(at: file) }
         if left == .halfOfTheNext {
             for name in ["pixels-0.new", "again-0"] {
@@ -202,75 +209,78 @@ import Testing
                     to: file.deletingLastPathComponent().appending(path: name))
             }
         }
-        let told = try bench.spool.identity("outbox/x/status.json")
-        let second = try await bench.run(Bench.patient)
+        let told = try fixture.spool.identity("outbox/x/status.json")
+        let second = try await fixture.run(DaemonFixture.patient)
         if left == .whole {
-            scene.bases.release()
-            try await scene.checkEnd(second, logo)
-            #expect(scene.logos.requests.count == 1)
+            handOver.bases.release()
+            try await handOver.checkEnd(second, logo)
+            #expect(handOver.logos.requests.count == 1)
             return
         }
         // It is made again, and its users see nothing of that.
         try await second.waitUntil("the logo to be fetched again") { _ in
-            scene.logos.requests.count == 2
+            handOver.logos.requests.count == 2
         }
         try await second.waitUntil("a status of that") { _ in
-            (try? bench.spool.identity("outbox/x/status.json")) ?? told != told
+            (try? fixture.spool.identity("outbox/x/status.json")) ?? told != told
         }
-        let status = try #require(try bench.spool.status(of: "x"))
+        let status = try #require(try fixture.spool.status(of: "x"))
         #expect(status.counts.filtered == 1)
         #expect(try status.image("logo").state == .filtered)
         // Killed amid that, it is made again once more.
         try await second.killAtOnce()
-        let third = try await bench.run(Bench.patient)
-        scene.bases.release()
-        try await scene.checkEnd(third, logo)
-        #expect(scene.logos.requests.count == 3)
+        let third = try await fixture.run(DaemonFixture.patient)
+        handOver.bases.release()
+        try await handOver.checkEnd(third, logo)
+        #expect(handOver.logos.requests.count == 3)
     }
 
     /// A batch that has ended has no pixels any more.
     @Test func aRetryMakesThemAgain() async throws {
-        let scene = try Scene(try Bench(pictures: 1)) { $0 == 1 ? .status(404) : nil }
-        let bench = scene.bench
-        let daemon = try await bench.run(Bench.patient)
-        try scene.drop()
-        let failed = try await bench.spool.finish("x", daemon)
-        #expect(failed.counts.filtered == 1 && failed.counts.failed == 1)
-        let logo = try bench.spool.identity("outbox/x/logo.jpg")
-        try bench.spool.drop("x.retry", "")
-        try await daemon.waitUntil("the logo to be fetched again") { _ in
-            scene.logos.requests.count == 2
+        let handOver = try HandOverFixture(try DaemonFixture(pictures: 1)) {
+            $0 == 1 ? .status(404) : nil
         }
-        scene.logos.release()
-        try await scene.checkEnd(daemon, logo)
+        let fixture = handOver.fixture
+        let daemon = try await fixture.run(DaemonFixture.patient)
+        try handOver.drop()
+        let failed = try await fixture.spool.finish("x", daemon)
+        #expect(failed.counts.filtered == 1 && failed.counts.failed == 1)
+        let logo = try fixture.spool.identity("outbox/x/logo.jpg")
+        try fixture.spool.drop("x.retry", "")
+        try await daemon.waitUntil("the logo to be fetched again") { _ in
+            handOver.logos.requests.count == 2
+        }
+        handOver.logos.release()
+        try await handOver.checkEnd(daemon, logo)
         #expect(
-            bench.spool.list("outbox/x") == [
+            fixture.spool.list("outbox/x") == [
                 "logo.jpg", "manifest.json", "marked.png", "status.json",
             ])
     }
 
     /// The logo's source is another one by then, or there is none.
     @Test(arguments: [true, false]) func aRetryTellsOfAnotherSource(isThere: Bool) async throws {
-        let bench = try Bench(pictures: 0)
-        try Self.write(Self.logo, "logo.png", bench)
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture(pictures: 0)
+        try Self.write(Self.logo, "logo.png", fixture)
+        let daemon = try await fixture.run()
         let images = Self.images(
-            bench, logo: bench.url("logo.png"), base: bench.url("0.png"), format: "jpeg")
-        try bench.drop("x", ["images": Array(images.prefix(2))])
-        #expect(try await bench.spool.finish("x", daemon).counts.failed == 1)
-        let logo = try bench.spool.identity("outbox/x/logo.jpg")
-        try Self.write(Bench.picture, "0.png", bench)
+            fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"), format: "jpeg")
+        try fixture.drop("x", ["images": Array(images.prefix(2))])
+        #expect(try await fixture.spool.finish("x", daemon).counts.failed == 1)
+        let logo = try fixture.spool.identity("outbox/x/logo.jpg")
+        try Self.write(DaemonFixture.picture, "0.png", fixture)
         if isThere {
-            try Self.write(Starfield.png(width: 24, height: 24, seed: 9), "logo.png", bench)
+            try Self.write(Starfield.png(width: 24, height: 24, seed: 9), "logo.png", fixture)
         } else {
-            try FileManager.default.removeItem(at: bench.documents.url.appending(path: "logo.png"))
+            try FileManager.default.removeItem(
+                at: fixture.documents.url.appending(path: "logo.png"))
         }
-        try bench.spool.drop("x.retry", "")
-        let status = try await bench.spool.waitForStatus(of: "x", daemon, "tried again") {
+        try fixture.spool.drop("x.retry", "")
+        let status = try await fixture.spool.waitForStatus(of: "x", daemon, "tried again") {
             $0.state.isFinal && $0.retries == 1
         }
         #expect(try status.image("logo").state == .filtered)
-        #expect(try bench.spool.identity("outbox/x/logo.jpg") == logo)
+        #expect(try fixture.spool.identity("outbox/x/logo.jpg") == logo)
         let marked = try status.image("marked")
         if isThere {
             #expect(marked.state == .filtered)
@@ -284,86 +294,91 @@ import Testing
             #expect(marked.error?.message.contains("logo, which has failed (http-status)") == true)
         }
         try await daemon.waitUntil("active/x to be cleared") { _ in
-            !bench.spool.exists("active/x")
+            !fixture.spool.exists("active/x")
         }
     }
 
     @Test func aCancellationLeavesTheOutput() async throws {
-        let scene = try Scene(try Bench(pictures: 1)) { $0 == 1 ? .status(404) : nil }
-        let bench = scene.bench
-        let daemon = try await bench.run(Bench.patient)
-        try scene.drop()
-        _ = try await bench.spool.finish("x", daemon)
-        try bench.spool.drop("x.retry", "")
-        try await daemon.waitUntil("the logo to be fetched again") { _ in
-            scene.logos.requests.count == 2
+        let handOver = try HandOverFixture(try DaemonFixture(pictures: 1)) {
+            $0 == 1 ? .status(404) : nil
         }
-        try bench.spool.drop("x.cancel", "")
-        let status = try await bench.spool.waitForStatus(of: "x", daemon, "cancelled") {
+        let fixture = handOver.fixture
+        let daemon = try await fixture.run(DaemonFixture.patient)
+        try handOver.drop()
+        _ = try await fixture.spool.finish("x", daemon)
+        try fixture.spool.drop("x.retry", "")
+        try await daemon.waitUntil("the logo to be fetched again") { _ in
+            handOver.logos.requests.count == 2
+        }
+        try fixture.spool.drop("x.cancel", "")
+        let status = try await fixture.spool.waitForStatus(of: "x", daemon, "cancelled") {
             $0.state == .cancelled
         }
-        try await daemon.waitUntil("active/x to be cleared") { _ in !bench.spool.exists("active/x")
+        try await daemon.waitUntil("active/x to be cleared") { _ in
+            !fixture.spool.exists("active/x")
         }
         #expect(status.counts.filtered == 1 && status.counts.cancelled == 1)
         #expect(try status.image("logo").output?.file == "logo.jpg")
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
     }
 
     /// In a hold the pixels stay where they are.
     @Test func aHoldKeepsThem() async throws {
-        let scene = try Scene(try Bench(pictures: 1)) { $0 == 1 ? .status(503) : nil }
-        let bench = scene.bench
-        let daemon = try await bench.run([
+        let handOver = try HandOverFixture(try DaemonFixture(pictures: 1)) {
+            $0 == 1 ? .status(503) : nil
+        }
+        let fixture = handOver.fixture
+        let daemon = try await fixture.run([
             "downloads.retryDelay": "1h", "downloads.retryDelayMax": "1h",
         ])
-        try scene.drop()
-        _ = try await bench.spool.waitForStatus(of: "x", daemon, "half done") {
+        try handOver.drop()
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "half done") {
             $0.counts.filtered == 1 && $0.images[1].download?.retryAt != nil
         }
-        let logo = try bench.spool.identity("outbox/x/logo.jpg")
-        try bench.spool.drop("x.hold", "")
-        _ = try await bench.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
-        #expect(bench.spool.exists("active/x/pixels-0"))
-        try bench.spool.drop("x.release", "")
-        try await scene.checkEnd(daemon, logo)
-        #expect(scene.logos.requests.count == 1)
+        let logo = try fixture.spool.identity("outbox/x/logo.jpg")
+        try fixture.spool.drop("x.hold", "")
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
+        #expect(fixture.spool.exists("active/x/pixels-0"))
+        try fixture.spool.drop("x.release", "")
+        try await handOver.checkEnd(daemon, logo)
+        #expect(handOver.logos.requests.count == 1)
     }
 
     /// The disk has them no longer than they are needed.
     @Test func theyAreRemovedWithTheirLastUser() async throws {
-        let bench = try Bench(pictures: 1)
-        try Self.write(Self.logo, "logo.png", bench)
-        let last = try FlakyOrigin(picture: Bench.picture) { _, _ in .held }
+        let fixture = try DaemonFixture(pictures: 1)
+        try Self.write(Self.logo, "logo.png", fixture)
+        let last = try FlakyOrigin(picture: DaemonFixture.picture) { _, _ in .held }
         defer { last.stop() }
-        let daemon = try await bench.run(Bench.patient)
+        let daemon = try await fixture.run(DaemonFixture.patient)
         var images = Self.images(
-            bench, logo: bench.url("logo.png"), base: bench.url("0.png"), format: "jpeg")
+            fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"), format: "jpeg")
         images.append(["name": "last", "source": last.url("a.png")])
-        try bench.drop("x", ["images": images])
-        _ = try await bench.spool.waitForStatus(of: "x", daemon, "done but for one") {
+        try fixture.drop("x", ["images": images])
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "done but for one") {
             $0.counts.filtered == 5
         }
-        #expect(bench.spool.list("active/x").filter { $0.hasPrefix("pixels-") } == [])
+        #expect(fixture.spool.list("active/x").filter { $0.hasPrefix("pixels-") } == [])
         last.release()
-        try bench.checkCompleted(try await bench.spool.finish("x", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
     }
 
     /// There is room for all outputs, but not for the pixels beside them: the image waits.
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
     func aFullDiskIsWaitedFor() async throws {
         let disk = try SmallDisk(kilobytes: 8192)
-        let bench = try Bench(pictures: 1, spool: SpoolFixture(root: disk.root))
+        let fixture = try DaemonFixture(pictures: 1, spool: SpoolFixture(root: disk.root))
         let stars = Starfield.png(width: 700, height: 500, seed: 5)
-        try Self.write(stars, "logo.png", bench)
-        let daemon = try await bench.run()
+        try Self.write(stars, "logo.png", fixture)
+        let daemon = try await fixture.run()
         try disk.fill(butFor: stars.count / 1024 + 200)
         let images = Self.images(
-            bench, logo: bench.url("logo.png"), base: bench.url("0.png"), format: "jpeg")
-        try bench.drop("x", ["images": Array(images.prefix(2))])
+            fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"), format: "jpeg")
+        try fixture.drop("x", ["images": Array(images.prefix(2))])
         try await daemon.waitForStatusText("Waiting: ")
-        #expect(!bench.spool.exists("active/x/pixels-0"))
+        #expect(!fixture.spool.exists("active/x/pixels-0"))
         disk.empty()
-        let status = try await bench.spool.finish("x", daemon)
-        try bench.checkCompleted(status)
+        let status = try await fixture.spool.finish("x", daemon)
+        try fixture.checkCompleted(status)
     }
 }

@@ -8,18 +8,18 @@ import Testing
 
 /// What a hostile member of the spool's group does to the intake, beside an innocent one.
 @Suite(.fewAtATime) struct IntakeAttackTests {
-    private func path(_ bench: Bench, _ name: String) -> String {
-        bench.spool.root.appending(path: name).path
+    private func path(_ fixture: DaemonFixture, _ name: String) -> String {
+        fixture.spool.root.appending(path: name).path
     }
 
     /// Everything in the outbox is a regular file of the daemon's, with no other name.
     private func checkOutbox(
-        _ bench: Bench, sourceLocation: SourceLocation = #_sourceLocation
+        _ fixture: DaemonFixture, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        for id in bench.spool.list("outbox") {
-            for file in bench.spool.list("outbox/\(id)") {
+        for id in fixture.spool.list("outbox") {
+            for file in fixture.spool.list("outbox/\(id)") {
                 var information = stat()
-                try #require(lstat(path(bench, "outbox/\(id)/\(file)"), &information) == 0)
+                try #require(lstat(path(fixture, "outbox/\(id)/\(file)"), &information) == 0)
                 #expect(
                     information.st_mode & S_IFMT == S_IFREG, "\(id)/\(file)",
                     sourceLocation: sourceLocation)
@@ -32,34 +32,34 @@ import Testing
 
     /// `truncate -s 1T`: of what is larger than any manifest nothing is read.
     @Test func sparseManifestsTakeNoTime() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
         let names = (0..<4).flatMap { number in
             ["json", "yaml", "plist"].map { "sparse\(number)-\($0).\($0)" }
         }
-        try await bench.withstands(daemon) {
+        try await fixture.withstands(daemon) {
             for name in names {
-                let staged = path(bench, "tmp/\(name)")
+                let staged = path(fixture, "tmp/\(name)")
                 close(creat(staged, 0o644))
                 try #require(truncate(staged, 1 << 40) == 0)
-                try #require(rename(staged, path(bench, "inbox/\(name)")) == 0)
+                try #require(rename(staged, path(fixture, "inbox/\(name)")) == 0)
             }
         }
-        let second = try await bench.run()
+        let second = try await fixture.run()
         for name in names {
             let id = String(name.prefix { $0 != "." })
-            let status = try await bench.spool.finish(id, second)
+            let status = try await fixture.spool.finish(id, second)
             #expect(status.state == .rejected)
             #expect(status.errors?.map(\.code) == ["too-large"])
             #expect(status.manifest.bytes == 1 << 40)
             #expect(status.manifest.sha256 == nil && status.manifest.file == nil)
-            try bench.checkOutcome(status)
+            try fixture.checkOutcome(status)
         }
         // Nothing is lost, nothing was copied out to blocks.
-        #expect(bench.spool.list("tmp") == names.sorted())
+        #expect(fixture.spool.list("tmp") == names.sorted())
         for name in names {
             var information = stat()
-            #expect(stat(path(bench, "tmp/\(name)"), &information) == 0)
+            #expect(stat(path(fixture, "tmp/\(name)"), &information) == 0)
             #expect(information.st_size == 1 << 40 && information.st_blocks == 0)
         }
     }
@@ -67,14 +67,14 @@ import Testing
     /// Legal ones, each as large as may be: it takes many seconds to read one.
     @Test(arguments: ["json", "yaml", "plist"])
     func largeManifestsHoldUpNobody(ending: String) async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
         let text = Self.large(ending)
-        try await bench.withstands(daemon) {
-            for number in 0..<3 { try bench.spool.drop("large\(number).\(ending)", text) }
+        try await fixture.withstands(daemon) {
+            for number in 0..<3 { try fixture.spool.drop("large\(number).\(ending)", text) }
         }
         // Nor does a stop wait for what the next start finds and reads.
-        let second = try await bench.run()
+        let second = try await fixture.run()
         let clock = ContinuousClock()
         let start = clock.now
         #expect(try await second.stop() == .exited(0))
@@ -86,7 +86,7 @@ import Testing
                 "active/large\(number)/submitted/large\(number).\(ending)",
                 "active/large\(number)/manifest.\(ending)",
             ]
-            #expect(places.contains(where: bench.spool.exists), "\(number)")
+            #expect(places.contains(where: fixture.spool.exists), "\(number)")
         }
     }
 
@@ -112,34 +112,34 @@ import Testing
 
     /// A manifest is its submitter's own file, and stays so after it was taken.
     @Test func aRejectedManifestCannotGrow() async throws {
-        let bench = try Bench()
-        let first = try await bench.run()
-        try bench.drop("mine", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("mine", first))
-        let staged = path(bench, "tmp/bad.json")
+        let fixture = try DaemonFixture()
+        let first = try await fixture.run()
+        try fixture.drop("mine", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("mine", first))
+        let staged = path(fixture, "tmp/bad.json")
         try Data("{}".utf8).write(to: URL(filePath: staged))
-        try #require(link(staged, path(bench, "tmp/kept")) == 0)
+        try #require(link(staged, path(fixture, "tmp/kept")) == 0)
         let open = Glibc.open(staged, O_WRONLY | O_CLOEXEC)
         defer { close(open) }
-        try #require(rename(staged, path(bench, "inbox/bad.json")) == 0)
-        let status = try await bench.spool.finish("bad", first)
+        try #require(rename(staged, path(fixture, "inbox/bad.json")) == 0)
+        let status = try await fixture.spool.finish("bad", first)
         #expect(status.state == .rejected)
         #expect(try await first.stop() == .exited(0))
 
         try #require(
-            truncate(path(bench, "tmp/kept"), 1 << 40) == 0 && ftruncate(open, 1 << 41) == 0)
-        try makeOldest(bench, "large", bytes: 40 << 20)
-        let second = try await bench.run(["retention.bytes": "20MiB"])
-        try await bench.withstands(second) { try await second.says("outbox/large removed") }
-        #expect(bench.spool.exists("outbox/mine/a.png"))
-        #expect(try bench.spool.bytes("outbox/bad/manifest.json") == Array("{}".utf8))
-        try checkOutbox(bench)
+            truncate(path(fixture, "tmp/kept"), 1 << 40) == 0 && ftruncate(open, 1 << 41) == 0)
+        try makeOldest(fixture, "large", bytes: 40 << 20)
+        let second = try await fixture.run(["retention.bytes": "20MiB"])
+        try await fixture.withstands(second) { try await second.says("outbox/large removed") }
+        #expect(fixture.spool.exists("outbox/mine/a.png"))
+        #expect(try fixture.spool.bytes("outbox/bad/manifest.json") == Array("{}".utf8))
+        try checkOutbox(fixture)
     }
 
     /// Makes a finished entry that is the first to be removed.
-    private func makeOldest(_ bench: Bench, _ id: String, bytes: Int) throws {
+    private func makeOldest(_ fixture: DaemonFixture, _ id: String, bytes: Int) throws {
         let finished = "2020-09-13T12:26:40.000Z"
-        let folder = bench.spool.root.appending(path: "outbox/\(id)")
+        let folder = fixture.spool.root.appending(path: "outbox/\(id)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let status = Status(
             id: id,
@@ -152,62 +152,62 @@ import Testing
 
     /// What is done is what was accepted, whatever its submitter writes into the file afterwards.
     @Test func anAcceptedManifestCannotBeChanged() async throws {
-        let bench = try Bench()
-        let first = try await bench.run()
+        let fixture = try DaemonFixture()
+        let first = try await fixture.run()
         first.send(SIGUSR1)
         try await first.waitForStatusText("Paused")
-        let staged = path(bench, "tmp/job.json")
-        try Data(try Bench.json(["images": ["a": bench.url("0.png")]]).utf8)
+        let staged = path(fixture, "tmp/job.json")
+        try Data(try DaemonFixture.json(["images": ["a": fixture.url("0.png")]]).utf8)
             .write(to: URL(filePath: staged))
         let open = Glibc.open(staged, O_WRONLY | O_CLOEXEC)
         defer { close(open) }
-        try #require(rename(staged, path(bench, "inbox/job.json")) == 0)
+        try #require(rename(staged, path(fixture, "inbox/job.json")) == 0)
         try await first.waitForStatusText("Paused (SIGUSR1): 1 batch")
-        let other = Array(try Bench.json(["images": ["b": bench.url("1.png")]]).utf8)
+        let other = Array(try DaemonFixture.json(["images": ["b": fixture.url("1.png")]]).utf8)
         try #require(ftruncate(open, 0) == 0)
         #expect(pwrite(open, other, other.count, 0) == other.count)
         try #require(ftruncate(open, 1 << 40) == 0)
         #expect(try await first.stop() == .exited(0))
 
-        let second = try await bench.run()
+        let second = try await fixture.run()
         second.send(SIGUSR2)
-        let status = try await bench.spool.finish("job", second)
-        try bench.checkCompleted(status)
+        let status = try await fixture.spool.finish("job", second)
+        try fixture.checkCompleted(status)
         #expect(status.images.map(\.name) == ["a"])
-        try checkOutbox(bench)
+        try checkOutbox(fixture)
     }
 
     /// Names that are a manifest at one look and something else at the next.
     @Test func swappedManifestsLeaveOnlyFiles() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
         let makers: [(String) -> CInt] = [
             { mkfifo($0, 0o644) }, { mkdir($0, 0o755) }, { symlink("/etc/hostname", $0) },
             { mknod($0, S_IFSOCK | 0o644, 0) },
         ]
         var names: [String] = []
-        try await bench.withstands(daemon) {
+        try await fixture.withstands(daemon) {
             for number in 0..<400 {
                 let name = "swap\(number).json"
                 names.append(name)
-                let thing = path(bench, "tmp/thing\(number)")
+                let thing = path(fixture, "tmp/thing\(number)")
                 try #require(makers[number % makers.count](thing) == 0)
-                try bench.spool.drop(name, "{}")
+                try fixture.spool.drop(name, "{}")
                 // In the moment between the look and the claim, or before, or after.
                 if number % 2 == 0 { usleep(UInt32(number % 16) * 50) }
-                let target = path(bench, "inbox/\(name)")
-                _ = rename(target, path(bench, "tmp/own\(number)"))
+                let target = path(fixture, "inbox/\(name)")
+                _ = rename(target, path(fixture, "tmp/own\(number)"))
                 _ = rename(thing, target)
             }
         }
-        try checkOutbox(bench)
+        try checkOutbox(fixture)
         // Each manifest is somewhere, and so is each thing that took its place.
         for (number, name) in names.enumerated() {
             let places = [
                 "tmp/own\(number)", "tmp/thing\(number)", "inbox/\(name)",
                 "outbox/swap\(number)/manifest.json",
                 "active/swap\(number)/submitted/\(name)",
-            ].filter { isThere(path(bench, $0)) }
+            ].filter { isThere(path(fixture, $0)) }
             #expect(places.count >= 2, "\(name) \(places)")
         }
     }

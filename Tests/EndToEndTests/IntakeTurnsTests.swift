@@ -16,44 +16,45 @@ struct IntakeTurnsTests {
     /// Many that are answered at once, and fewer that take long to read.
     @Test(arguments: [(6000, "{}"), (240, long)])
     func manyManifestsOfOneHoldUpNobody(count: Int, text: String) async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
-        try await bench.withstands(daemon) {
-            for number in 0..<count { try bench.spool.drop("flood\(number).json", text) }
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
+        try await fixture.withstands(daemon) {
+            for number in 0..<count { try fixture.spool.drop("flood\(number).json", text) }
         }
     }
 
     /// Control files beside a manifest that may not be complete do not have it read again and again.
     @Test func manyControlsOfOneManifestHoldUpNobody() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["inbox.settle": "10min"])
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["inbox.settle": "10min"])
         let names = ["cancel", "hold", "release", "retry"].flatMap(Self.spellings)
-        try await bench.withstands(daemon) {
-            try await bench.spool.writeInPlace("job.json", parts: [Self.long], pause: .zero)
-            for name in names { try bench.spool.drop("job.\(name)", "") }
+        try await fixture.withstands(daemon) {
+            try await fixture.spool.writeInPlace("job.json", parts: [Self.long], pause: .zero)
+            for name in names { try fixture.spool.drop("job.\(name)", "") }
         }
         // Those that came to nothing are gone; the others wait for the manifest.
-        #expect(bench.spool.exists("inbox/job.json"))
-        #expect(bench.spool.exists("inbox/job.hold"))
+        #expect(fixture.spool.exists("inbox/job.json"))
+        #expect(fixture.spool.exists("inbox/job.hold"))
     }
 
     /// Drops a manifest of another user than the tests'.
-    private func dropOthers(_ id: String, _ text: String, _ bench: Bench) throws {
-        let staged = bench.spool.root.appending(path: "tmp/\(id).json").path
+    private func dropOthers(_ id: String, _ text: String, _ fixture: DaemonFixture) throws {
+        let staged = fixture.spool.root.appending(path: "tmp/\(id).json").path
         try Data(text.utf8).write(to: URL(filePath: staged))
         try #require(chown(staged, 2000, 2000) == 0 && chmod(staged, 0o644) == 0)
-        try #require(rename(staged, bench.spool.root.appending(path: "inbox/\(id).json").path) == 0)
+        try #require(
+            rename(staged, fixture.spool.root.appending(path: "inbox/\(id).json").path) == 0)
     }
 
     /// A daemon in whose room one batch of the tests' user waits, `a`, and which begins nothing; `b` stays in the inbox.
-    private func full(_ bench: Bench, paused text: String) async throws -> DaemonProcess {
-        let daemon = try await bench.run(["batches.maxWaiting": "1", "inbox.settle": "500ms"])
+    private func full(_ fixture: DaemonFixture, paused text: String) async throws -> DaemonProcess {
+        let daemon = try await fixture.run(["batches.maxWaiting": "1", "inbox.settle": "500ms"])
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused (SIGUSR1)")
-        try bench.spool.drop("a.json", text)
+        try fixture.spool.drop("a.json", text)
         try await daemon.waitForStatusText("Paused (SIGUSR1): 1 batch")
-        try bench.spool.drop("b.json", text)
-        _ = try await bench.waitForReport(daemon, "too many batches") {
+        try fixture.spool.drop("b.json", text)
+        _ = try await fixture.waitForReport(daemon, "too many batches") {
             $0.counts["over-limit"] == 1
         }
         return daemon
@@ -61,52 +62,52 @@ struct IntakeTurnsTests {
 
     /// Who has no batch waiting is not kept out by one who has as many as may wait, however the manifest comes.
     @Test func aFullRoomIsNobodyElses() async throws {
-        let bench = try Bench()
-        let text = try Bench.json(["images": ["p": bench.url("0.png")]])
-        let daemon = try await full(bench, paused: text)
-        try dropOthers("other", text, bench)
-        _ = try await bench.spool.waitForStatus(of: "other", daemon, "claimed") { _ in true }
+        let fixture = try DaemonFixture()
+        let text = try DaemonFixture.json(["images": ["p": fixture.url("0.png")]])
+        let daemon = try await full(fixture, paused: text)
+        try dropOthers("other", text, fixture)
+        _ = try await fixture.spool.waitForStatus(of: "other", daemon, "claimed") { _ in true }
         // Nor is who has one there already anybody's first.
-        try dropOthers("more", text, bench)
-        let report = try await bench.waitForReport(daemon, "two over the limit") {
+        try dropOthers("more", text, fixture)
+        let report = try await fixture.waitForReport(daemon, "two over the limit") {
             $0.counts["over-limit"] == 2
         }
         #expect(report.why?.code == "over-limit")
         #expect(report.files.map(\.name) == ["b.json", "more.json"])
         daemon.send(SIGUSR2)
         for id in ["a", "b", "other", "more"] {
-            try bench.checkCompleted(try await bench.spool.finish(id, daemon))
+            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
         }
     }
 
     @Test func whatIsWrittenInPlaceSettlesBesideAFullRoom() async throws {
-        let bench = try Bench()
+        let fixture = try DaemonFixture()
         let daemon = try await full(
-            bench, paused: Bench.json(["images": ["p": bench.url("0.png")]]))
-        let yaml = "images: {p: \(bench.url("1.png"))}\n"
-        try await bench.spool.writeInPlace("other.yaml", parts: [yaml], pause: .zero)
-        let path = bench.spool.root.appending(path: "inbox/other.yaml").path
+            fixture, paused: DaemonFixture.json(["images": ["p": fixture.url("0.png")]]))
+        let yaml = "images: {p: \(fixture.url("1.png"))}\n"
+        try await fixture.spool.writeInPlace("other.yaml", parts: [yaml], pause: .zero)
+        let path = fixture.spool.root.appending(path: "inbox/other.yaml").path
         try #require(chown(path, 2000, 2000) == 0)
-        _ = try await bench.spool.waitForStatus(of: "other", daemon, "claimed") { _ in true }
-        #expect(bench.spool.exists("inbox/b.json"))
+        _ = try await fixture.spool.waitForStatus(of: "other", daemon, "claimed") { _ in true }
+        #expect(fixture.spool.exists("inbox/b.json"))
     }
 
     /// What a control file would have wait besides waits in the inbox, and goes on when there is room.
     @Test func controlsTakeNoMoreThanThereIsRoomFor() async throws {
-        let bench = try Bench()
-        let before = try await bench.run()
-        try bench.drop("done", images: [("p", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("done", before))
+        let fixture = try DaemonFixture()
+        let before = try await fixture.run()
+        try fixture.drop("done", images: [("p", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("done", before))
         #expect(try await before.stop() == .exited(0))
         try FileManager.default.removeItem(
-            at: bench.spool.root.appending(path: "outbox/done/p.png"))
+            at: fixture.spool.root.appending(path: "outbox/done/p.png"))
 
-        let text = try Bench.json(["images": ["p": bench.url("0.png")]])
-        let daemon = try await full(bench, paused: text)
-        try bench.spool.drop("c.json", text)
+        let text = try DaemonFixture.json(["images": ["p": fixture.url("0.png")]])
+        let daemon = try await full(fixture, paused: text)
+        try fixture.spool.drop("c.json", text)
         let controls = ["b.release", "c.hold", "done.retry"]
-        for name in controls { try bench.spool.drop(name, "") }
-        let report = try await bench.waitForReport(daemon, "three controls") {
+        for name in controls { try fixture.spool.drop(name, "") }
+        let report = try await fixture.waitForReport(daemon, "three controls") {
             $0.counts["waits-for-its-manifest"] == 3
         }
         let waiting = report.files.filter { controls.contains($0.name) }
@@ -117,62 +118,62 @@ struct IntakeTurnsTests {
                         "batches.maxWaiting is reached, by the waiting batches or by the held batches of its owner",
                     count: 3))
         // What ends at once takes no room.
-        try bench.spool.drop("c.cancel", "")
-        #expect(try await bench.spool.finish("c", daemon).state == .cancelled)
+        try fixture.spool.drop("c.cancel", "")
+        #expect(try await fixture.spool.finish("c", daemon).state == .cancelled)
         for name in ["b.json", "b.release", "done.retry"] {
-            #expect(bench.spool.exists("inbox/\(name)"))
+            #expect(fixture.spool.exists("inbox/\(name)"))
         }
-        #expect(!bench.spool.exists("outbox/done/p.png"))
+        #expect(!fixture.spool.exists("outbox/done/p.png"))
 
         daemon.send(SIGUSR2)
         for id in ["a", "b"] {
-            try bench.checkCompleted(try await bench.spool.finish(id, daemon))
+            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
         }
         try await daemon.waitUntil("done to be done again") { _ in
-            bench.spool.exists("outbox/done/p.png")
+            fixture.spool.exists("outbox/done/p.png")
         }
-        _ = try await bench.waitForReport(daemon, "an empty inbox") { $0.total == 0 }
+        _ = try await fixture.waitForReport(daemon, "an empty inbox") { $0.total == 0 }
     }
 
     /// What is held takes nobody's room, but may be released.
     @Test func asManyAreHeldAsMayWait() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["batches.maxWaiting": "1", "inbox.settle": "60s"])
-        let text = try Bench.json(["images": ["p": bench.url("0.png")]])
-        try bench.spool.drop("a.hold", "")
-        try bench.spool.drop("a.json", text)
-        _ = try await bench.spool.waitForStatus(of: "a", daemon, "held") { $0.state == .held }
-        try bench.spool.drop("b.json", text)
-        let report = try await bench.waitForReport(daemon, "as many held as may be") {
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["batches.maxWaiting": "1", "inbox.settle": "60s"])
+        let text = try DaemonFixture.json(["images": ["p": fixture.url("0.png")]])
+        try fixture.spool.drop("a.hold", "")
+        try fixture.spool.drop("a.json", text)
+        _ = try await fixture.spool.waitForStatus(of: "a", daemon, "held") { $0.state == .held }
+        try fixture.spool.drop("b.json", text)
+        let report = try await fixture.waitForReport(daemon, "as many held as may be") {
             $0.counts["over-limit"] == 1
         }
         #expect(report.claiming)
         #expect(
             report.files.map(\.message)
                 == ["1 batch of its owner is held, as many as batches.maxWaiting allows"])
-        try dropOthers("other", text, bench)
-        try bench.checkCompleted(try await bench.spool.finish("other", daemon))
-        try bench.spool.drop("a.release", "")
+        try dropOthers("other", text, fixture)
+        try fixture.checkCompleted(try await fixture.spool.finish("other", daemon))
+        try fixture.spool.drop("a.release", "")
         for id in ["a", "b"] {
-            try bench.checkCompleted(try await bench.spool.finish(id, daemon))
+            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
         }
     }
 
     /// Large ones are taken one after the other, and their owners in turn.
     @Test func manyLargeManifestsOfOneHoldUpNobodys() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
         let long = Self.long + String(repeating: " ", count: 256 << 10)
         let count = 40
-        for number in 0..<count { try bench.spool.drop("flood\(number).json", long) }
+        for number in 0..<count { try fixture.spool.drop("flood\(number).json", long) }
         // One at least has been taken; the others wait for their turn by now or soon.
         try await daemon.waitUntil("the first answer") { _ in
-            !bench.spool.list("outbox").isEmpty
+            !fixture.spool.list("outbox").isEmpty
         }
-        let text = try Bench.json(["images": ["p": bench.url("0.png")]])
-        try dropOthers("other", text + String(repeating: " ", count: 256 << 10), bench)
-        try bench.checkCompleted(try await bench.spool.finish("other", daemon))
-        #expect(bench.spool.list("outbox").count < count)
+        let text = try DaemonFixture.json(["images": ["p": fixture.url("0.png")]])
+        try dropOthers("other", text + String(repeating: " ", count: 256 << 10), fixture)
+        try fixture.checkCompleted(try await fixture.spool.finish("other", daemon))
+        #expect(fixture.spool.list("outbox").count < count)
         #expect(try await daemon.stop() == .exited(0))
     }
 

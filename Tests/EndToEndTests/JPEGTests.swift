@@ -16,26 +16,26 @@ import Testing
         return maker
     }
 
-    static func write(_ bytes: [UInt8], _ name: String, _ bench: Bench) throws {
-        try Data(bytes).write(to: bench.documents.url.appending(path: name))
+    static func write(_ bytes: [UInt8], _ name: String, _ fixture: DaemonFixture) throws {
+        try Data(bytes).write(to: fixture.documents.url.appending(path: name))
     }
 
     @Test func photographsAreFilteredToEitherFormat() async throws {
-        let bench = try Bench(pictures: 0)
-        try Self.write(Self.photograph.encoded, "photo.jpg", bench)
-        try Self.write(Array(Self.photograph.encoded.dropLast(100)), "torn.jpg", bench)
+        let fixture = try DaemonFixture(pictures: 0)
+        try Self.write(Self.photograph.encoded, "photo.jpg", fixture)
+        try Self.write(Array(Self.photograph.encoded.dropLast(100)), "torn.jpg", fixture)
         let ink = JPEGMaker.noise(width: 8, height: 8, channels: 4)
-        try Self.write(ink.encoded, "ink.jpg", bench)
-        let daemon = try await bench.run()
-        try bench.drop(
+        try Self.write(ink.encoded, "ink.jpg", fixture)
+        let daemon = try await fixture.run()
+        try fixture.drop(
             "photos",
             [
                 "filters": [["sepia": ["intensity": 0.8]]],
                 "output": ["format": "jpeg", "quality": 95],
                 "images": [
-                    ["source": bench.url("photo.jpg")],
+                    ["source": fixture.url("photo.jpg")],
                     [
-                        "name": "lossless", "source": bench.url("photo.jpg"),
+                        "name": "lossless", "source": fixture.url("photo.jpg"),
                         "output": ["format": "png"],
                     ],
                     [
@@ -43,17 +43,17 @@ import Testing
                         "output": ["progressive": true],
                     ],
                     [
-                        "name": "as-it-lies.jpg", "source": bench.url("photo.jpg"),
+                        "name": "as-it-lies.jpg", "source": fixture.url("photo.jpg"),
                         "autoOrient": false,
                     ],
-                    ["source": bench.url("torn.jpg")],
-                    ["source": bench.url("ink.jpg")],
+                    ["source": fixture.url("torn.jpg")],
+                    ["source": fixture.url("ink.jpg")],
                 ],
             ])
-        let status = try await bench.spool.finish("photos", daemon)
+        let status = try await fixture.spool.finish("photos", daemon)
 
         #expect(status.state == .completedWithErrors)
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
         #expect(
             status.images.map(\.output?.file) == [
                 "photo.jpg", "lossless.png", "small.jpg", "as-it-lies.jpg", nil, nil,
@@ -76,39 +76,39 @@ import Testing
             try status.image("as-it-lies.jpg").metadata == [
                 "JFIF": "kept", "Exif": "dropped", "orientation": "dropped",
             ])
-        let picture = try PNGDecoder.decode(bench.spool.bytes("outbox/photos/lossless.png"))
+        let picture = try PNGDecoder.decode(fixture.spool.bytes("outbox/photos/lossless.png"))
         #expect(zip(picture.samples, [210, 182, 138]).allSatisfy { abs(Int($0) - $1) <= 2 })
         let segments = try #require(
-            JPEGSegment.all(in: bench.spool.bytes("outbox/photos/small.jpg")))
+            JPEGSegment.all(in: fixture.spool.bytes("outbox/photos/small.jpg")))
         #expect(segments.contains { $0.marker == 0xC2 })
     }
 
     /// The options are read again from the manifest.
     @Test func aRestartKnowsTheFormats() async throws {
-        let bench = try Bench(pictures: 0)
+        let fixture = try DaemonFixture(pictures: 0)
         // Some 10 KiB, of which the origin sends 4 at a time.
         let photograph = JPEGMaker.noise(width: 64, height: 64, channels: 3).encoded
         let count = 120
-        for index in 0..<count { try Self.write(photograph, "\(index).jpg", bench) }
-        let first = try await bench.run(["downloads.concurrency": "1"])
-        try bench.drop(
+        for index in 0..<count { try Self.write(photograph, "\(index).jpg", fixture) }
+        let first = try await fixture.run(["downloads.concurrency": "1"])
+        try fixture.drop(
             "trip",
             [
                 "output": ["format": "jpeg"],
-                "images": (0..<count).map { ["source": bench.slowURL("\($0).jpg")] },
+                "images": (0..<count).map { ["source": fixture.slowURL("\($0).jpg")] },
             ])
-        _ = try await bench.spool.waitForStatus(of: "trip", first, "under way") {
+        _ = try await fixture.spool.waitForStatus(of: "trip", first, "under way") {
             $0.counts.filtered >= 2
         }
         try await first.killAtOnce()
-        let done = bench.spool.list("outbox/trip").filter { $0.hasSuffix(".jpg") }
+        let done = fixture.spool.list("outbox/trip").filter { $0.hasSuffix(".jpg") }
         #expect(done.count >= 2 && done.count < count)
-        let identities = try done.map { try bench.spool.identity("outbox/trip/\($0)") }
-        let second = try await bench.run()
-        let status = try await bench.spool.finish("trip", second)
-        try bench.checkCompleted(status)
+        let identities = try done.map { try fixture.spool.identity("outbox/trip/\($0)") }
+        let second = try await fixture.run()
+        let status = try await fixture.spool.finish("trip", second)
+        try fixture.checkCompleted(status)
         #expect(status.images.map(\.output?.file) == (0..<count).map { "\($0).jpg" })
-        #expect(try done.map { try bench.spool.identity("outbox/trip/\($0)") } == identities)
+        #expect(try done.map { try fixture.spool.identity("outbox/trip/\($0)") } == identities)
         #expect(Set(status.images.compactMap(\.output?.sha256)).count == 1)
     }
 }

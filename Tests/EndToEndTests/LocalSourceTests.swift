@@ -22,7 +22,7 @@ import Testing
                     at: scratch.url.appending(path: folder), withIntermediateDirectories: true)
             }
             for file in ["first/a.png", "first/sub/b c.png", "second/c.png", "outside/secret.png"] {
-                try Data(Bench.picture).write(to: scratch.url.appending(path: file))
+                try Data(DaemonFixture.picture).write(to: scratch.url.appending(path: file))
             }
             try files.createSymbolicLink(
                 atPath: first + "/escape.png", withDestinationPath: "../outside/secret.png")
@@ -54,24 +54,24 @@ import Testing
 
     @Test func areReadBeneathTheRootsOnly() async throws {
         let folders = try Folders()
-        let bench = try Bench(pictures: 0)
-        let daemon = try await bench.run([
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run([
             "sources.roots": "[\(folders.first), \(folders.second)]"
         ])
         let original = try FileManager.default.attributesOfItem(atPath: folders.first + "/a.png")
-        try bench.drop(
+        try fixture.drop(
             "local",
             images: Self.sources.enumerated().map { index, entry in
                 ("\(index)", entry.source.replacing("@", with: folders.scratch.path))
             })
-        let status = try await bench.spool.finish("local", daemon)
+        let status = try await fixture.spool.finish("local", daemon)
 
         for (index, entry) in Self.sources.enumerated() {
             let image = try status.image("\(index)")
             #expect(image.error?.code == entry.code, "\(entry.source)")
             #expect(image.state == (entry.code == nil ? .filtered : .failed), "\(entry.source)")
         }
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
         // Sources are read, nothing else.
         let now = try FileManager.default.attributesOfItem(atPath: folders.first + "/a.png")
         #expect(now[.systemFileNumber] as? Int == original[.systemFileNumber] as? Int)
@@ -83,10 +83,10 @@ import Testing
         let folders = try Folders()
         try Data("<html></html>".utf8).write(to: folders.scratch.url.appending(path: "first/p.png"))
         try Data("GIF89a".utf8).write(to: folders.scratch.url.appending(path: "first/g.png"))
-        let bench = try Bench(pictures: 0)
-        let daemon = try await bench.run(["sources.roots": "[\(folders.first)]"])
-        try bench.drop("local", images: [("page", "p.png"), ("film", "g.png")])
-        let status = try await bench.spool.finish("local", daemon)
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run(["sources.roots": "[\(folders.first)]"])
+        try fixture.drop("local", images: [("page", "p.png"), ("film", "g.png")])
+        let status = try await fixture.spool.finish("local", daemon)
         for (name, source) in [("page", "p.png"), ("film", "g.png")] {
             let message = try #require(try status.image(name).error?.message)
             #expect(message.hasPrefix("\(source): this is "), "\(message)")
@@ -95,11 +95,11 @@ import Testing
 
     @Test func noneIsReadWithoutRoots() async throws {
         let folders = try Folders()
-        let bench = try Bench(pictures: 0)
-        let daemon = try await bench.run()
-        try bench.drop(
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run()
+        try fixture.drop(
             "local", images: [("relative", "a.png"), ("absolute", folders.first + "/a.png")])
-        let status = try await bench.spool.finish("local", daemon)
+        let status = try await fixture.spool.finish("local", daemon)
         #expect(status.images.map(\.error?.code) == ["source-forbidden", "source-forbidden"])
         let message = try #require(status.images.first?.error?.message)
         #expect(message.contains("sources.roots"))

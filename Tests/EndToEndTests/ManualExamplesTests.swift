@@ -30,31 +30,31 @@ import Testing
     // MARK: Manifests
 
     @Test func itsManifestsAreDone() async throws {
-        let place = try ManualPlace()
+        let place = try ManualFixture()
         let daemon = try await place.run()
         let examples = try ManualPage("darkroom-manifest.5").examples("manifest")
         #expect(examples.count >= 4)
         for example in examples {
             let text = place.located(example.text)
             try place.makeSources(of: text, named: example.words[0])
-            try place.bench.spool.drop(example.words[0], text)
+            try place.fixture.spool.drop(example.words[0], text)
             let id = String(try #require(example.words[0].split(separator: ".").first))
-            let status = try await place.bench.spool.finish(id, daemon)
-            try place.bench.checkCompleted(status)
+            let status = try await place.fixture.spool.finish(id, daemon)
+            try place.fixture.checkCompleted(status)
         }
-        let night = try #require(try place.bench.spool.status(of: "night"))
+        let night = try #require(try place.fixture.spool.status(of: "night"))
         #expect(try night.image("comet").output?.format == .jpeg)
         #expect(try night.image("comet").output?.channels == 1)
     }
 
     @Test func itsBadManifestIsRejected() async throws {
-        let place = try ManualPlace()
+        let place = try ManualFixture()
         let daemon = try await place.run()
         let page = try ManualPage("darkroom-manifest.5")
         let bad = try #require(page.examples("invalid").first)
         let shown = try #require(page.examples("problems").first)
-        try place.bench.spool.drop(bad.words[0], bad.text)
-        let status = try await place.bench.spool.finish("album", daemon)
+        try place.fixture.spool.drop(bad.words[0], bad.text)
+        let status = try await place.fixture.spool.finish("album", daemon)
         #expect(status.state == .rejected)
         #expect(
             try status.errors
@@ -65,7 +65,7 @@ import Testing
 
     /// One after the other on one spool, as an administrator would try them.
     @Test func itsCommandLinesDoWhatIsSaid() async throws {
-        let place = try ManualPlace()
+        let place = try ManualFixture()
         let daemon = try await place.run()
         let manifests = try ManualPage("darkroom-manifest.5").examples("manifest")
         let holiday = place.located(
@@ -75,7 +75,7 @@ import Testing
         try place.hideTower(true)
         let files = [
             "holiday.yaml": holiday,
-            "later.yaml": "images: [\(place.bench.url("photos/beach.png"))]\n",
+            "later.yaml": "images: [\(place.fixture.url("photos/beach.png"))]\n",
         ]
         try place.makeScripts()
         var outputs: [String: String] = [:]
@@ -86,18 +86,18 @@ import Testing
                 try Data(text.utf8).write(to: place.work.appending(path: name))
             }
             if example.text.contains("holiday.retry") { try place.hideTower(false) }
-            let retries = try place.bench.spool.status(of: "holiday")?.retries ?? 0
+            let retries = try place.fixture.spool.status(of: "holiday")?.retries ?? 0
             let (code, output) = try place.shell(example.text)
             #expect(code == 0, "\(example): \(output)")
             outputs[example.text] = output
             guard let id = example.value("done") else { continue }
             let isRetry = example.text.contains(".retry")
-            let status = try await place.bench.spool.waitForStatus(of: id, daemon, "done") {
+            let status = try await place.fixture.spool.waitForStatus(of: id, daemon, "done") {
                 $0.state.isFinal && (!isRetry || ($0.retries ?? 0) > retries)
             }
             #expect(status.state == (isRetry || id == "later" ? .completed : .completedWithErrors))
         }
-        let later = try #require(try place.bench.spool.status(of: "later"))
+        let later = try #require(try place.fixture.spool.status(of: "later"))
         #expect(later.commands?.map(\.command) == [.hold, .release])
         #expect(outputs.values.contains { $0.hasPrefix("it ended with 3\ntower: ") })
         #expect(outputs.values.contains("a daemon is running\n"))
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func itsConfigurationLineSaysWhatHolds() async throws {
-        let place = try ManualPlace()
+        let place = try ManualFixture()
         for example in try ManualPage("darkroomd.yaml.5").examples("shell") {
             let (code, output) = try place.shell(example.text)
             #expect(code == 0, "\(example): \(output)")
@@ -114,7 +114,7 @@ import Testing
 
     /// What only root or a systemd can run is at least a command line.
     @Test func theOthersAreCommandLines() throws {
-        let place = try ManualPlace()
+        let place = try ManualFixture()
         var count = 0
         for name in ManualPage.names {
             for example in try ManualPage(name).examples("shell")
@@ -158,17 +158,17 @@ import Testing
     /// Reloads with these keys changed, and says whether that was taken over: a manifest of two images is acceptable
     /// only after the reload.
     private func takesOver(_ keys: [String]) async throws -> Bool {
-        let place = try ManualPlace()
-        let spool = keys.contains("spool") ? "" : "spool: \(place.bench.spool.path)\n"
+        let place = try ManualFixture()
+        let spool = keys.contains("spool") ? "" : "spool: \(place.fixture.spool.path)\n"
         let file = try ConfigurationText(
-            "spool: \(place.bench.spool.path)\nmanifests: {maxImages: 1}\n")
+            "spool: \(place.fixture.spool.path)\nmanifests: {maxImages: 1}\n")
         let daemon = try DaemonProcess(
             arguments: ["--config", file.path], environment: ["CACHE_DIRECTORY": place.work.path])
         try await daemon.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
         try file.write(spool + Self.text(keys + ["manifests.maxImages"]))
         try await daemon.reload()
-        try place.bench.drop("two", images: [("a", "a.png"), ("b", "b.png")])
-        let status = try await place.bench.spool.finish("two", daemon)
+        try place.fixture.drop("two", images: [("a", "a.png"), ("b", "b.png")])
+        let status = try await place.fixture.spool.finish("two", daemon)
         return status.state != .rejected
     }
 
@@ -193,14 +193,14 @@ import Testing
 }
 
 /// A spool, an origin that stands for https://example.org, a folder that stands for /srv/pictures, and one to work in.
-final class ManualPlace: Sendable {
-    let bench: Bench
+final class ManualFixture: Sendable {
+    let fixture: DaemonFixture
     let work: URL
     private let scratch: ScratchDirectory
     private let pictures: URL
 
     init() throws {
-        bench = try Bench(pictures: 2)
+        fixture = try DaemonFixture(pictures: 2)
         scratch = try ScratchDirectory()
         pictures = scratch.url.appending(path: "pictures")
         work = scratch.url.appending(path: "work")
@@ -210,7 +210,7 @@ final class ManualPlace: Sendable {
     }
 
     func run(environment: [String: String] = [:]) async throws -> DaemonProcess {
-        try await bench.run(
+        try await fixture.run(
             ["sources.roots": "[\(pictures.path)]"], environment: environment)
     }
 
@@ -223,8 +223,8 @@ final class ManualPlace: Sendable {
 
     /// The text with the places of the tests instead of those of an installation.
     func located(_ text: String) -> String {
-        text.replacing("https://example.org", with: bench.origin.baseURL)
-            .replacing("/var/spool/darkroom", with: bench.spool.path)
+        text.replacing("https://example.org", with: fixture.origin.baseURL)
+            .replacing("/var/spool/darkroom", with: fixture.spool.path)
             .replacing("/srv/pictures", with: pictures.path)
     }
 
@@ -236,14 +236,14 @@ final class ManualPlace: Sendable {
         for image in manifest.images {
             guard case .source(let text) = image.origin else { continue }
             let source = text.string
-            let base = bench.origin.baseURL + "/"
+            let base = fixture.origin.baseURL + "/"
             let file =
                 source.hasPrefix(base)
-                ? bench.documents.url.appending(path: String(source.dropFirst(base.count)))
+                ? fixture.documents.url.appending(path: String(source.dropFirst(base.count)))
                 : pictures.appending(path: source)
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(Bench.picture).write(to: file)
+            try Data(DaemonFixture.picture).write(to: file)
         }
     }
 
@@ -258,8 +258,8 @@ final class ManualPlace: Sendable {
 
     /// Takes a picture of the holiday away, or puts it back.
     func hideTower(_ hides: Bool) throws {
-        let shown = bench.documents.url.appending(path: "photos/tower.png")
-        let hidden = bench.documents.url.appending(path: "photos/hidden")
+        let shown = fixture.documents.url.appending(path: "photos/tower.png")
+        let hidden = fixture.documents.url.appending(path: "photos/hidden")
         try FileManager.default.moveItem(at: hides ? shown : hidden, to: hides ? hidden : shown)
     }
 

@@ -14,16 +14,16 @@ import Testing
     private static let limit = 100
 
     /// Writes a manifest whose images have these documents for sources.
-    private func write(_ place: ManualPlace, _ name: String, _ documents: [String]) throws {
-        let images = documents.map { ["name": $0, "source": place.bench.url($0)] }
-        let text = try Bench.json(["images": images])
+    private func write(_ place: ManualFixture, _ name: String, _ documents: [String]) throws {
+        let images = documents.map { ["name": $0, "source": place.fixture.url($0)] }
+        let text = try DaemonFixture.json(["images": images])
         try Data(text.utf8).write(to: place.work.appending(path: name))
     }
 
     private func submit(_ name: String) -> String { "sh darkroom-submit \(name) \(Self.limit)" }
 
-    private func place() throws -> ManualPlace {
-        let place = try ManualPlace()
+    private func place() throws -> ManualFixture {
+        let place = try ManualFixture()
         try place.makeScripts()
         return place
     }
@@ -39,9 +39,9 @@ import Testing
             try write(place, "nightly.json", documents)
             let (ended, output) = try await place.shellThatWaits(submit("nightly.json"))
             #expect(ended == code && output == "\(id)\n")
-            #expect(try place.bench.spool.status(of: id)?.images.map(\.name) == documents)
+            #expect(try place.fixture.spool.status(of: id)?.images.map(\.name) == documents)
         }
-        #expect(place.bench.spool.list("tmp") == [])
+        #expect(place.fixture.spool.list("tmp") == [])
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -51,7 +51,8 @@ import Testing
         let daemon = try await place.run()
         for index in 0..<count {
             let document = "\(index).png"
-            try Data(Bench.picture).write(to: place.bench.documents.url.appending(path: document))
+            try Data(DaemonFixture.picture).write(
+                to: place.fixture.documents.url.appending(path: document))
             try FileManager.default.createDirectory(
                 at: place.work.appending(path: "\(index)"), withIntermediateDirectories: true)
             try write(place, "\(index)/nightly.json", [document])
@@ -67,11 +68,11 @@ import Testing
         let lines = output.split(separator: "\n").map { $0.split(separator: " ") }
         #expect(Set(lines.map { $0[0] }).count == count && Set(lines.map { $0[1] }).count == count)
         for line in lines {
-            let status = try #require(try place.bench.spool.status(of: String(line[1])))
+            let status = try #require(try place.fixture.spool.status(of: String(line[1])))
             #expect(status.images.map(\.name) == ["\(line[0]).png"])
         }
-        #expect(place.bench.spool.list("outbox").count == count)
-        #expect(place.bench.spool.list("tmp") == [])
+        #expect(place.fixture.spool.list("outbox").count == count)
+        #expect(place.fixture.spool.list("tmp") == [])
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -80,31 +81,31 @@ import Testing
 
     @Test(arguments: Meanwhile.allCases) func waitsForADaemon(meanwhile: Meanwhile) async throws {
         let place = try place()
-        try place.bench.spool.makeFolders()
+        try place.fixture.spool.makeFolders()
         try write(place, "nightly.json", ["0.png"])
-        let script: ManualPlace.Script
+        let script: ManualFixture.Script
         switch meanwhile {
         case .notStarted:
             script = try place.begin(submit("nightly.json"))
             try await eventually("the manifest") {
-                place.bench.spool.exists("inbox/nightly.json") ? true : nil
+                place.fixture.spool.exists("inbox/nightly.json") ? true : nil
             }
         case .stopped:
             let first = try await place.run()
             first.send(SIGUSR1)
             try await first.waitForStatusText("Paused (SIGUSR1)")
             script = try place.begin(submit("nightly.json"))
-            _ = try await place.bench.spool.waitForStatus(of: "nightly", first, "there") { _ in
+            _ = try await place.fixture.spool.waitForStatus(of: "nightly", first, "there") { _ in
                 true
             }
             #expect(try await first.stop() == .exited(0))
             try FileManager.default.removeItem(
-                at: place.bench.spool.root.appending(path: "paused"))
+                at: place.fixture.spool.root.appending(path: "paused"))
         case .killedAtTheClaim:
             let first = try await place.run(environment: ["DARKROOM_FAULT": "claim-moved:1"])
             script = try place.begin(submit("nightly.json"))
             #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
-            #expect(place.bench.spool.list("outbox") == [])
+            #expect(place.fixture.spool.list("outbox") == [])
         }
         #expect(script.process.isRunning)
         let daemon = try await place.run()
@@ -116,7 +117,7 @@ import Testing
     /// Without a daemon nothing is answered, and no script waits for ever.
     @Test func givesUpInTime() async throws {
         let place = try place()
-        try place.bench.spool.makeFolders()
+        try place.fixture.spool.makeFolders()
         try write(place, "nightly.json", ["none.png"])
         let (code, output) = try await place.shellThatWaits("sh darkroom-submit nightly.json 1")
         #expect(code == 75 && output == "nightly.json: no answer yet\n")
@@ -124,15 +125,15 @@ import Testing
         let (second, words) = try await place.shellThatWaits("sh darkroom-submit nightly.json 1")
         #expect(second == 75)
         #expect(words == "nightly.json: another file has this name in the inbox\n")
-        #expect(place.bench.spool.list("tmp") == [])
+        #expect(place.fixture.spool.list("tmp") == [])
         let daemon = try await place.run()
-        _ = try await place.bench.spool.finish("nightly", daemon)
+        _ = try await place.fixture.spool.finish("nightly", daemon)
         #expect(try await daemon.stop() == .exited(0))
         let (third, reason) = try await place.shellThatWaits("sh darkroom-retry nightly 1")
         #expect(third == 75 && reason == "nightly: no new answer yet\n")
         let (fourth, unknown) = try await place.shellThatWaits("sh darkroom-retry nightyl 1")
         #expect(fourth == 1 && unknown == "nightyl: no answer with this ID\n")
-        #expect(!place.bench.spool.exists("inbox/nightyl.retry"))
+        #expect(!place.fixture.spool.exists("inbox/nightyl.retry"))
     }
 
     @Test func waitsForTheNewAnswerOfARetry() async throws {
@@ -143,11 +144,12 @@ import Testing
         #expect(try await place.shellThatWaits(submit("nightly.json")).code == 3)
         // It fails again, and that is the new answer.
         #expect(try await place.shellThatWaits(retry).code == 3)
-        #expect(try place.bench.spool.status(of: "nightly")?.retries == 1)
-        try Data(Bench.picture).write(to: place.bench.documents.url.appending(path: "late.png"))
+        #expect(try place.fixture.spool.status(of: "nightly")?.retries == 1)
+        try Data(DaemonFixture.picture).write(
+            to: place.fixture.documents.url.appending(path: "late.png"))
         let (code, output) = try await place.shellThatWaits(retry)
         #expect(code == 0 && output.isEmpty)
-        #expect(try place.bench.spool.status(of: "nightly")?.retries == 2)
+        #expect(try place.fixture.spool.status(of: "nightly")?.retries == 2)
         // Nothing is left to be done again.
         let (last, words) = try await place.shellThatWaits(retry)
         #expect(last == 1 && words == "nightly: nothing to repeat; the journal tells why\n")

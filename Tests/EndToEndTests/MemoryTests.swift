@@ -19,105 +19,105 @@ import Testing
         return try #require(Int(words[1])) << 10
     }
 
-    private func drop(_ bench: Bench, _ id: String, count: Int) throws {
-        try Data(Self.large).write(to: bench.documents.url.appending(path: "large.png"))
-        try bench.drop(
+    private func drop(_ fixture: DaemonFixture, _ id: String, count: Int) throws {
+        try Data(Self.large).write(to: fixture.documents.url.appending(path: "large.png"))
+        try fixture.drop(
             id,
             [
                 "images": (0..<count).map {
-                    ["name": "\($0)", "source": bench.url("large.png")] as [String: Any]
+                    ["name": "\($0)", "source": fixture.url("large.png")] as [String: Any]
                 }, "filters": ["flip"],
             ])
     }
 
     @Test func largePicturesWaitForEachOther() async throws {
-        let bench = try Bench()
+        let fixture = try DaemonFixture()
         let limit = 192 << 20
-        let daemon = try await bench.run([
+        let daemon = try await fixture.run([
             "limits.memory": "\(limit)", "filters.concurrency": "4",
         ])
         let idle = try peak(daemon)
-        try drop(bench, "large", count: 6)
-        let small = (0..<12).map { ("\($0)", bench.url("\($0).png")) }
-        try bench.drop("small", images: small)
-        try bench.checkCompleted(
-            try await bench.spool.finish("small", daemon, within: .seconds(180)))
-        let status = try await bench.spool.finish("large", daemon, within: .seconds(180))
-        try bench.checkCompleted(status)
+        try drop(fixture, "large", count: 6)
+        let small = (0..<12).map { ("\($0)", fixture.url("\($0).png")) }
+        try fixture.drop("small", images: small)
+        try fixture.checkCompleted(
+            try await fixture.spool.finish("small", daemon, within: .seconds(180)))
+        let status = try await fixture.spool.finish("large", daemon, within: .seconds(180))
+        try fixture.checkCompleted(status)
         #expect(Set(status.images.compactMap(\.output?.sha256)).count == 1)
         #expect(try peak(daemon) < limit + idle)
     }
 
     /// Its rows pass through: 300 MB of them in 24 MiB.
     @Test func aHundredMegapixelsTakeLittle() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["filters.concurrency": "2"])
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["filters.concurrency": "2"])
         // A first batch has every part of the daemon in use.
-        try bench.drop("first", images: [("0", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("first", daemon))
+        try fixture.drop("first", images: [("0", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("first", daemon))
         let idle = try peak(daemon)
         let picture = PNGMaker.black(width: 10_000, height: 10_000, colourType: .rgb, depth: 8)
-        try Data(picture).write(to: bench.documents.url.appending(path: "large.png"))
-        let image: [String: Any] = ["name": "large", "source": bench.url("large.png")]
-        try bench.drop("large", ["images": [image], "filters": ["sepia"]])
-        let status = try await bench.spool.finish("large", daemon, within: .seconds(180))
-        try bench.checkCompleted(status)
+        try Data(picture).write(to: fixture.documents.url.appending(path: "large.png"))
+        let image: [String: Any] = ["name": "large", "source": fixture.url("large.png")]
+        try fixture.drop("large", ["images": [image], "filters": ["sepia"]])
+        let status = try await fixture.spool.finish("large", daemon, within: .seconds(180))
+        try fixture.checkCompleted(status)
         #expect(try peak(daemon) - idle <= 24 << 20)
     }
 
     @Test func onePictureOfMoreThanThereIsFails() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["limits.memory": "64MiB"])
-        try drop(bench, "large", count: 1)
-        let status = try await bench.spool.finish("large", daemon)
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["limits.memory": "64MiB"])
+        try drop(fixture, "large", count: 1)
+        let status = try await fixture.spool.finish("large", daemon)
         let error = try #require(try status.image("0").error)
         #expect(error.code == "memory-limit" && !error.isTransient)
-        #expect(error.message.hasPrefix("\(bench.url("large.png")): filtering it takes up to"))
+        #expect(error.message.hasPrefix("\(fixture.url("large.png")): filtering it takes up to"))
         #expect(error.message.contains("more than the 56 MiB that limits.memory allows one"))
         // A batch of small ones is not concerned.
-        try bench.drop("small", images: [("0", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("small", daemon))
+        try fixture.drop("small", images: [("0", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("small", daemon))
     }
 
     /// What is left of a small picture is small.
     @Test func aSmallPictureIsTrimmedAndScaledInLittle() async throws {
-        let bench = try Bench(pictures: 0)
+        let fixture = try DaemonFixture(pictures: 0)
         let picture = PNGMaker.noise(width: 10, height: 10, colourType: .rgb, depth: 8)
-        try Data(picture.encoded).write(to: bench.documents.url.appending(path: "small.png"))
-        let daemon = try await bench.run(["limits.memory": "64MiB"])
+        try Data(picture.encoded).write(to: fixture.documents.url.appending(path: "small.png"))
+        let daemon = try await fixture.run(["limits.memory": "64MiB"])
         let scalings: [[String: Any]] = [
             ["thumbnail": ["size": 200]], ["resize": ["width": 800]],
             ["resize": ["width": 200, "height": 200, "fit": "outside"]],
         ]
-        try bench.drop(
+        try fixture.drop(
             "trimmed",
             [
                 "images": scalings.indices.map {
                     [
-                        "name": "\($0)", "source": bench.url("small.png"),
+                        "name": "\($0)", "source": fixture.url("small.png"),
                         "filters": ["trim", scalings[$0]] as [Any],
                     ] as [String: Any]
                 }
             ])
-        try bench.checkCompleted(try await bench.spool.finish("trimmed", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("trimmed", daemon))
     }
 
     /// A larger limit holds from the reload on.
     @Test func theLimitChangesWithAReload() async throws {
-        let bench = try Bench()
-        let file = bench.documents.url.appending(path: "darkroomd.yaml")
+        let fixture = try DaemonFixture()
+        let file = fixture.documents.url.appending(path: "darkroomd.yaml")
         try Data("limits: {memory: 64MiB}".utf8).write(to: file)
-        let daemon = try await bench.run(arguments: ["--config", file.path])
-        try drop(bench, "before", count: 1)
-        let before = try await bench.spool.finish("before", daemon)
+        let daemon = try await fixture.run(arguments: ["--config", file.path])
+        try drop(fixture, "before", count: 1)
+        let before = try await fixture.spool.finish("before", daemon)
         #expect(try before.image("0").error?.code == "memory-limit")
         try Data("limits: {memory: 192MiB}".utf8).write(to: file)
         daemon.send(SIGHUP)
         try await daemon.waitUntil("the reload") {
             $0.outputText.contains("Configuration reloaded") && $0.outputText.contains("192 MiB")
         }
-        try drop(bench, "after", count: 1)
-        try bench.checkCompleted(
-            try await bench.spool.finish("after", daemon, within: .seconds(180)))
+        try drop(fixture, "after", count: 1)
+        try fixture.checkCompleted(
+            try await fixture.spool.finish("after", daemon, within: .seconds(180)))
     }
 }

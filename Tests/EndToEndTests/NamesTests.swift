@@ -117,7 +117,7 @@ import Testing
             spool = try SpoolFixture()
             try spool.makeFolders()
             pictures = try ScratchDirectory()
-            try Data(Bench.picture).write(to: pictures.url.appending(path: "picture.png"))
+            try Data(DaemonFixture.picture).write(to: pictures.url.appending(path: "picture.png"))
         }
 
         func run() async throws -> DaemonProcess {
@@ -128,7 +128,9 @@ import Testing
 
         /// Drops a manifest of one image.
         func drop(_ stem: [UInt8], image: String) throws {
-            let manifest = try Bench.json(["images": [["name": image, "source": "picture.png"]]])
+            let manifest = try DaemonFixture.json([
+                "images": [["name": image, "source": "picture.png"]]
+            ])
             try spool.drop(stem + Array(".json".utf8), Array(manifest.utf8))
         }
 
@@ -246,7 +248,7 @@ import Testing
         }
         let place = try Place()
         let images = names.map { ["name": $0, "source": "picture.png"] }
-        try place.spool.drop("images.json", try Bench.json(["images": images]))
+        try place.spool.drop("images.json", try DaemonFixture.json(["images": images]))
         let daemon = try await place.run()
         let status = try #require(try await place.answers(daemon, 1)["images"])
         #expect(status.state == .completed)
@@ -263,7 +265,7 @@ import Testing
     func someNamesOfImagesAreRefused(names: [String], code: String) async throws {
         let place = try Place()
         let images = names.map { ["name": $0, "source": "picture.png"] }
-        try place.spool.drop("images.json", try Bench.json(["images": images]))
+        try place.spool.drop("images.json", try DaemonFixture.json(["images": images]))
         let daemon = try await place.run()
         let status = try #require(try await place.answers(daemon, 1)["images"])
         #expect(status.state == .rejected)

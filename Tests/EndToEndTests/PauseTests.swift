@@ -9,11 +9,11 @@ import Testing
 /// SIGUSR1 and SIGUSR2.
 @Suite(.tags(.concurrency), .fewAtATime) struct PauseTests {
     @Test func nothingStartsWhilePaused() async throws {
-        let bench = try Bench(pictures: Bench.many)
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
         let file = try ConfigurationText("downloads: {concurrency: 2}\n")
-        let daemon = try await bench.run(arguments: ["--config", file.path])
-        try bench.drop("work", images: bench.slowImages())
-        _ = try await bench.spool.waitForStatus(of: "work", daemon, "under way") {
+        let daemon = try await fixture.run(arguments: ["--config", file.path])
+        try fixture.drop("work", images: fixture.slowImages())
+        _ = try await fixture.spool.waitForStatus(of: "work", daemon, "under way") {
             $0.counts.filtered >= 3
         }
 
@@ -24,43 +24,44 @@ import Testing
             !$0.statusText.contains("finishing")
         }
         // The status and the origin's log may come later than that.
-        let paused = try await bench.spool.waitForStatus(of: "work", daemon, "at rest") {
+        let paused = try await fixture.spool.waitForStatus(of: "work", daemon, "at rest") {
             $0.counts.downloading == 0 && $0.counts.filtering == 0
-                && (try? bench.origin.requests().count)
+                && (try? fixture.origin.requests().count)
                     == $0.counts.filtered + $0.counts.downloaded
         }
         #expect(paused.state == .processing)
-        #expect(paused.counts.finished < Bench.many)
-        let requests = try bench.origin.requests().count
+        #expect(paused.counts.finished < DaemonFixture.many)
+        let requests = try fixture.origin.requests().count
 
         // A manifest is taken in meanwhile, and waits.
-        try bench.drop("meanwhile", images: [("a", bench.url("0.png"))])
-        let waiting = try await bench.spool.waitForStatus(of: "meanwhile", daemon, "pending") { _ in
+        try fixture.drop("meanwhile", images: [("a", fixture.url("0.png"))])
+        let waiting = try await fixture.spool.waitForStatus(of: "meanwhile", daemon, "pending") {
+            _ in
             true
         }
         #expect(waiting.state == .pending)
         #expect(waiting.times.started == nil)
         try await daemon.waitForStatusText("Paused (SIGUSR1): 2 batches waiting")
-        #expect(bench.spool.list("inbox") == [])
+        #expect(fixture.spool.list("inbox") == [])
 
         // Long enough for another ten images, if any started.
         try await Task.sleep(for: .seconds(1.5))
-        let still = try #require(try bench.spool.status(of: "work"))
+        let still = try #require(try fixture.spool.status(of: "work"))
         #expect(still.counts == paused.counts)
-        #expect(try bench.spool.status(of: "meanwhile")?.state == .pending)
-        #expect(try bench.origin.requests().count == requests)
-        #expect(bench.spool.exists("paused"))
+        #expect(try fixture.spool.status(of: "meanwhile")?.state == .pending)
+        #expect(try fixture.origin.requests().count == requests)
+        #expect(fixture.spool.exists("paused"))
 
         // The rest goes faster.
         try file.write("downloads: {concurrency: 32}\n")
         try await daemon.reload()
         try await daemon.waitForStatusText("Paused (SIGUSR1): 2 batches waiting")
         daemon.send(SIGUSR2)
-        try bench.checkCompleted(try await bench.spool.finish("meanwhile", daemon))
-        try bench.checkCompleted(try await bench.spool.finish("work", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("meanwhile", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("work", daemon))
         try await daemon.waitForStatusText("Idle")
-        #expect(!bench.spool.exists("paused"))
-        #expect(try await bench.logged(Bench.many + 1).count == Bench.many + 1)
+        #expect(!fixture.spool.exists("paused"))
+        #expect(try await fixture.logged(DaemonFixture.many + 1).count == DaemonFixture.many + 1)
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -68,56 +69,56 @@ import Testing
 
     /// What waits in work says for what, and since when that is known.
     @Test(arguments: End.allCases) func isToldInTheStatuses(end: End) async throws {
-        let bench = try Bench(pictures: Bench.many)
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
         let file = try ConfigurationText("downloads: {concurrency: 2}\n")
-        let daemon = try await bench.run(arguments: ["--config", file.path])
-        for id in ["work", "held"] { try bench.drop(id, images: bench.slowImages()) }
+        let daemon = try await fixture.run(arguments: ["--config", file.path])
+        for id in ["work", "held"] { try fixture.drop(id, images: fixture.slowImages()) }
         for id in ["work", "held"] {
-            let status = try await bench.spool.waitForStatus(of: id, daemon, "under way") {
+            let status = try await fixture.spool.waitForStatus(of: id, daemon, "under way") {
                 $0.counts.filtered >= 2
             }
             #expect(status.waiting == nil && status.state == .processing)
         }
-        try bench.spool.drop("held.hold", "")
-        _ = try await bench.spool.waitForStatus(of: "held", daemon, "held") {
+        try fixture.spool.drop("held.hold", "")
+        _ = try await fixture.spool.waitForStatus(of: "held", daemon, "held") {
             $0.state == .held
         }
 
         daemon.send(SIGUSR1)
-        let paused = try await bench.spool.waitForStatus(of: "work", daemon, "paused") {
+        let paused = try await fixture.spool.waitForStatus(of: "work", daemon, "paused") {
             $0.waiting?.code == "paused"
         }
         #expect(paused.state == .processing)
         let (since, written) = (try #require(paused.waiting?.since), try #require(paused.written))
         #expect(since <= written)
-        _ = try await bench.waitForReport(daemon, "the pause") { $0.paused && $0.claiming }
+        _ = try await fixture.waitForReport(daemon, "the pause") { $0.paused && $0.claiming }
 
         daemon.send(SIGUSR2)
-        let resumed = try await bench.spool.waitForStatus(of: "work", daemon, "resumed") {
+        let resumed = try await fixture.spool.waitForStatus(of: "work", daemon, "resumed") {
             $0.waiting == nil
         }
         #expect(try #require(resumed.written) >= written)
-        _ = try await bench.waitForReport(daemon, "the resumption") { !$0.paused }
+        _ = try await fixture.waitForReport(daemon, "the resumption") { !$0.paused }
 
         // The next daemon begins nothing, so that what it finds can be seen.
-        try Data().write(to: bench.spool.root.appending(path: "paused"))
+        try Data().write(to: fixture.spool.root.appending(path: "paused"))
         if end == .stop {
             #expect(try await daemon.stop() == .exited(0))
-            let stopped = try #require(try bench.spool.status(of: "work"))
+            let stopped = try #require(try fixture.spool.status(of: "work"))
             #expect(stopped.waiting?.code == "stopped" && stopped.state == .processing)
             #expect(try #require(stopped.waiting?.since) <= stopped.written ?? "")
-            let report = try #require(try bench.report())
+            let report = try #require(try fixture.report())
             #expect(report.why?.code == "stopped" && !report.claiming)
             #expect(report.written >= resumed.written ?? "")
         } else {
             try await daemon.killAtOnce()
-            #expect(try bench.spool.status(of: "work")?.state == .processing)
+            #expect(try fixture.spool.status(of: "work")?.state == .processing)
         }
-        let journaled = bench.spool.list("outbox/work").count { $0.hasSuffix(".png") }
-        #expect(try bench.spool.status(of: "held")?.waiting == nil)
+        let journaled = fixture.spool.list("outbox/work").count { $0.hasSuffix(".png") }
+        #expect(try fixture.spool.status(of: "held")?.waiting == nil)
 
-        let second = try await bench.run()
-        let waiting = try await bench.spool.waitForStatus(of: "work", second, "paused again") {
+        let second = try await fixture.run()
+        let waiting = try await fixture.spool.waitForStatus(of: "work", second, "paused again") {
             $0.state == .pending && $0.waiting?.code == "paused"
         }
         #expect(waiting.times.started == resumed.times.started)
@@ -125,36 +126,36 @@ import Testing
         #expect(waiting.counts == Status.Counts(of: waiting.images))
         #expect(waiting.counts.filtered >= journaled && journaled >= 2)
         #expect(waiting.counts.filtered + waiting.counts.new == waiting.counts.total)
-        #expect(try bench.spool.status(of: "held")?.state == .held)
-        _ = try await bench.waitForReport(second, "the pause") { $0.paused && $0.claiming }
+        #expect(try fixture.spool.status(of: "held")?.state == .held)
+        _ = try await fixture.waitForReport(second, "the pause") { $0.paused && $0.claiming }
         second.send(SIGUSR2)
-        try bench.checkCompleted(try await bench.spool.finish("work", second))
+        try fixture.checkCompleted(try await fixture.spool.finish("work", second))
     }
 
     /// What is held before its status has been written anew shows what the journal has.
     @Test func whatIsHeldAfterARestartShowsWhatIsDone() async throws {
-        let bench = try Bench(pictures: Bench.many)
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
         let file = try ConfigurationText(
             "downloads: {concurrency: 2}\nstatus: {interval: 100ms}\n")
-        let first = try await bench.run(arguments: ["--config", file.path])
-        try bench.drop("work", images: bench.slowImages())
-        _ = try await bench.spool.waitForStatus(of: "work", first, "under way") {
+        let first = try await fixture.run(arguments: ["--config", file.path])
+        try fixture.drop("work", images: fixture.slowImages())
+        _ = try await fixture.spool.waitForStatus(of: "work", first, "under way") {
             $0.counts.filtered >= 1
         }
         // From now on it is written once more at most.
         try file.write("downloads: {concurrency: 2}\nstatus: {interval: 1h}\n")
         try await first.reload()
         try await first.waitUntil("more images than the status shows") { _ in
-            let shown = try bench.spool.status(of: "work")?.counts.filtered ?? 0
-            return bench.spool.list("outbox/work").count { $0.hasSuffix(".png") } >= shown + 6
+            let shown = try fixture.spool.status(of: "work")?.counts.filtered ?? 0
+            return fixture.spool.list("outbox/work").count { $0.hasSuffix(".png") } >= shown + 6
         }
-        try Data().write(to: bench.spool.root.appending(path: "paused"))
+        try Data().write(to: fixture.spool.root.appending(path: "paused"))
         try await first.killAtOnce()
-        let shown = try #require(try bench.spool.status(of: "work")).counts.filtered
-        let second = try await bench.run(arguments: ["--config", file.path])
+        let shown = try #require(try fixture.spool.status(of: "work")).counts.filtered
+        let second = try await fixture.run(arguments: ["--config", file.path])
         try await second.waitForStatusText("Paused (SIGUSR1): 1 batch")
-        try bench.spool.drop("work.hold", "")
-        let held = try await bench.spool.waitForStatus(of: "work", second, "held") {
+        try fixture.spool.drop("work.hold", "")
+        let held = try await fixture.spool.waitForStatus(of: "work", second, "held") {
             $0.state == .held
         }
         #expect(held.counts.filtered > shown)
@@ -163,37 +164,37 @@ import Testing
     }
 
     @Test func aPauseOutlivesARestart() async throws {
-        let bench = try Bench()
-        let first = try await bench.run()
+        let fixture = try DaemonFixture()
+        let first = try await fixture.run()
         first.send(SIGUSR1)
         try await first.waitForStatusText("Paused (SIGUSR1)")
-        try bench.drop("kept", images: [("a", bench.url("0.png"))])
-        _ = try await bench.spool.waitForStatus(of: "kept", first, "pending") {
+        try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.waitForStatus(of: "kept", first, "pending") {
             $0.state == .pending
         }
         #expect(try await first.stop() == .exited(0))
 
-        let second = try await bench.run()
+        let second = try await fixture.run()
         try await second.waitForStatusText("Paused")
-        try bench.drop("new", images: [("a", bench.url("0.png"))])
-        _ = try await bench.spool.waitForStatus(of: "new", second, "pending") {
+        try fixture.drop("new", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.waitForStatus(of: "new", second, "pending") {
             $0.state == .pending
         }
         try await Task.sleep(for: .milliseconds(500))
-        #expect(try bench.spool.status(of: "kept")?.state == .pending)
-        #expect(try bench.origin.requests().isEmpty)
+        #expect(try fixture.spool.status(of: "kept")?.state == .pending)
+        #expect(try fixture.origin.requests().isEmpty)
 
         second.send(SIGUSR2)
-        try bench.checkCompleted(try await bench.spool.finish("kept", second))
-        try bench.checkCompleted(try await bench.spool.finish("new", second))
+        try fixture.checkCompleted(try await fixture.spool.finish("kept", second))
+        try fixture.checkCompleted(try await fixture.spool.finish("new", second))
         #expect(try await second.stop() == .exited(0))
-        let third = try await bench.run()
+        let third = try await fixture.run()
         try await third.waitForStatusText("Idle")
     }
 
     @Test func theSignalsSetAStateAndDoNotToggleIt() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
         daemon.send(SIGUSR2)
         // Of different signals that wait to be taken, none is the first; a reload comes behind those before it.
         try await daemon.reload()
@@ -202,43 +203,44 @@ import Testing
         try await daemon.reload()
         for _ in 0..<20 { daemon.send(SIGUSR2) }
         try await daemon.waitForStatusText("Idle")
-        try bench.drop("after", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("after", daemon))
+        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("after", daemon))
     }
 
     /// A stop may take as long as a picture does; nothing says meanwhile that the daemon has stopped.
     @Test func tellsAStopFromItsEnd() async throws {
-        let bench = try Bench(pictures: 1)
+        let fixture = try DaemonFixture(pictures: 1)
         // Minutes, in pieces of 4 KiB.
-        try Data(count: 8 << 20).write(to: bench.documents.url.appending(path: "long.png"))
-        let daemon = try await bench.run(["stop.timeout": "3600s"])
-        try bench.drop(
-            "work", images: [("long", bench.slowURL("long.png")), ("0", bench.slowURL("0.png"))])
-        _ = try await bench.spool.waitForStatus(of: "work", daemon, "under way") {
+        try Data(count: 8 << 20).write(to: fixture.documents.url.appending(path: "long.png"))
+        let daemon = try await fixture.run(["stop.timeout": "3600s"])
+        try fixture.drop(
+            "work",
+            images: [("long", fixture.slowURL("long.png")), ("0", fixture.slowURL("0.png"))])
+        _ = try await fixture.spool.waitForStatus(of: "work", daemon, "under way") {
             $0.counts.filtered == 1 && $0.counts.downloading == 1
         }
         daemon.send(SIGTERM)
-        let stopping = try await bench.waitForReport(daemon, "the stop") { !$0.claiming }
+        let stopping = try await fixture.waitForReport(daemon, "the stop") { !$0.claiming }
         #expect(stopping.why?.code == "stopping")
-        #expect(try bench.spool.status(of: "work")?.waiting == nil)
+        #expect(try fixture.spool.status(of: "work")?.waiting == nil)
         // The second one breaks the picture off.
         #expect(try await daemon.stop() == .exited(0))
-        let stopped = try #require(try bench.report())
+        let stopped = try #require(try fixture.report())
         #expect(stopped.why?.code == "stopped" && stopped.written >= stopping.written)
-        #expect(try bench.spool.status(of: "work")?.waiting?.code == "stopped")
+        #expect(try fixture.spool.status(of: "work")?.waiting?.code == "stopped")
     }
 
     @Test func stopsWhilePaused() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused (SIGUSR1)")
-        try bench.drop("kept", images: [("a", bench.url("0.png"))])
-        _ = try await bench.spool.waitForStatus(of: "kept", daemon, "pending") {
+        try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.waitForStatus(of: "kept", daemon, "pending") {
             $0.state == .pending
         }
         #expect(try await daemon.stop() == .exited(0))
-        #expect(try bench.spool.status(of: "kept")?.state == .pending)
-        #expect(bench.spool.exists("active/kept"))
+        #expect(try fixture.spool.status(of: "kept")?.state == .pending)
+        #expect(fixture.spool.exists("active/kept"))
     }
 }

@@ -9,8 +9,8 @@ import Testing
 /// Manifests that are refused, with all their errors and places.
 @Suite(.fewAtATime) struct RejectionTests {
     @Test func allErrorsAreNamedWithTheirPlaces() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
         let manifest = """
             {
               "priorty": "high",
@@ -23,12 +23,12 @@ import Testing
               ]
             }
             """
-        try bench.spool.drop("wrong.json", manifest)
-        let status = try await bench.spool.finish("wrong", daemon)
+        try fixture.spool.drop("wrong.json", manifest)
+        let status = try await fixture.spool.finish("wrong", daemon)
 
         #expect(status.state == .rejected)
         #expect(status.images == [])
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
         let errors = try #require(status.errors)
         #expect(
             errors.map(\.code) == [
@@ -44,7 +44,7 @@ import Testing
         #expect(errors[0].column == 3)
         #expect(errors[0].suggestion == "priority")
         #expect(errors[3].suggestion == "sepia")
-        #expect(try bench.spool.bytes("outbox/wrong/manifest.json") == Array(manifest.utf8))
+        #expect(try fixture.spool.bytes("outbox/wrong/manifest.json") == Array(manifest.utf8))
         try await daemon.says("wrong.json rejected")
     }
 
@@ -62,44 +62,44 @@ import Testing
             "twice.yaml", "images: [{name: a, source: x}, {name: a, source: y}]\n", "duplicate-name"
         ),
     ]) func isRejected(name: String, text: String, code: String) async throws {
-        let bench = try Bench(pictures: 0)
-        let daemon = try await bench.run(["inbox.settle": "0s"])
-        try bench.spool.drop(name, text)
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run(["inbox.settle": "0s"])
+        try fixture.spool.drop(name, text)
         let id = String(name.prefix { $0 != "." })
-        let status = try await bench.spool.finish(id, daemon)
+        let status = try await fixture.spool.finish(id, daemon)
         #expect(status.state == .rejected)
         #expect(status.errors?.first?.code == code)
-        try bench.checkOutcome(status)
+        try fixture.checkOutcome(status)
     }
 
     @Test func limitsHold() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run([
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run([
             "manifests.maxBytes": "1000", "manifests.maxImages": "3",
         ])
-        let large = try Bench.json(["images": [String(repeating: "x", count: 1000)]])
-        try bench.spool.drop("large.json", large)
-        let tooLarge = try await bench.spool.finish("large", daemon)
+        let large = try DaemonFixture.json(["images": [String(repeating: "x", count: 1000)]])
+        try fixture.spool.drop("large.json", large)
+        let tooLarge = try await fixture.spool.finish("large", daemon)
         #expect(tooLarge.errors?.map(\.code) == ["too-large"])
         #expect(tooLarge.manifest.bytes == large.utf8.count)
         #expect(tooLarge.manifest.file == nil && tooLarge.manifest.sha256 == nil)
-        try bench.checkOutcome(tooLarge)
+        try fixture.checkOutcome(tooLarge)
         // It is not lost: its submitter finds it where it came from.
-        #expect(try bench.spool.bytes("tmp/large.json") == Array(large.utf8))
+        #expect(try fixture.spool.bytes("tmp/large.json") == Array(large.utf8))
         try await daemon.says("large: its manifest was moved back to tmp/large.json")
 
-        try bench.drop("many", images: (0..<4).map { ("\($0)", bench.url("\($0).png")) })
-        let tooMany = try await bench.spool.finish("many", daemon)
+        try fixture.drop("many", images: (0..<4).map { ("\($0)", fixture.url("\($0).png")) })
+        let tooMany = try await fixture.spool.finish("many", daemon)
         #expect(tooMany.errors?.map(\.code) == ["too-many-images"])
 
-        try bench.drop("few", images: (0..<3).map { ("\($0)", bench.url("\($0).png")) })
-        try bench.checkCompleted(try await bench.spool.finish("few", daemon))
+        try fixture.drop("few", images: (0..<3).map { ("\($0)", fixture.url("\($0).png")) })
+        try fixture.checkCompleted(try await fixture.spool.finish("few", daemon))
     }
 
     @Test(arguments: ["json", "yaml", "plist"])
     func hostileNestingIsRejected(ending: String) async throws {
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run(["inbox.settle": "0s"])
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run(["inbox.settle": "0s"])
         let depth = 100_000
         let text =
             switch ending {
@@ -108,12 +108,12 @@ import Testing
                     + String(repeating: "</array>", count: depth) + "</plist>"
             default: String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
             }
-        try bench.spool.drop("bomb.\(ending)", text)
-        let status = try await bench.spool.finish("bomb", daemon)
+        try fixture.spool.drop("bomb.\(ending)", text)
+        let status = try await fixture.spool.finish("bomb", daemon)
         #expect(status.state == .rejected)
         #expect(status.errors?.first?.code == "too-deep")
         // And the daemon lives on.
-        try bench.drop("after", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("after", daemon))
+        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("after", daemon))
     }
 }

@@ -12,10 +12,12 @@ import Testing
     enum End: CaseIterable, Sendable { case stopped, interrupted, killed }
 
     @Test(arguments: End.allCases) func theRestIsDoneAndNothingTwice(end: End) async throws {
-        let bench = try Bench(pictures: Bench.many)
-        let first = try await bench.run(["downloads.concurrency": "2", "status.interval": "0.05s"])
-        try bench.drop("trip", images: bench.slowImages())
-        _ = try await bench.spool.waitForStatus(of: "trip", first, "under way") {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let first = try await fixture.run([
+            "downloads.concurrency": "2", "status.interval": "0.05s",
+        ])
+        try fixture.drop("trip", images: fixture.slowImages())
+        _ = try await fixture.spool.waitForStatus(of: "trip", first, "under way") {
             $0.counts.filtered >= 4
         }
         switch end {
@@ -27,10 +29,10 @@ import Testing
         }
 
         // What is in the outbox is whole, and stays as it is.
-        let done = bench.spool.list("outbox/trip").filter { $0.hasSuffix(".png") }
-        #expect(done.count >= 4 && done.count < Bench.many)
-        let identities = try done.map { try bench.spool.identity("outbox/trip/\($0)") }
-        let interrupted = try #require(try bench.spool.status(of: "trip"))
+        let done = fixture.spool.list("outbox/trip").filter { $0.hasSuffix(".png") }
+        #expect(done.count >= 4 && done.count < DaemonFixture.many)
+        let identities = try done.map { try fixture.spool.identity("outbox/trip/\($0)") }
+        let interrupted = try #require(try fixture.spool.status(of: "trip"))
         #expect(interrupted.state == .processing)
         #expect(interrupted.times.finished == nil)
         if end != .killed {
@@ -39,16 +41,16 @@ import Testing
             #expect(interrupted.counts.filtering == 0 && interrupted.counts.downloading == 0)
         }
 
-        let second = try await bench.run()
-        let status = try await bench.spool.finish("trip", second)
-        try bench.checkCompleted(status)
+        let second = try await fixture.run()
+        let status = try await fixture.spool.finish("trip", second)
+        try fixture.checkCompleted(status)
         for (file, identity) in zip(done, identities) {
-            #expect(try bench.spool.identity("outbox/trip/\(file)") == identity)
+            #expect(try fixture.spool.identity("outbox/trip/\(file)") == identity)
             // A kill can come between an output's rename and its line in the item journal; then the
             // attempt is counted again, but the file is never written over.
             let image = try status.image(String(file.dropLast(4)))
             if end != .killed { #expect(image.attempts == 1) }
-            #expect(try bench.requests(for: "/slow/\(file)") == 1)
+            #expect(try fixture.requests(for: "/slow/\(file)") == 1)
         }
         #expect(status.times.received == interrupted.times.received)
         // The same picture and filter each time, so the same bytes, interrupted or not.
@@ -58,14 +60,14 @@ import Testing
 
     /// Who reads the journal of a start sees the daemon come before its work.
     @Test(arguments: [true, false]) func aStartIsToldInOrder(isKilled: Bool) async throws {
-        let bench = try Bench(pictures: Bench.many)
-        let first = try await bench.run(["downloads.concurrency": "2"])
-        try bench.drop("trip", images: bench.slowImages())
-        _ = try await bench.spool.waitForStatus(of: "trip", first, "under way") {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let first = try await fixture.run(["downloads.concurrency": "2"])
+        try fixture.drop("trip", images: fixture.slowImages())
+        _ = try await fixture.spool.waitForStatus(of: "trip", first, "under way") {
             $0.counts.filtered >= 4
         }
         if isKilled { try await first.killAtOnce() } else { _ = try await first.stop() }
-        let second = try await bench.run()
+        let second = try await fixture.run()
         var places: [String.Index] = []
         for words in ["Watching ", " watches ", "trip resumed: ", "trip continues: "] {
             try await second.says(words)
@@ -75,50 +77,50 @@ import Testing
     }
 
     @Test func manyKillsLoseNothing() async throws {
-        let bench = try Bench(pictures: 40)
-        try bench.spool.makeFolders()
+        let fixture = try DaemonFixture(pictures: 40)
+        try fixture.spool.makeFolders()
         for batch in 0..<4 {
-            try bench.drop(
+            try fixture.drop(
                 "batch-\(batch)",
-                images: (0..<40).map { ("\($0)", bench.url("\($0).png")) })
+                images: (0..<40).map { ("\($0)", fixture.url("\($0).png")) })
         }
         // Each daemon lives a little longer than the one before.
         for life in 0..<12 {
             let daemon = try DaemonProcess(
-                arguments: DaemonProcess.arguments(spool: bench.spool.path))
+                arguments: DaemonProcess.arguments(spool: fixture.spool.path))
             try await Task.sleep(for: .milliseconds(20 + life * 25))
             try await daemon.killAtOnce()
         }
-        let last = try await bench.run()
+        let last = try await fixture.run()
         for batch in 0..<4 {
-            let status = try await bench.spool.finish("batch-\(batch)", last)
-            try bench.checkCompleted(status)
+            let status = try await fixture.spool.finish("batch-\(batch)", last)
+            try fixture.checkCompleted(status)
             #expect(Set(status.images.compactMap(\.output?.sha256)).count == 1)
         }
-        #expect(bench.spool.list("outbox").count == 4)
-        #expect(bench.spool.list("active") == [])
+        #expect(fixture.spool.list("outbox").count == 4)
+        #expect(fixture.spool.list("active") == [])
         #expect(try await last.stop() == .exited(0))
     }
 
     @Test func aFinishedBatchIsLeftAlone() async throws {
-        let bench = try Bench()
-        let first = try await bench.run()
-        try bench.drop("done", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("done", first))
+        let fixture = try DaemonFixture()
+        let first = try await fixture.run()
+        try fixture.drop("done", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("done", first))
         #expect(try await first.stop() == .exited(0))
-        let files = bench.spool.list("outbox/done")
-        let identities = try files.map { try bench.spool.identity("outbox/done/\($0)") }
+        let files = fixture.spool.list("outbox/done")
+        let identities = try files.map { try fixture.spool.identity("outbox/done/\($0)") }
 
-        let second = try await bench.run()
-        try bench.drop("other", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("other", second))
-        #expect(bench.spool.list("outbox/done") == files)
-        #expect(try files.map { try bench.spool.identity("outbox/done/\($0)") } == identities)
+        let second = try await fixture.run()
+        try fixture.drop("other", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("other", second))
+        #expect(fixture.spool.list("outbox/done") == files)
+        #expect(try files.map { try fixture.spool.identity("outbox/done/\($0)") } == identities)
     }
 
     @Test func stopIsAnnounced() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
         #expect(try await daemon.stop() == .exited(0))
         #expect(daemon.notifications.last("STOPPING") == "1")
         try await daemon.says("Stopped")

@@ -9,8 +9,10 @@ import Testing
 /// What the daemon removes, and what it does not.
 @Suite(.fewAtATime) struct RetentionTests {
     /// Makes a finished entry of an earlier time: its status, its manifest and some pictures.
-    private func make(_ bench: Bench, _ id: String, finished: String, files: Int = 1) throws {
-        let folder = bench.spool.root.appending(path: "outbox/\(id)")
+    private func make(_ fixture: DaemonFixture, _ id: String, finished: String, files: Int = 1)
+        throws
+    {
+        let folder = fixture.spool.root.appending(path: "outbox/\(id)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let status = Status(
             id: id,
@@ -27,62 +29,64 @@ import Testing
     }
 
     @Test func removesWhatIsTooOldAndKeepsTheRest() async throws {
-        let bench = try Bench()
-        try make(bench, "old", finished: "2020-09-13T12:26:40.000Z")
-        try make(bench, "young", finished: Clock.timestamp)
-        let daemon = try await bench.run(["retention.age": "1h"])
-        try bench.drop("new", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("new", daemon))
-        try await daemon.waitUntil("the removal") { _ in !bench.spool.exists("outbox/old") }
-        #expect(bench.spool.list("outbox") == ["new", "young"])
+        let fixture = try DaemonFixture()
+        try make(fixture, "old", finished: "2020-09-13T12:26:40.000Z")
+        try make(fixture, "young", finished: Clock.timestamp)
+        let daemon = try await fixture.run(["retention.age": "1h"])
+        try fixture.drop("new", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("new", daemon))
+        try await daemon.waitUntil("the removal") { _ in !fixture.spool.exists("outbox/old") }
+        #expect(fixture.spool.list("outbox") == ["new", "young"])
         try await daemon.waitUntil("a word of it") { $0.outputText.contains("outbox/old removed") }
         // The name is free again.
-        try bench.drop("old", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("old", daemon))
+        try fixture.drop("old", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("old", daemon))
     }
 
     @Test func removesWhenAnEntryComesOfAge() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["retention.age": "2s"])
-        try bench.drop("brief", images: [("a", bench.url("0.png"))])
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["retention.age": "2s"])
+        try fixture.drop("brief", images: [("a", fixture.url("0.png"))])
         // Its last status may be gone before anyone has seen it.
         try await daemon.says("outbox/brief removed")
-        #expect(bench.spool.list("outbox").isEmpty)
-        try await daemon.waitUntil("the rest's removal") { _ in bench.spool.list("active").isEmpty }
+        #expect(fixture.spool.list("outbox").isEmpty)
+        try await daemon.waitUntil("the rest's removal") { _ in fixture.spool.list("active").isEmpty
+        }
     }
 
     @Test func aKillInTheMiddleLeavesNothingHalf() async throws {
-        let bench = try Bench()
+        let fixture = try DaemonFixture()
         let count = 120
         for index in 0..<count {
-            try make(bench, "\(index)", finished: "2020-09-13T12:26:40.000Z", files: 20)
+            try make(fixture, "\(index)", finished: "2020-09-13T12:26:40.000Z", files: 20)
         }
         // Several deaths, each some way into the removals, between two files of one entry.
         for _ in 0..<3 {
             let daemon = try DaemonProcess(
                 arguments: DaemonProcess.arguments(
-                    spool: bench.spool.path,
+                    spool: fixture.spool.path,
                     settings: ["retention.age": "1h", "log.level": "notice"]),
                 environment: ["DARKROOM_FAULT": "expired-file-removed:\(22 * 10 + 5)"])
             #expect(try await daemon.waitForEnding() == .killed(signal: SIGKILL))
-            let left = bench.spool.list("outbox")
+            let left = fixture.spool.list("outbox")
             #expect(left.count > 0)
-            for id in left { #expect(bench.spool.list("outbox/\(id)").count == 22) }
+            for id in left { #expect(fixture.spool.list("outbox/\(id)").count == 22) }
         }
-        let last = try await bench.run()
-        try await last.waitUntil("the leftovers' removal") { _ in bench.spool.list("active").isEmpty
+        let last = try await fixture.run()
+        try await last.waitUntil("the leftovers' removal") { _ in
+            fixture.spool.list("active").isEmpty
         }
-        let left = bench.spool.list("outbox")
+        let left = fixture.spool.list("outbox")
         // Without a retention nothing more is removed.
-        try bench.drop("new", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("new", last))
+        try fixture.drop("new", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("new", last))
         #expect(try await last.stop() == .exited(0))
-        #expect(bench.spool.list("outbox") == (left + ["new"]).sorted())
+        #expect(fixture.spool.list("outbox") == (left + ["new"]).sorted())
     }
 
     @Test func tellsOfWhatIsLeftOver() async throws {
-        let bench = try Bench()
-        let active = bench.spool.root.appending(path: "active")
+        let fixture = try DaemonFixture()
+        let active = fixture.spool.root.appending(path: "active")
         for name in ["empty", "notes", ".retry-x", ".expired-y", ".other"] {
             try FileManager.default.createDirectory(
                 at: active.appending(path: name), withIntermediateDirectories: true)
@@ -90,9 +94,9 @@ import Testing
         for name in ["file", "notes/a.txt", ".expired-y/a.png", ".retry-x/manifest.json"] {
             try Data([1]).write(to: active.appending(path: name))
         }
-        let daemon = try await bench.run()
+        let daemon = try await fixture.run()
         try await daemon.waitUntil("the leftovers' removal") { _ in
-            bench.spool.list("active") == [".other", "file", "notes"]
+            fixture.spool.list("active") == [".other", "file", "notes"]
         }
         try await daemon.waitUntil("what is said of them") { daemon in
             [
@@ -101,8 +105,8 @@ import Testing
             ]
             .allSatisfy { daemon.outputText.contains("active/" + $0) }
         }
-        #expect(bench.spool.list("active/notes") == ["a.txt"])
-        try bench.drop("new", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("new", daemon))
+        #expect(fixture.spool.list("active/notes") == ["a.txt"])
+        try fixture.drop("new", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("new", daemon))
     }
 }

@@ -24,24 +24,24 @@ import Testing
     /// A kill in the middle and the start after it take no more than the work itself.
     @Test func aLargeManifestTakesLittleMemoryForEachImage() async throws {
         let count = 10_000
-        let bench = try Bench(pictures: 1)
-        let settings = ["sources.roots": bench.documents.path, "durability": "process"]
-        var daemon = try await bench.run(settings)
+        let fixture = try DaemonFixture(pictures: 1)
+        let settings = ["sources.roots": fixture.documents.path, "durability": "process"]
+        var daemon = try await fixture.run(settings)
         let idle = try memory(of: daemon, "VmHWM")
-        try bench.drop("large", images: missing(count))
-        let journal = bench.spool.root.appending(path: "active/large/journal").path
+        try fixture.drop("large", images: missing(count))
+        let journal = fixture.spool.root.appending(path: "active/large/journal").path
         try await eventually(
             "a part to be done", within: .seconds(240), context: { daemon.describe() }
         ) {
             let size = try? FileManager.default.attributesOfItem(atPath: journal)[.size] as? Int
             if size ?? 0 > count * 50 { return true }
             // It may be quicker than the test.
-            return try bench.spool.status(of: "large")?.state.isFinal == true ? true : nil
+            return try fixture.spool.status(of: "large")?.state.isFinal == true ? true : nil
         }
         let first = try memory(of: daemon, "VmHWM")
         try await daemon.killAtOnce()
-        daemon = try await bench.run(settings)
-        let status = try await bench.spool.finish("large", daemon, within: .seconds(240))
+        daemon = try await fixture.run(settings)
+        let status = try await fixture.spool.finish("large", daemon, within: .seconds(240))
         #expect(status.counts.failed == count)
         for peak in [first, try memory(of: daemon, "VmHWM")] { #expect(peak - idle < count * 3072) }
         #expect(try await daemon.stop() == .exited(0))
@@ -49,13 +49,13 @@ import Testing
 
     @Test func manyManifestsTakeLittleMemoryAndFewFiles() async throws {
         let count = 2000
-        let bench = try Bench(pictures: 1)
-        try bench.spool.makeFolders()
+        let fixture = try DaemonFixture(pictures: 1)
+        try fixture.spool.makeFolders()
         for index in 0..<count {
-            try bench.drop("m\(index)", images: [("only", "picture-\(index).png")])
+            try fixture.drop("m\(index)", images: [("only", "picture-\(index).png")])
         }
-        let daemon = try await bench.run([
-            "sources.roots": bench.documents.path, "durability": "process",
+        let daemon = try await fixture.run([
+            "sources.roots": fixture.documents.path, "durability": "process",
         ])
         let idle = try memory(of: daemon, "VmHWM")
         var files = 0
@@ -63,14 +63,14 @@ import Testing
             let open = try FileManager.default.contentsOfDirectory(
                 atPath: "/proc/\(daemon.identifier)/fd")
             files = max(files, open.count)
-            let rest = bench.spool.list("inbox") + bench.spool.list("active")
+            let rest = fixture.spool.list("inbox") + fixture.spool.list("active")
             return rest.isEmpty ? true : nil
         }
         #expect(files < 200)
         #expect(try memory(of: daemon, "VmHWM") - idle < 32 << 20)
-        #expect(bench.spool.list("outbox").count == count)
+        #expect(fixture.spool.list("outbox").count == count)
         for index in 0..<count {
-            #expect(try bench.spool.status(of: "m\(index)")?.counts.failed == 1)
+            #expect(try fixture.spool.status(of: "m\(index)")?.counts.failed == 1)
         }
         #expect(try await daemon.stop() == .exited(0))
     }

@@ -5,16 +5,17 @@ import Testing
 /// `darkroomd --self-test`, as an administrator runs it. Tests/run.sh faults lets it kill more.
 @Suite(.fewAtATime) struct SelfTestTests {
     @Test func passesBesideARunningDaemon() async throws {
-        let bench = try Bench(pictures: 2)
-        let daemon = try await bench.run()
-        try bench.drop("before", images: [("a", bench.url("0.png"))])
-        _ = try await bench.spool.finish("before", daemon)
-        let folders = names(bench)
+        let fixture = try DaemonFixture(pictures: 2)
+        let daemon = try await fixture.run()
+        try fixture.drop("before", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.finish("before", daemon)
+        let folders = names(fixture)
 
-        let test = try DaemonProcess(arguments: ["--self-test", bench.spool.path, "--kills", "1"])
-        try await test.waitUntil("its folder") { _ in bench.spool.list("").contains(where: isOurs) }
-        try bench.drop("meanwhile", images: [("a", bench.url("1.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("meanwhile", daemon))
+        let test = try DaemonProcess(arguments: ["--self-test", fixture.spool.path, "--kills", "1"])
+        try await test.waitUntil("its folder") { _ in fixture.spool.list("").contains(where: isOurs)
+        }
+        try fixture.drop("meanwhile", images: [("a", fixture.url("1.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("meanwhile", daemon))
         let ending = try await eventually("the end of the self-test", within: .seconds(300)) {
             test.currentEnding()
         }
@@ -25,8 +26,8 @@ import Testing
         #expect(output.contains("ok       a second daemon on the same spool is refused"))
         #expect(output.contains("lost 0, duplicated 0, differing 0"))
         #expect(output.hasSuffix("No problem found\n"))
-        #expect(names(bench) == folders)
-        #expect(bench.spool.list("outbox") == ["before", "meanwhile"])
+        #expect(names(fixture) == folders)
+        #expect(fixture.spool.list("outbox") == ["before", "meanwhile"])
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -53,8 +54,8 @@ import Testing
     }
 
     /// What is in the spool, but for the report, of which there are two for a moment each time it is written.
-    private func names(_ bench: Bench) -> [String] {
-        bench.spool.list("").filter { !$0.hasPrefix("inbox.json") }
+    private func names(_ fixture: DaemonFixture) -> [String] {
+        fixture.spool.list("").filter { !$0.hasPrefix("inbox.json") }
     }
 
     private func isOurs(_ name: String) -> Bool { name.hasPrefix(".self-test-") }

@@ -8,71 +8,72 @@ import Testing
 /// What the service manager sees: readiness, reload, watchdog, status text.
 @Suite(.fewAtATime) struct ServiceTests {
     @Test func isReadyWhenTheInboxIsWatched() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
         // Dropped right after READY=1: neither the scan nor the watch may miss it.
-        try bench.drop("first", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("first", daemon))
+        try fixture.drop("first", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("first", daemon))
         #expect(daemon.notifications.lines.count { $0 == "READY=1" } == 1)
         try await daemon.waitForStatusText("Idle")
     }
 
     @Test func saysWhatItIsDoing() async throws {
-        let bench = try Bench(pictures: Bench.many)
-        let daemon = try await bench.run(["downloads.concurrency": "2"])
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let daemon = try await fixture.run(["downloads.concurrency": "2"])
         for batch in ["one", "two"] {
-            try bench.drop(batch, images: bench.slowImages())
+            try fixture.drop(batch, images: fixture.slowImages())
         }
         try await daemon.waitForStatusText("Processing 2 batches, ")
         try await daemon.waitUntil("the number of all images") {
-            $0.statusText.contains(" of \(2 * Bench.many) images")
+            $0.statusText.contains(" of \(2 * DaemonFixture.many) images")
         }
     }
 
     @Test(.tags(.concurrency)) func reloadsAGoodConfiguration() async throws {
         let file = try ConfigurationText("manifests: {maxImages: 1}\n")
-        let bench = try Bench()
-        let daemon = try await bench.run(arguments: ["--config", file.path])
-        try bench.drop("two", images: [("a", bench.url("0.png")), ("b", bench.url("1.png"))])
-        #expect(try await bench.spool.finish("two", daemon).state == .rejected)
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(arguments: ["--config", file.path])
+        try fixture.drop("two", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))])
+        #expect(try await fixture.spool.finish("two", daemon).state == .rejected)
 
         try file.write("manifests: {maxImages: 2}\n")
         try await daemon.reload()
-        try bench.drop("again", images: [("a", bench.url("0.png")), ("b", bench.url("1.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("again", daemon))
+        try fixture.drop(
+            "again", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("again", daemon))
     }
 
     @Test func keepsTheOldConfigurationForABadOne() async throws {
         let file = try ConfigurationText("manifests: {maxImages: 1}\n")
-        let bench = try Bench()
-        let daemon = try await bench.run(arguments: ["--config", file.path])
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(arguments: ["--config", file.path])
         // One good key beside one bad: nothing of it counts.
         try file.write("manifests: {maxImages: 2}\nlog: {level: loud}\n")
         try await daemon.reload()
         try await daemon.says("loud")
-        try bench.drop("two", images: [("a", bench.url("0.png")), ("b", bench.url("1.png"))])
-        #expect(try await bench.spool.finish("two", daemon).state == .rejected)
-        try bench.drop("one", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("one", daemon))
+        try fixture.drop("two", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))])
+        #expect(try await fixture.spool.finish("two", daemon).state == .rejected)
+        try fixture.drop("one", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("one", daemon))
     }
 
     @Test(.tags(.concurrency)) func reloadsInTheMiddleOfABatch() async throws {
         let file = try ConfigurationText("downloads: {concurrency: 1}\n")
-        let bench = try Bench(pictures: 60)
-        let daemon = try await bench.run(arguments: ["--config", file.path])
-        try bench.drop("work", images: (0..<60).map { ("\($0)", bench.slowURL("\($0).png")) })
-        _ = try await bench.spool.waitForStatus(of: "work", daemon, "under way") {
+        let fixture = try DaemonFixture(pictures: 60)
+        let daemon = try await fixture.run(arguments: ["--config", file.path])
+        try fixture.drop("work", images: (0..<60).map { ("\($0)", fixture.slowURL("\($0).png")) })
+        _ = try await fixture.spool.waitForStatus(of: "work", daemon, "under way") {
             $0.counts.filtered >= 1
         }
         try file.write("downloads: {concurrency: 32}\nfilters: {concurrency: 1}\n")
         try await daemon.reload()
-        try bench.checkCompleted(try await bench.spool.finish("work", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("work", daemon))
     }
 
     @Test func feedsTheWatchdog() async throws {
-        let bench = try Bench()
+        let fixture = try DaemonFixture()
         // Two seconds, in microseconds, as systemd passes it on.
-        let daemon = try await bench.run(environment: ["WATCHDOG_USEC": "2000000"])
+        let daemon = try await fixture.run(environment: ["WATCHDOG_USEC": "2000000"])
         try await daemon.waitUntil("three pings") {
             $0.notifications.lines.count { $0 == "WATCHDOG=1" } >= 3
         }
@@ -86,10 +87,10 @@ import Testing
     }
 
     @Test func hasNoWatchdogWhereNoneIsAskedFor() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
-        try bench.drop("one", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("one", daemon))
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
+        try fixture.drop("one", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("one", daemon))
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.notifications.lines.contains("WATCHDOG=1"))
     }

@@ -48,7 +48,7 @@ import Testing
     {
         let spool = try SpoolFixture()
         let pictures = try ScratchDirectory()
-        try Data(Bench.picture).write(to: pictures.url.appending(path: "a.png"))
+        try Data(DaemonFixture.picture).write(to: pictures.url.appending(path: "a.png"))
         let cache = try ScratchDirectory()
         let daemon = try DaemonProcess(
             arguments: DaemonProcess.arguments(
@@ -71,7 +71,8 @@ import Testing
         }
         try await daemon.waitForStatusText("Idle")
         try spool.drop(
-            "a.json", Bench.json(["images": (0..<8).map { ["name": "i\($0)", "source": "a.png"] }]))
+            "a.json",
+            DaemonFixture.json(["images": (0..<8).map { ["name": "i\($0)", "source": "a.png"] }]))
         let status = try await spool.finish("a", daemon)
         #expect(status.state == .completed)
         #expect(try await daemon.stop() == .exited(0))

@@ -52,30 +52,30 @@ import Testing
     @Test(arguments: manifests.indices)
     func manifestsOfMarksHoldUpNobody(row: Int) async throws {
         let (name, content) = Self.manifests[row]
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run()
-        try await bench.withstands(daemon) { try bench.spool.drop(name, content) }
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try await fixture.withstands(daemon) { try fixture.spool.drop(name, content) }
         // It has its answer, if not before then after the next start.
-        let next = try await bench.run()
-        let status = try await bench.spool.finish(String(name.prefix { $0 != "." }), next)
+        let next = try await fixture.run()
+        let status = try await fixture.spool.finish(String(name.prefix { $0 != "." }), next)
         #expect(status.state == .rejected, "\(name)")
     }
 
     /// 118 URLs, each with a host of its own of some 8 KB.
     @Test func hostsOfMarksHoldUpNobody() async throws {
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
         let images = (0..<118).map {
             (name: "\($0)", source: "http://\(1000 + $0)\(Self.marks(8100))/a.png")
         }
-        try await bench.withstands(daemon) { try bench.drop("hosts", images: images) }
+        try await fixture.withstands(daemon) { try fixture.drop("hosts", images: images) }
     }
 
     @Test func hostsThatNoNameServerKnowsFailWithTheirReason() async throws {
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run()
-        try bench.drop("hosts", images: [("a", "http://\(Self.marks(8100))/a.png")])
-        let status = try await bench.spool.finish("hosts", daemon)
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.drop("hosts", images: [("a", "http://\(Self.marks(8100))/a.png")])
+        let status = try await fixture.spool.finish("hosts", daemon)
         let error = try #require(try status.image("a").error)
         #expect(error.code == "bad-url" && !error.isTransient)
         #expect(error.message.contains("the host is longer than 253 letters"))
@@ -92,10 +92,10 @@ import Testing
             ])
         }
         defer { origin.stop() }
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
         let images = (0..<20).map { (name: "\($0)", source: "\(origin.baseURL)/\($0).png") }
-        try await bench.withstands(daemon) { try bench.drop("redirected", images: images) }
+        try await fixture.withstands(daemon) { try fixture.drop("redirected", images: images) }
     }
 
     @Test(arguments: [
@@ -110,11 +110,11 @@ import Testing
             ])
         }
         defer { origin.stop() }
-        let bench = try Bench(pictures: 1)
-        let daemon = try await bench.run()
-        try bench.drop("redirected", images: [("a", "\(origin.baseURL)/a.png")])
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.drop("redirected", images: [("a", "\(origin.baseURL)/a.png")])
         let error = try #require(
-            try await bench.spool.finish("redirected", daemon).image("a").error)
+            try await fixture.spool.finish("redirected", daemon).image("a").error)
         #expect(error.code == code && error.message.contains(words), "\(error)")
         #expect(try await daemon.stop() == .exited(0))
     }

@@ -18,22 +18,24 @@ import Testing
     // MARK: inbox.json
 
     @Test func tellsWhyAFileIsNotTaken() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["inbox.settle": "1h"])
-        let first = try await bench.waitForReport(daemon, "an empty inbox") { $0.scanned != nil }
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["inbox.settle": "1h"])
+        let first = try await fixture.waitForReport(daemon, "an empty inbox") { $0.scanned != nil }
         #expect(first.files == [] && first.total == 0 && first.claiming && !first.paused)
         #expect(first.watch == .inotify)
 
-        let inbox = bench.spool.root.appending(path: "inbox")
-        for name in [".hidden.json", "half.part", "notes.txt"] { try bench.spool.drop(name, "{}") }
-        try bench.spool.drop([0x66, 0xfc] + Array(".txt".utf8), [])
+        let inbox = fixture.spool.root.appending(path: "inbox")
+        for name in [".hidden.json", "half.part", "notes.txt"] {
+            try fixture.spool.drop(name, "{}")
+        }
+        try fixture.spool.drop([0x66, 0xfc] + Array(".txt".utf8), [])
         try FileManager.default.createDirectory(
             at: inbox.appending(path: "folder.json"), withIntermediateDirectories: false)
-        try await bench.spool.writeInPlace("slow.yaml", parts: ["images: [a]"], pause: .zero)
+        try await fixture.spool.writeInPlace("slow.yaml", parts: ["images: [a]"], pause: .zero)
         let open = creat(inbox.appending(path: "open.json").path, 0o644)
         defer { close(open) }
         // A scan may find the open file before the event that tells of it.
-        let report = try await bench.waitForReport(daemon, "seven files") {
+        let report = try await fixture.waitForReport(daemon, "seven files") {
             $0.total == 7 && $0.counts["queued"] == 0 && $0.counts["being-written"] == 1
         }
         #expect(
@@ -47,41 +49,41 @@ import Testing
         #expect(report.files.allSatisfy { !$0.message.isEmpty && !$0.help.isEmpty })
 
         // What nobody tells of: files taken back by their owners.
-        for file in bench.spool.list("inbox") where file != "notes.txt" {
+        for file in fixture.spool.list("inbox") where file != "notes.txt" {
             try? FileManager.default.removeItem(at: inbox.appending(path: file))
         }
-        let last = try await bench.waitForReport(daemon, "two files") { $0.total == 2 }
+        let last = try await fixture.waitForReport(daemon, "two files") { $0.total == 2 }
         let since = try #require(report.files.first { $0.name == "notes.txt" }?.since)
         #expect(last.files.first { $0.name == "notes.txt" }?.since == since)
 
         #expect(try await daemon.stop() == .exited(0))
-        let end = try #require(try bench.report())
+        let end = try #require(try fixture.report())
         #expect(!end.claiming)
         #expect(end.why?.code == "stopped")
     }
 
     @Test func tellsWhenTooManyBatchesWait() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["batches.maxWaiting": "1"])
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["batches.maxWaiting": "1"])
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused (SIGUSR1)")
-        let paused = try await bench.waitForReport(daemon, "the pause") { $0.paused }
+        let paused = try await fixture.waitForReport(daemon, "the pause") { $0.paused }
         // Paused queues keep no manifest from being taken.
         #expect(paused.claiming)
         // One by one, for those that are found together may be taken together.
-        try bench.drop("a", images: [("a", bench.url("0.png"))])
+        try fixture.drop("a", images: [("a", fixture.url("0.png"))])
         try await daemon.waitForStatusText("Paused (SIGUSR1): 1 batch")
-        for id in ["b", "c"] { try bench.drop(id, images: [("a", bench.url("0.png"))]) }
-        let report = try await bench.waitForReport(daemon, "two over the limit") {
+        for id in ["b", "c"] { try fixture.drop(id, images: [("a", fixture.url("0.png"))]) }
+        let report = try await fixture.waitForReport(daemon, "two over the limit") {
             $0.counts["over-limit"] == 2
         }
         #expect(!report.claiming)
         #expect(report.why?.code == "over-limit")
         daemon.send(SIGUSR2)
         for id in ["a", "b", "c"] {
-            try bench.checkCompleted(try await bench.spool.finish(id, daemon))
+            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
         }
-        let last = try await bench.waitForReport(daemon, "an empty inbox") { $0.total == 0 }
+        let last = try await fixture.waitForReport(daemon, "an empty inbox") { $0.total == 0 }
         #expect(last.claiming && last.why == nil && !last.paused)
     }
 
@@ -107,14 +109,14 @@ import Testing
 
     @Test(.enabled(if: canMakeUntakable, "root can take every file on this file system"))
     func tellsWhatItMayNotTake() async throws {
-        let bench = try Bench()
-        try bench.spool.makeFolders()
-        let path = bench.spool.root.appending(path: "inbox/secret.json").path
-        try bench.drop("secret", images: [("a", bench.url("0.png"))])
+        let fixture = try DaemonFixture()
+        try fixture.spool.makeFolders()
+        let path = fixture.spool.root.appending(path: "inbox/secret.json").path
+        try fixture.drop("secret", images: [("a", fixture.url("0.png"))])
         try #require(Self.makeUntakable(path, true))
         defer { _ = Self.makeUntakable(path, false) }
-        let daemon = try await bench.run()
-        let report = try await bench.waitForReport(daemon, "the file") {
+        let daemon = try await fixture.run()
+        let report = try await fixture.waitForReport(daemon, "the file") {
             $0.counts["unreadable"] == 1
         }
         #expect(report.files.first?.message.contains("cannot") == true)
@@ -124,14 +126,14 @@ import Testing
             "Idle; 0 batches finished since the start; 1 file in the inbox cannot be taken "
                 + "(1 unreadable)")
         #expect(Self.makeUntakable(path, false))
-        try bench.checkCompleted(try await bench.spool.finish("secret", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("secret", daemon))
     }
 
     @Test func saysWhatToDoWithAPicture() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run()
-        for name in ["IMG_0001.jpg", "b.HEIC"] { try bench.spool.drop(name, "") }
-        let report = try await bench.waitForReport(daemon, "the pictures") {
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run()
+        for name in ["IMG_0001.jpg", "b.HEIC"] { try fixture.spool.drop(name, "") }
+        let report = try await fixture.waitForReport(daemon, "the pictures") {
             $0.counts["picture"] == 2
         }
         #expect(reasons(report) == ["IMG_0001.jpg": .picture, "b.HEIC": .picture])
@@ -142,7 +144,7 @@ import Testing
                 + "(2 picture)")
         for name in ["IMG_0001.jpg", "b.HEIC"] {
             try FileManager.default.removeItem(
-                at: bench.spool.root.appending(path: "inbox/\(name)"))
+                at: fixture.spool.root.appending(path: "inbox/\(name)"))
         }
         try await daemon.waitUntil("the end of it") {
             $0.statusText == "Idle; 0 batches finished since the start"
@@ -151,49 +153,50 @@ import Testing
 
     // MARK: Metrics
 
-    private func metrics(_ bench: Bench) throws -> Exposition {
-        let url = bench.documents.url.appending(path: "darkroom.prom")
+    private func metrics(_ fixture: DaemonFixture) throws -> Exposition {
+        let url = fixture.documents.url.appending(path: "darkroom.prom")
         return try Exposition(String(contentsOf: url, encoding: .utf8))
     }
 
-    private func settings(_ bench: Bench) -> [String: String] {
+    private func settings(_ fixture: DaemonFixture) -> [String: String] {
         [
-            "metrics.textfile": bench.documents.path + "/darkroom.prom", "metrics.interval": "1s",
+            "metrics.textfile": fixture.documents.path + "/darkroom.prom", "metrics.interval": "1s",
             "downloads.concurrency": "4",
         ]
     }
 
     @Test func metricsAddUpToWhatTheManifestsSay() async throws {
-        let bench = try Bench(pictures: Bench.many)
-        let daemon = try await bench.run(settings(bench))
-        try bench.drop("good", images: (0..<12).map { ("\($0)", bench.url("\($0).png")) })
-        try bench.drop("mixed", images: [("a", bench.url("0.png")), ("b", bench.url("none.png"))])
-        try bench.spool.drop("bad.json", "{\"imagse\": []}")
-        try bench.drop("slow", images: bench.slowImages())
-        _ = try await bench.spool.waitForStatus(of: "slow", daemon, "under way") {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let daemon = try await fixture.run(settings(fixture))
+        try fixture.drop("good", images: (0..<12).map { ("\($0)", fixture.url("\($0).png")) })
+        try fixture.drop(
+            "mixed", images: [("a", fixture.url("0.png")), ("b", fixture.url("none.png"))])
+        try fixture.spool.drop("bad.json", "{\"imagse\": []}")
+        try fixture.drop("slow", images: fixture.slowImages())
+        _ = try await fixture.spool.waitForStatus(of: "slow", daemon, "under way") {
             $0.counts.filtered >= 4
         }
         // Each resumption looks through the inbox, and must not take what it finds for missed.
         for id in 0..<5 {
             daemon.send(SIGUSR1)
             try await daemon.waitForStatusText("Paused (SIGUSR1)")
-            try bench.drop("x\(id)", images: [("a", bench.url("\(id).png"))])
+            try fixture.drop("x\(id)", images: [("a", fixture.url("\(id).png"))])
             daemon.send(SIGUSR2)
             try await daemon.waitUntil("the resumption") { !$0.statusText.hasPrefix("Paused") }
         }
-        try bench.spool.drop("slow.cancel", "")
+        try fixture.spool.drop("slow.cancel", "")
         var statuses: [Status] = []
         for id in ["good", "mixed", "bad", "slow"] + (0..<5).map({ "x\($0)" }) {
-            statuses.append(try await bench.spool.finish(id, daemon))
+            statuses.append(try await fixture.spool.finish(id, daemon))
         }
         // While it runs, the file is there too.
         try await daemon.waitUntil("the metrics") { _ in
-            try metrics(bench).value("darkroom_manifests_accepted_total") == 8
+            try metrics(fixture).value("darkroom_manifests_accepted_total") == 8
         }
-        #expect(try metrics(bench).value("darkroom_up") == 1)
+        #expect(try metrics(fixture).value("darkroom_up") == 1)
         #expect(try await daemon.stop() == .exited(0))
 
-        let found = try metrics(bench)
+        let found = try metrics(fixture)
         #expect(try found.value("darkroom_up") == 0)
         #expect(try found.value("darkroom_manifests_accepted_total") == 8)
         for state in BatchState.allCases where state.isFinal {
@@ -216,7 +219,7 @@ import Testing
         #expect(fetched >= Double(images.count { $0.state == .filtered }))
         #expect(
             try found.value("darkroom_downloaded_bytes_total") == fetched
-                * Double(Bench.picture.count))
+                * Double(DaemonFixture.picture.count))
         let filtered = try found.value("darkroom_stage_seconds_count", ["stage": "filtering"])
         #expect(filtered >= Double(images.count { $0.state == .filtered }) && filtered <= fetched)
         #expect(try found.value("darkroom_stage_seconds_sum", ["stage": "publishing"]) > 0)
@@ -237,26 +240,26 @@ import Testing
     /// More happens than inotify keeps while the daemon does not run.
     @Test(.enabled(if: queuedEvents <= 16_384, "inotify keeps too many events here"))
     func countsWhatEventsHadMissed() async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(settings(bench))
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(settings(fixture))
         // What the first scan finds no event could have told.
-        _ = try await bench.waitForReport(daemon, "the first scan") { $0.scanned != nil }
+        _ = try await fixture.waitForReport(daemon, "the first scan") { $0.scanned != nil }
         daemon.send(SIGSTOP)
         try await eventually("the daemon to stand still") { try isStopped(daemon) ? true : nil }
         // Each is made and closed, which are two events.
-        let inbox = bench.spool.root.appending(path: "inbox").path
+        let inbox = fixture.spool.root.appending(path: "inbox").path
         let count = Self.queuedEvents / 2 + 100
         for index in 0..<count { close(creat("\(inbox)/\(index).part", 0o644)) }
-        for id in ["a", "b", "c"] { try bench.drop(id, images: [("a", bench.url("0.png"))]) }
+        for id in ["a", "b", "c"] { try fixture.drop(id, images: [("a", fixture.url("0.png"))]) }
         daemon.send(SIGCONT)
         for id in ["a", "b", "c"] {
-            try bench.checkCompleted(try await bench.spool.finish(id, daemon))
+            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
         }
         #expect(try await daemon.stop() == .exited(0))
-        let found = try metrics(bench)
+        let found = try metrics(fixture)
         #expect(try found.value("darkroom_inotify_overflows_total") >= 1)
         #expect(try found.value("darkroom_scan_found_total") == 3)
-        let report = try #require(try bench.report())
+        let report = try #require(try fixture.report())
         #expect(report.files.count == 1000)
         #expect(report.counts["ignored-name"] == count)
     }
@@ -270,10 +273,10 @@ import Testing
     /// What happens to each image is told to those who look for trouble, and to nobody else.
     @Test(arguments: ["debug", "info"])
     func tellsOfEachImageForDebugging(level: String) async throws {
-        let bench = try Bench()
-        let daemon = try await bench.run(["log.level": level])
-        try bench.drop("x", images: [("a", bench.url("0.png"))])
-        try bench.checkCompleted(try await bench.spool.finish("x", daemon))
+        let fixture = try DaemonFixture()
+        let daemon = try await fixture.run(["log.level": level])
+        try fixture.drop("x", images: [("a", fixture.url("0.png"))])
+        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
         #expect(try await daemon.stop() == .exited(0))
         let lines = daemon.outputText.split(separator: "\n")
         #expect(
@@ -284,9 +287,9 @@ import Testing
     }
 
     @Test func saysOnceThatTheMetricsCannotBeWritten() async throws {
-        let bench = try Bench()
-        let folder = bench.documents.url.appending(path: "later")
-        let daemon = try await bench.run([
+        let fixture = try DaemonFixture()
+        let folder = fixture.documents.url.appending(path: "later")
+        let daemon = try await fixture.run([
             "metrics.textfile": folder.path + "/darkroom.prom", "metrics.interval": "1s",
         ])
         try await daemon.waitUntil("the failure") { $0.outputText.contains("cannot be written: ") }

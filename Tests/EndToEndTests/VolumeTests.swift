@@ -6,16 +6,16 @@ import Testing
 /// Many images, many manifests.
 @Suite(.fewAtATime) struct VolumeTests {
     @Test(.tags(.concurrency)) func twoThousandImages() async throws {
-        let bench = try Bench(pictures: 2000)
-        let daemon = try await bench.run()
-        try bench.drop(
-            "large", images: (0..<2000).map { ("image-\($0)", bench.url("\($0).png")) })
-        let status = try await bench.spool.finish("large", daemon, within: .seconds(240))
+        let fixture = try DaemonFixture(pictures: 2000)
+        let daemon = try await fixture.run()
+        try fixture.drop(
+            "large", images: (0..<2000).map { ("image-\($0)", fixture.url("\($0).png")) })
+        let status = try await fixture.spool.finish("large", daemon, within: .seconds(240))
 
-        try bench.checkCompleted(status)
+        try fixture.checkCompleted(status)
         #expect(status.images.count == 2000)
         #expect(status.images.map(\.name) == (0..<2000).map { "image-\($0)" })
-        let requests = try await bench.logged(2000)
+        let requests = try await fixture.logged(2000)
         #expect(requests.count == 2000)
         // downloads.concurrency is 16, and each connection is used again.
         #expect(Set(requests.map(\.connection)).count <= 16)
@@ -23,22 +23,22 @@ import Testing
     }
 
     @Test func aThousandManifests() async throws {
-        let bench = try Bench(pictures: 8)
-        let daemon = try await bench.run()
+        let fixture = try DaemonFixture(pictures: 8)
+        let daemon = try await fixture.run()
         for index in 0..<1000 {
-            try bench.drop(
-                "burst-\(index)", images: [("only", bench.url("\(index % 8).png"))])
+            try fixture.drop(
+                "burst-\(index)", images: [("only", fixture.url("\(index % 8).png"))])
         }
         for index in 0..<1000 {
-            let status = try await bench.spool.finish(
+            let status = try await fixture.spool.finish(
                 "burst-\(index)", daemon, within: .seconds(240))
             #expect(status.state == .completed)
             #expect(status.images.first?.output != nil)
         }
         // Each became exactly one batch.
-        #expect(bench.spool.list("outbox").count == 1000)
-        #expect(bench.spool.list("inbox") == [])
-        #expect(bench.spool.list("active") == [])
-        #expect(try await bench.logged(1000).count == 1000)
+        #expect(fixture.spool.list("outbox").count == 1000)
+        #expect(fixture.spool.list("inbox") == [])
+        #expect(fixture.spool.list("active") == [])
+        #expect(try await fixture.logged(1000).count == 1000)
     }
 }

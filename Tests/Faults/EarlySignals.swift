@@ -6,22 +6,22 @@ import Foundation
 /// Signals that come while the program's libraries are being initialized, long before main(): the shim sends each at one
 /// and the same moment, with nothing blocked by whoever starts the daemon.
 enum EarlySignals {
-    static func run(_ bench: FaultBench) throws -> [String] {
+    static func run(_ fixture: FaultFixture) throws -> [String] {
         try [
             ("SIGUSR1", SIGUSR1), ("SIGUSR2", SIGUSR2), ("SIGHUP", SIGHUP), ("SIGTERM", SIGTERM),
             ("SIGINT", SIGINT),
-        ].map { try run($0.0, $0.1, bench) } + [interrupted(bench)]
+        ].map { try run($0.0, $0.1, fixture) } + [interrupted(fixture)]
     }
 
     /// What is no daemon is ended by Ctrl-C like any program, however early.
-    private static func interrupted(_ bench: FaultBench) throws -> String {
-        let environment = ["LD_PRELOAD": bench.shim, "SHIM_SIGNAL": "\(SIGINT)"]
+    private static func interrupted(_ fixture: FaultFixture) throws -> String {
+        let environment = ["LD_PRELOAD": fixture.shim, "SHIM_SIGNAL": "\(SIGINT)"]
         let commands = [["--help"], ["--version"], ["--check-config"], ["--what"]]
         for command in commands {
             let program = try unblocked {
                 try ChildDaemon(
-                    bench.program, command, environment: environment,
-                    log: bench.folder.path(of: "interrupted.log"))
+                    fixture.program, command, environment: environment,
+                    log: fixture.folder.path(of: "interrupted.log"))
             }
             let ending = try program.wait(30)
             guard ending == .killed(signal: SIGINT) else {
@@ -31,12 +31,14 @@ enum EarlySignals {
         return "ok SIGINT of \(commands.map { $0[0] }.joined(separator: ", "))"
     }
 
-    private static func run(_ name: String, _ signal: CInt, _ bench: FaultBench) throws -> String {
+    private static func run(_ name: String, _ signal: CInt, _ fixture: FaultFixture) throws
+        -> String
+    {
         let what = "\(name) before main()"
         let spool = try TestSpool(
-            FileName("early-\(name)"), in: bench.folder, program: bench.program)
+            FileName("early-\(name)"), in: fixture.folder, program: fixture.program)
         let daemon = try unblocked {
-            try spool.start(environment: ["LD_PRELOAD": bench.shim, "SHIM_SIGNAL": "\(signal)"])
+            try spool.start(environment: ["LD_PRELOAD": fixture.shim, "SHIM_SIGNAL": "\(signal)"])
         }
         let hasActed = try eventually(within: 60) { () throws(SelfTestError) -> Bool? in
             switch signal {

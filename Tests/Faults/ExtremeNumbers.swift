@@ -7,20 +7,20 @@ import Foundation
 /// Numbers from outside that are as large or as small as their types allow, above all a file system's: sizes and times of
 /// files. The daemon goes on as well as it can; it never ends of it.
 enum ExtremeNumbers {
-    static func run(_ bench: FaultBench) throws -> [String] {
+    static func run(_ fixture: FaultFixture) throws -> [String] {
         // What the shim exaggerates; and what the service manager might.
         try ["size", "negative", "past", "future", "links"].map {
-            try run("\($0) of files", ["SHIM_STAT": $0], bench)
-        } + [run("WATCHDOG_USEC", ["WATCHDOG_USEC": "18446744073709551614"], bench)]
+            try run("\($0) of files", ["SHIM_STAT": $0], fixture)
+        } + [run("WATCHDOG_USEC", ["WATCHDOG_USEC": "18446744073709551614"], fixture)]
     }
 
     private static func run(
-        _ extreme: String, _ environment: [String: String], _ bench: FaultBench
+        _ extreme: String, _ environment: [String: String], _ fixture: FaultFixture
     ) throws -> String {
         let what = "extreme numbers: \(extreme)"
         let spool = try TestSpool(
-            FileName("numbers-\(extreme.prefix { $0 != " " })"), in: bench.folder,
-            program: bench.program)
+            FileName("numbers-\(extreme.prefix { $0 != " " })"), in: fixture.folder,
+            program: fixture.program)
         // An entry that is to be removed, files in tmp/, and manifests that wait for the start.
         let before = try spool.start()
         let old = try spool.drop(.single)
@@ -39,7 +39,7 @@ enum ExtremeNumbers {
                 "cache.folder": "\(spool.path)/cache", "cache.maxBytes": "1GiB",
                 "retention.age": "1s", "retention.bytes": "1", "retention.tmp": "1s",
             ],
-            environment: ["LD_PRELOAD": bench.shim, "SHIM_ROOT": spool.path]
+            environment: ["LD_PRELOAD": fixture.shim, "SHIM_ROOT": spool.path]
                 .merging(environment) { $1 })
         // What came before the start, and what comes now, is answered, be it with a refusal.
         guard try spool.waitUntilIdle(daemon) else { return failure(what, daemon, spool) }

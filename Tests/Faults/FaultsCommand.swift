@@ -30,17 +30,18 @@ struct FaultsCommand: ParsableCommand {
         let scratch = try Directory(path: URL(filePath: folder).resolvingSymlinksInPath().path)
         try scratch.makeDirectory(FileName(name), mode: 0o755)
         defer { try? scratch.removeTree(FileName(name)) }
-        let bench = FaultBench(
+        let fixture = FaultFixture(
             folder: try Directory(FileName(name), in: scratch), program: darkroomd, shim: shim)
-        try TestSpool.makePictures(in: bench.folder)
+        try TestSpool.makePictures(in: fixture.folder)
         let reference = try SpoolAudit.makeReference(
-            SampleManifest.all, on: TestSpool("undisturbed", in: bench.folder, program: darkroomd))
+            SampleManifest.all, on: TestSpool("undisturbed", in: fixture.folder, program: darkroomd)
+        )
         let parts: [(names: [String], () throws -> [String])] = [
-            (["inbox"], { try InboxTrouble.run(bench, reference) }),
-            (["signals"], { try EarlySignals.run(bench) }),
-            (["numbers"], { try ExtremeNumbers.run(bench) }),
-            (["full"], { try FullDisk.run(bench, reference) }),
-            (["calls"] + NthCall.names, { try NthCall.run(bench, reference, only: only) }),
+            (["inbox"], { try InboxTrouble.run(fixture, reference) }),
+            (["signals"], { try EarlySignals.run(fixture) }),
+            (["numbers"], { try ExtremeNumbers.run(fixture) }),
+            (["full"], { try FullDisk.run(fixture, reference) }),
+            (["calls"] + NthCall.names, { try NthCall.run(fixture, reference, only: only) }),
         ]
         let report = SelfTestReport()
         var failures = 0
@@ -54,7 +55,7 @@ struct FaultsCommand: ParsableCommand {
 }
 
 /// What the parts work with.
-struct FaultBench: Sendable {
+struct FaultFixture: Sendable {
     /// Where spools are made; it has the pictures.
     let folder: Directory
     let program: String

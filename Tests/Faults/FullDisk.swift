@@ -4,20 +4,20 @@ import Foundation
 
 /// Real file systems that are full, of bytes or of inodes, and later are not: everything waits, nothing fails.
 enum FullDisk {
-    static func run(_ bench: FaultBench, _ reference: SpoolAudit.Reference) throws -> [String] {
+    static func run(_ fixture: FaultFixture, _ reference: SpoolAudit.Reference) throws -> [String] {
         guard geteuid() == 0 else {
             return [leftOut("a full disk", because: "mounting one needs root")]
         }
-        return try full(bench, reference, of: "bytes", options: "size=2m")
-            + full(bench, reference, of: "inodes", options: "size=32m,nr_inodes=256")
+        return try full(fixture, reference, of: "bytes", options: "size=2m")
+            + full(fixture, reference, of: "inodes", options: "size=32m,nr_inodes=256")
     }
 
     private static func full(
-        _ bench: FaultBench, _ reference: SpoolAudit.Reference, of what: String, options: String
+        _ fixture: FaultFixture, _ reference: SpoolAudit.Reference, of what: String, options: String
     ) throws -> [String] {
         let name = FileName("full-\(what)")
-        try bench.folder.makeDirectory(name)
-        let path = bench.folder.path(of: name)
+        try fixture.folder.makeDirectory(name)
+        let path = fixture.folder.path(of: name)
         guard mount("tmpfs", path, "tmpfs", 0, options) == 0 else {
             let reason = String(cString: strerror(errno))
             return [
@@ -27,7 +27,7 @@ enum FullDisk {
         defer { umount2(path, CInt(MNT_DETACH)) }
         let folder = try Directory(path: path)
         try TestSpool.makePictures(in: folder)
-        let spool = try TestSpool("spool", in: folder, program: bench.program)
+        let spool = try TestSpool("spool", in: folder, program: fixture.program)
         // The folders and the lock are made while there is room.
         let first = try spool.start()
         try spool.drop(.single)

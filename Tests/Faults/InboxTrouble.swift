@@ -7,13 +7,13 @@ import Foundation
 
 /// Events that are lost, and an inbox that goes away.
 enum InboxTrouble {
-    static func run(_ bench: FaultBench, _ reference: SpoolAudit.Reference) throws -> [String] {
-        try overflow(bench, reference) + moved(bench, reference)
+    static func run(_ fixture: FaultFixture, _ reference: SpoolAudit.Reference) throws -> [String] {
+        try overflow(fixture, reference) + moved(fixture, reference)
     }
 
     /// While the daemon stands still, more happens in the inbox than the kernel keeps, and then manifests come.
     private static func overflow(
-        _ bench: FaultBench, _ reference: SpoolAudit.Reference
+        _ fixture: FaultFixture, _ reference: SpoolAudit.Reference
     ) throws -> [String] {
         let file = "/proc/sys/fs/inotify/max_queued_events"
         let text = try? String(contentsOfFile: file, encoding: .utf8)
@@ -22,7 +22,7 @@ enum InboxTrouble {
         else {
             return [leftOut("an overflow of inotify", because: "\(file) is \(text ?? "missing")")]
         }
-        let spool = try TestSpool("overflow", in: bench.folder, program: bench.program)
+        let spool = try TestSpool("overflow", in: fixture.folder, program: fixture.program)
         // No scan by the clock: only the overflow tells that there is something.
         let daemon = try spool.start(settings: ["inbox.rescan": "0s"])
         try spool.drop(.single)
@@ -52,9 +52,9 @@ enum InboxTrouble {
 
     /// The inbox is removed, or moved away and made anew with what was in it, again and again.
     private static func moved(
-        _ bench: FaultBench, _ reference: SpoolAudit.Reference
+        _ fixture: FaultFixture, _ reference: SpoolAudit.Reference
     ) throws -> [String] {
-        let spool = try TestSpool("moved", in: bench.folder, program: bench.program)
+        let spool = try TestSpool("moved", in: fixture.folder, program: fixture.program)
         let daemon = try spool.start(settings: ["inbox.rescan": "0s"])
         let root = try Directory(path: spool.path)
         var times = 0

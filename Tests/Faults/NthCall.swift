@@ -44,7 +44,7 @@ struct NthCall {
     ].flatMap { group, errnos in errnos.map { Series(group: group, errno: $0) } }
 
     private let series: Series
-    private let bench: FaultBench
+    private let fixture: FaultFixture
     private let reference: SpoolAudit.Reference
 
     /// What came of a series.
@@ -64,7 +64,7 @@ struct NthCall {
 
     /// - Parameter only: the one kind that is wanted, if it is one.
     static func run(
-        _ bench: FaultBench, _ reference: SpoolAudit.Reference, only: String
+        _ fixture: FaultFixture, _ reference: SpoolAudit.Reference, only: String
     ) throws -> [String] {
         let wanted = all.filter { $0.name == only || !names.contains(only) }
         let left = Mutex(Array(wanted.reversed()))
@@ -73,7 +73,8 @@ struct NthCall {
         let workers = (0..<4).map { _ in
             Worker {
                 while let series = left.withLock({ $0.popLast() }) {
-                    let outcome = NthCall(series: series, bench: bench, reference: reference).run()
+                    let outcome = NthCall(series: series, fixture: fixture, reference: reference)
+                        .run()
                     outcomes.withLock { $0.append((series, outcome)) }
                 }
             }
@@ -130,7 +131,7 @@ struct NthCall {
 
     /// One run; false if the job was done before the nth call.
     private func run(_ nth: Int, named name: String, _ outcome: inout Outcome) throws -> Bool {
-        let spool = try TestSpool(FileName(name), in: bench.folder, program: bench.program)
+        let spool = try TestSpool(FileName(name), in: fixture.folder, program: fixture.program)
         try spool.drop(.pair)
         try spool.drop(.rejected)
         try spool.drop(.tooLarge)
@@ -140,15 +141,15 @@ struct NthCall {
             guard !series.passes || series.group == "fsync" else { return false }
             return failure.code == "dependency-failed" || Self.hasReason(failure)
         }
-        let strike = bench.folder.path(of: FileName("\(name).strike"))
+        let strike = fixture.folder.path(of: FileName("\(name).strike"))
         let daemon = try spool.start(environment: [
-            "LD_PRELOAD": bench.shim, "SHIM_ROOT": spool.path, "SHIM_CALL": series.group,
+            "LD_PRELOAD": fixture.shim, "SHIM_ROOT": spool.path, "SHIM_CALL": series.group,
             "SHIM_NTH": "\(nth)", "SHIM_ERRNO": "\(series.errno.number)", "SHIM_LOG": strike,
         ])
         let isDone = try finish(daemon, spool, strike: strike, withSignal: nth % 2 == 0)
         let ending = try stop(daemon)
         guard let call = try? String(contentsOfFile: strike, encoding: .utf8) else {
-            try bench.folder.removeTree(FileName(name))
+            try fixture.folder.removeTree(FileName(name))
             return false
         }
         let title = "\(name) (\(call.trimmingCharacters(in: .whitespacesAndNewlines)))"
@@ -176,7 +177,7 @@ struct NthCall {
         outcome.lost += audit.lost.count
         outcome.duplicated += audit.duplicated.count
         outcome.differing += audit.differing.count
-        if audit.problems.isEmpty { try bench.folder.removeTree(FileName(name)) }
+        if audit.problems.isEmpty { try fixture.folder.removeTree(FileName(name)) }
         return true
     }
 

@@ -62,7 +62,7 @@ package struct Configuration: Sendable, Equatable {
         package var stallRate = 0
         /// Simultaneous transfers from one host.
         package var perHost = 0
-        package var backOff = BackOff()
+        package var retryPolicy = DownloadRetryPolicy()
         package var caFile: String?
         package var proxy: String?
         package var maxHeaderBytes = 0
@@ -114,7 +114,7 @@ extension Configuration {
         settings.maximumWaiting = maximumWaiting
         settings.downloadConcurrency = downloadConcurrency
         settings.perHost = downloads.perHost
-        settings.backOff = downloads.backOff
+        settings.retryPolicy = downloads.retryPolicy
         settings.maximumSourceBytes = downloads.maxBytes
         settings.fetchRules = fetchRules
         settings.localSources = LocalSources(

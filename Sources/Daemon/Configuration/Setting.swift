@@ -148,18 +148,18 @@ extension Setting {
         integer(
             "downloads.retries", "4", 0...100,
             "how often a download is retried after an error that may pass",
-            \.downloads.backOff.retries),
+            \.downloads.retryPolicy.retries),
         seconds(
             "downloads.retryDelay", "1s", 0...3600,
             "the maximum wait before the first retry; it doubles for each further one",
-            \.downloads.backOff.delay),
+            \.downloads.retryPolicy.delay),
         seconds(
             "downloads.retryDelayMax", "60s", 0...86400, "the upper limit of this maximum",
-            \.downloads.backOff.longestDelay),
+            \.downloads.retryPolicy.longestDelay),
         seconds(
             "downloads.retryAfterMax", "10min", 0...86400,
             "the maximum pause that a server may ask for; if it asks for more, the download fails",
-            \.downloads.backOff.longestRetryAfter),
+            \.downloads.retryPolicy.longestRetryAfter),
         caFile("downloads.caFile", "a file of CA certificates that replace those of the system"),
         proxy(
             "downloads.proxy",

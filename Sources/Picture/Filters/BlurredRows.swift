@@ -4,7 +4,7 @@ import Glibc
 /// A window of a picture's unchanged rows. The first and the last row stand for all rows above and below the picture.
 final class RowWindow {
     private let feed: RowFeed
-    private let memory: FilterMemory<UInt8>
+    private let memory: FilterBuffer<UInt8>
     private let capacity: Int
 
     /// - Parameter rows: how many rows, up to the last loaded one, stay in the window.
@@ -13,7 +13,7 @@ final class RowWindow {
     ) throws(PictureError) {
         feed = RowFeed(upstream)
         capacity = min(rows, feed.layout.height)
-        memory = try FilterMemory(
+        memory = try FilterBuffer(
             count: capacity * feed.layout.bytesPerRow, of: budget, for: operation)
     }
 
@@ -53,7 +53,7 @@ final class BlurredRows {
     private let kernel: GaussianKernel
     private let window: RowWindow
     private let columns: Columns
-    private let blurred: FilterMemory<Float>
+    private let blurred: FilterBuffer<Float>
     private var row = 0
     /// The rows from which the present row is made, from the top.
     private var taps: [UnsafeRawPointer?] = []
@@ -61,9 +61,9 @@ final class BlurredRows {
     /// The data for the pass down the columns, and the row between the two passes. At each end this row has as many
     /// additional pixels as the kernel's radius.
     private enum Columns {
-        case direct(weights: [Float], padded: FilterMemory<Float>)
+        case direct(weights: [Float], padded: FilterBuffer<Float>)
         /// For opaque pictures of 8 bits: integers, which are twice as fast.
-        case whole(weights: WholeWeights, padded: FilterMemory<Int16>)
+        case whole(weights: WholeWeights, padded: FilterBuffer<Int16>)
         case cosines(CosineBlur)
     }
 
@@ -77,7 +77,7 @@ final class BlurredRows {
         kernel = GaussianKernel(sigma: sigma, precision)
         let samples = layout.width * layout.channels
         let paddedSamples = samples + 2 * kernel.radius * layout.channels
-        blurred = try FilterMemory(count: samples)
+        blurred = try FilterBuffer(count: samples)
         switch kernel {
         case .direct(let weights):
             window = try RowWindow(upstream, rows: 2 * kernel.radius + 1, memory, for: operation)
@@ -85,8 +85,8 @@ final class BlurredRows {
                 precision == .bytes
                 ? .whole(
                     weights: WholeWeights(symmetric: weights, largestShift: 17),
-                    padded: try FilterMemory(count: paddedSamples))
-                : .direct(weights: weights, padded: try FilterMemory(count: paddedSamples))
+                    padded: try FilterBuffer(count: paddedSamples))
+                : .direct(weights: weights, padded: try FilterBuffer(count: paddedSamples))
         case .cosines(let series):
             window = try RowWindow(
                 upstream, rows: CosineBlur.windowRows(series), memory, for: operation)
@@ -134,7 +134,7 @@ final class BlurredRows {
     }
 
     private func nextDirect(
-        _ weights: [Float], _ padded: FilterMemory<Float>
+        _ weights: [Float], _ padded: FilterBuffer<Float>
     ) throws(PictureError) {
         let radius = kernel.radius
         try loadTaps()
@@ -149,7 +149,7 @@ final class BlurredRows {
 
     /// The pass down the columns with integers.
     private func nextColumns(
-        _ weights: WholeWeights, _ padded: FilterMemory<Int16>
+        _ weights: WholeWeights, _ padded: FilterBuffer<Int16>
     ) throws(PictureError) {
         let radius = kernel.radius
         try loadTaps()
@@ -165,7 +165,7 @@ final class BlurredRows {
     }
 
     /// Repeats the first and the last pixel of a padded row up to its ends.
-    private func extendEnds<Sample>(of padded: FilterMemory<Sample>) {
+    private func extendEnds<Sample>(of padded: FilterBuffer<Sample>) {
         let channels = layout.channels
         let first = kernel.radius * channels
         let end = first + layout.width * channels

@@ -149,13 +149,13 @@ enum ColourFilters {
 
 /// The result for each sample v.
 final class SampleTable {
-    private let memory: FilterMemory<UInt8>
+    private let memory: FilterBuffer<UInt8>
     private let depth: Int
 
     /// - Parameter fill: writes the samples, in the order of v.
     init(depth: Int, fill: (UnsafeMutableRawPointer) -> Void) throws(PictureError) {
         self.depth = depth
-        memory = try FilterMemory(count: (1 << depth) * depth / 8)
+        memory = try FilterBuffer(count: (1 << depth) * depth / 8)
         fill(memory.start)
     }
 

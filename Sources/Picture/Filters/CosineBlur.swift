@@ -5,10 +5,10 @@ final class CosineBlur {
     private let layout: PixelLayout
     private var kernel = darkroom_cosines()
     /// The sliding sums of each sample.
-    private let state: FilterMemory<Double>
+    private let state: FilterBuffer<Double>
     /// Four rows between the passes, and four finished rows.
-    private let between: FilterMemory<Double>
-    private let done: FilterMemory<Double>
+    private let between: FilterBuffer<Double>
+    private let done: FilterBuffer<Double>
     private var entering: [UnsafeRawPointer?] = []
     private var leaving: [UnsafeRawPointer?] = []
 
@@ -26,10 +26,10 @@ final class CosineBlur {
         darkroom_cosines_make(&kernel, series.radius, series.weights, series.weights.count)
         // Vectors have four samples.
         let samples = (layout.width * layout.channels + 3) / 4 * 4
-        state = try FilterMemory(
+        state = try FilterBuffer(
             count: samples * (2 + 2 * series.weights.count), of: memory, for: operation)
-        between = try FilterMemory(count: samples * Self.rowsAtOnce, of: memory, for: operation)
-        done = try FilterMemory(count: samples * Self.rowsAtOnce, of: memory, for: operation)
+        between = try FilterBuffer(count: samples * Self.rowsAtOnce, of: memory, for: operation)
+        done = try FilterBuffer(count: samples * Self.rowsAtOnce, of: memory, for: operation)
     }
 
     /// Writes row `row` of the window's picture, blurred, to `out`. The rows must be requested in their order.

@@ -9,7 +9,7 @@ final class NearestStage: Stage {
     private let columns: [UInt32]
     private let rows: [UInt32]
     /// The input row at hand, its columns picked. One row may be used for several.
-    private let picked: FilterMemory<UInt8>
+    private let picked: FilterBuffer<UInt8>
     private var pickedRow: Int?
 
     init(_ plan: ResizePlan, _ upstream: any Stage) throws(PictureError) {
@@ -27,7 +27,7 @@ final class NearestStage: Stage {
         rows = ResampleAxis.nearest(
             input: input.height, scaled: plan.scaled.height,
             window: window.y..<window.y + window.height)
-        picked = try FilterMemory(count: layout.bytesPerRow)
+        picked = try FilterBuffer(count: layout.bytesPerRow)
     }
 
     func nextBand() throws(PictureError) -> Band? {

@@ -13,8 +13,8 @@ final class OpaqueResampleStage: Stage {
     private let across: ResampleAxis
     private let down: ResampleAxis
     private let downWeights: WholeWeights
-    private let blended: FilterMemory<Float>
-    private let resampled: FilterMemory<Float>
+    private let blended: FilterBuffer<Float>
+    private let resampled: FilterBuffer<Float>
     /// The input rows from which the present output row is made, from the top.
     private var taps: [UnsafePointer<UInt8>?] = []
 
@@ -43,8 +43,8 @@ final class OpaqueResampleStage: Stage {
         downWeights = WholeWeights(down.weights, groups: down.offsets, largestShift: 21)
         window = try RowWindow(upstream, rows: down.longest, memory, for: "resize")
         output = try OutputBands(layout)
-        blended = try FilterMemory(count: upstream.layout.width * layout.channels)
-        resampled = try FilterMemory(count: layout.width * layout.channels)
+        blended = try FilterBuffer(count: upstream.layout.width * layout.channels)
+        resampled = try FilterBuffer(count: layout.width * layout.channels)
     }
 
     func nextBand() throws(PictureError) -> Band? {

@@ -18,7 +18,7 @@ final class OverlayStage: Stage {
     private let rows: Range<Int>
     private let columns: Range<Int>
     /// The visible part, with the channels of the picture's colour, and alpha.
-    private let over: FilterMemory<UInt8>
+    private let over: FilterBuffer<UInt8>
     private let overLayout: PixelLayout
 
     init(
@@ -26,8 +26,8 @@ final class OverlayStage: Stage {
     ) throws(PictureError) {
         do throws(PictureError) {
             let image = try context.openImage(overlay.from)
-            let reader = try PictureFile.open(
-                image.descriptor.file, name: image.name, limits: context.limits,
+            let reader = try PictureDecoder.reader(
+                of: image.descriptor.file, name: image.name, limits: context.limits,
                 checkpoint: context.checkpoint)
             let size = reader.layout
             let input = upstream.layout
@@ -45,7 +45,7 @@ final class OverlayStage: Stage {
             // For the time of the reading. The descriptor closes at the end of this function.
             try context.memory.take(reader.heldBytes, for: "overlay: reading \(image.name)")
             defer { context.memory.giveBack(reader.heldBytes) }
-            over = try FilterMemory(
+            over = try FilterBuffer(
                 count: overLayout.bytes, of: context.memory,
                 for: "overlay")
             let feed = RowFeed(reader)

@@ -11,10 +11,10 @@ final class ResampleStage: Stage {
     private let across: ResampleAxis
     private let down: ResampleAxis
     private let transfer: TransferTables?
-    private let loaded: FilterMemory<Float>
-    private let ring: FilterMemory<Float>
+    private let loaded: FilterBuffer<Float>
+    private let ring: FilterBuffer<Float>
     private let ringRows: Int
-    private let blended: FilterMemory<Float>
+    private let blended: FilterBuffer<Float>
     /// The ring's rows from which the present output row is made, from the top.
     private var taps: [UnsafePointer<Float>?] = []
 
@@ -55,10 +55,10 @@ final class ResampleStage: Stage {
         output = try OutputBands(layout)
         transfer = linear ? TransferTables.sRGB(depth: input.depth) : nil
         ringRows = down.longest
-        loaded = try FilterMemory(count: input.width * input.channels)
+        loaded = try FilterBuffer(count: input.width * input.channels)
         let samples = layout.width * layout.channels
-        ring = try FilterMemory(count: samples * ringRows, of: memory, for: "resize")
-        blended = try FilterMemory(count: samples)
+        ring = try FilterBuffer(count: samples * ringRows, of: memory, for: "resize")
+        blended = try FilterBuffer(count: samples)
     }
 
     func nextBand() throws(PictureError) -> Band? {

@@ -46,7 +46,7 @@ final class RowFeed {
 /// The bands of a stage whose rows are not in the upstream's memory.
 final class OutputBands {
     let layout: PixelLayout
-    private let memory: FilterMemory<UInt8>
+    private let memory: FilterBuffer<UInt8>
     private let rowsPerBand: Int
     private var next = 0
 
@@ -54,7 +54,7 @@ final class OutputBands {
     init(_ layout: PixelLayout, rowsPerBand: Int? = nil) throws(PictureError) {
         self.layout = layout
         self.rowsPerBand = min(rowsPerBand ?? layout.rowsPerBand, layout.height)
-        memory = try FilterMemory(count: self.rowsPerBand * layout.bytesPerRow)
+        memory = try FilterBuffer(count: self.rowsPerBand * layout.bytesPerRow)
     }
 
     /// The next band, whose rows `write` writes; nil after the last one.

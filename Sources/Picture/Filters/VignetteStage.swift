@@ -42,7 +42,7 @@ final class VignetteStage: Stage {
     let layout: PixelLayout
     private let vignette: Filter.Vignette
     private let upstream: any Stage
-    private let factors: FilterMemory<Double>
+    private let factors: FilterBuffer<Double>
     /// width² + height²
     private let size: Double
 
@@ -56,7 +56,7 @@ final class VignetteStage: Stage {
         self.vignette = vignette
         self.upstream = upstream
         layout = upstream.layout
-        factors = try FilterMemory(count: layout.width)
+        factors = try FilterBuffer(count: layout.width)
         size = Double(layout.width * layout.width + layout.height * layout.height)
     }
 

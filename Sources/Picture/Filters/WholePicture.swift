@@ -4,7 +4,7 @@ import Glibc
 final class WholePicture {
     let layout: PixelLayout
     private let feed: RowFeed
-    private let memory: FilterMemory<UInt8>
+    private let memory: FilterBuffer<UInt8>
 
     /// - Throws: `tooManyPixels` if they do not fit into the budget.
     init(
@@ -12,7 +12,7 @@ final class WholePicture {
     ) throws(PictureError) {
         layout = upstream.layout
         feed = RowFeed(upstream)
-        memory = try FilterMemory(
+        memory = try FilterBuffer(
             count: layout.bytes, of: budget, for: operation)
     }
 

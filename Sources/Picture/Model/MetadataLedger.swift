@@ -12,7 +12,7 @@ package struct SourceMetadata: Sendable, Equatable {
         case other
     }
 
-    package let format: PictureFormat
+    package let format: OutputFormat
     /// By the names of the format's chunks or segments.
     package var meanings: [String: Meaning] = [:]
 }
@@ -27,7 +27,7 @@ enum MetadataLedger {
     ///   - written: the part of that which the writer wrote.
     ///   - exif: the entry for Exif.
     static func entries(
-        of source: SourceMetadata, to format: PictureFormat, original: PNGColour, sent: PNGColour,
+        of source: SourceMetadata, to format: OutputFormat, original: PNGColour, sent: PNGColour,
         written: Set<PNGColour.Item>, exif: String
     ) -> [String: String] {
         source.meanings.mapValues { meaning in

@@ -10,7 +10,7 @@ final class GivenRows: PictureReader {
     private let fill: Fill
     private let name: String
     private let checkpoint: () -> Bool
-    private let buffer: FilterMemory<UInt8>
+    private let buffer: FilterBuffer<UInt8>
     private var nextRow = 0
     /// The error that the caller has thrown, unchanged.
     private(set) var failure: PictureError?
@@ -26,7 +26,7 @@ final class GivenRows: PictureReader {
         self.name = name
         self.checkpoint = checkpoint
         self.fill = fill
-        buffer = try FilterMemory(count: layout.bytesPerRow * layout.rowsPerBand)
+        buffer = try FilterBuffer(count: layout.bytesPerRow * layout.rowsPerBand)
     }
 
     func nextBand() throws(PictureError) -> Band? {

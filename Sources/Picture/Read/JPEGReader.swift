@@ -26,7 +26,7 @@ package final class JPEGReader: PictureReader {
     private let file: JPEGFile
     private let name: String
     private let checkpoint: () -> Bool
-    private let buffer: FilterMemory<UInt8>
+    private let buffer: FilterBuffer<UInt8>
     /// Remarks that are not from libjpeg.
     private var remarks: [String] = []
     private var nextRow = 0
@@ -75,7 +75,7 @@ package final class JPEGReader: PictureReader {
         let size = try file.start(divisor: self.divisor)
         layout = PixelLayout(
             width: size.width, height: size.height, channels: Int(raw.channels), depth: 8)
-        buffer = try FilterMemory(count: layout.bytesPerRow * layout.rowsPerBand)
+        buffer = try FilterBuffer(count: layout.bytesPerRow * layout.rowsPerBand)
         isAbsorbed = !isProgressive
         self.file = file
         self.name = name

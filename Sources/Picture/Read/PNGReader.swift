@@ -24,7 +24,7 @@ package final class PNGReader: TwoStepStage {
     private let name: String
     private let checkpoint: () -> Bool
     /// A band, or a whole interlaced picture.
-    private let buffer: FilterMemory<UInt8>
+    private let buffer: FilterBuffer<UInt8>
     private let rowsPerBand: Int
     /// The first row that has not been read or fetched.
     private var nextRow = 0
@@ -65,8 +65,8 @@ package final class PNGReader: TwoStepStage {
         decoder: Decoder = .automatic, checkpoint: @escaping () -> Bool = { true }
     ) throws(PictureError) {
         let file = try PNGFile(descriptor, name: name, limits: limits)
-        let prefix = try file.prefix(PictureKind.prefixLength)
-        if let refusal = PictureKind(prefix: prefix).refusal(of: name) { throw refusal }
+        let prefix = try file.prefix(InputFormat.prefixLength)
+        if let refusal = InputFormat(prefix: prefix).refusal(of: name) { throw refusal }
         let raw = try file.open(prefix: prefix)
         try limits.check(
             width: Int(raw.width), height: Int(raw.height), place: "\(name): reading the header")
@@ -86,7 +86,7 @@ package final class PNGReader: TwoStepStage {
             try limits.checkWholePicture(layout, place: "\(name): reading an interlaced picture")
         }
         let heldRows = header.isInterlaced ? layout.height : rowsPerBand
-        buffer = try FilterMemory(count: layout.bytesPerRow * heldRows)
+        buffer = try FilterBuffer(count: layout.bytesPerRow * heldRows)
         try file.start(decoder)
         self.file = file
         self.name = name

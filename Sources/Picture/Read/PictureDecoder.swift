@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A kind of picture that can be read: how to open a file, and the memory that this needs.
 ///
-/// `all` is the only table of them. `PictureKind` recognises a kind by its first bytes. A kind that is not in the table
+/// `all` is the only table of them. `InputFormat` recognises a kind by its first bytes. A kind that is not in the table
 /// is refused, and its name is in the message.
 struct PictureDecoder: Sendable {
     /// The factor by which a picture is reduced when it is decoded, for the width, height and orientation in its
@@ -20,7 +20,7 @@ struct PictureDecoder: Sendable {
         let checkpoint: () -> Bool
     }
 
-    let kind: PictureKind
+    let kind: InputFormat
     /// The name in lists: `PNG`.
     let name: String
     /// Reads the header.
@@ -55,8 +55,26 @@ struct PictureDecoder: Sendable {
     ]
 
     /// nil for a kind that cannot be read.
-    static func decoder(of kind: PictureKind) -> PictureDecoder? {
+    static func decoder(of kind: InputFormat) -> PictureDecoder? {
         all.first { $0.kind == kind }
+    }
+
+    /// The reader for the kind that the file's first bytes show.
+    ///
+    /// - Parameter divisor: returns the factor by which a picture is reduced when it is decoded, if its kind supports
+    ///   this.
+    static func reader(
+        of file: FileDescriptor, name: String, limits: PictureLimits,
+        divisor: @escaping Divisor = { _, _, _ in 1 }, checkpoint: @escaping () -> Bool
+    ) throws(PictureError) -> any PictureReader {
+        let kind = try InputFormat(of: file, name: name)
+        guard let decoder = decoder(of: kind) else {
+            throw kind.refusal(of: name)
+                ?? PictureError(.unsupportedFormat, "\(name): this is \(kind.words)")
+        }
+        return try decoder.open(
+            Input(
+                file: file, name: name, limits: limits, divisor: divisor, checkpoint: checkpoint))
     }
 }
 
@@ -68,7 +86,7 @@ package struct ReaderNeeds: Sendable, Equatable {
     package var bytes: Int
 }
 
-extension PictureKind {
+extension InputFormat {
     /// Whether this version reads such pictures.
     package var isReadable: Bool { PictureDecoder.decoder(of: self) != nil }
 

@@ -26,28 +26,6 @@ package protocol PictureReader: Stage {
     func drain() throws(PictureError)
 }
 
-/// Files of all kinds that can be read.
-enum PictureFile {
-    /// The reader for the kind that the file's first bytes show.
-    ///
-    /// - Parameter divisor: returns the factor by which a picture is reduced when it is decoded, if its kind supports
-    ///   this.
-    static func open(
-        _ file: FileDescriptor, name: String, limits: PictureLimits,
-        divisor: @escaping PictureDecoder.Divisor = { _, _, _ in 1 },
-        checkpoint: @escaping () -> Bool
-    ) throws(PictureError) -> any PictureReader {
-        let kind = try PictureKind(of: file, name: name)
-        guard let decoder = PictureDecoder.decoder(of: kind) else {
-            throw kind.refusal(of: name)
-                ?? PictureError(.unsupportedFormat, "\(name): this is \(kind.words)")
-        }
-        return try decoder.open(
-            PictureDecoder.Input(
-                file: file, name: name, limits: limits, divisor: divisor, checkpoint: checkpoint))
-    }
-}
-
 extension PictureReader {
     package var canBeReadAhead: Bool { true }
 

@@ -23,7 +23,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
     private let cores: Cores
     private let condition = NSCondition()
     private var filled: [Slot] = []
-    private var free: [FilterMemory<UInt8>] = []
+    private var free: [FilterBuffer<UInt8>] = []
     private var helper = Helper.none
     /// Other work for a helper; it returns false if there is none.
     private var otherWork: OtherWork?
@@ -36,10 +36,10 @@ final class ReadAhead: Stage, @unchecked Sendable {
     private var isAtEnd = false
     private var isOn = false
     /// The memory that is lent to the borrower. Not guarded: only the owner uses it.
-    private var lent: FilterMemory<UInt8>?
+    private var lent: FilterBuffer<UInt8>?
 
     private struct Slot {
-        let memory: FilterMemory<UInt8>
+        let memory: FilterBuffer<UInt8>
         let content: Content
     }
 
@@ -119,7 +119,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
 
     /// The source's second step. If it throws, its error precedes all errors of the first step since.
     private func band(
-        of fetched: DecompressedBand, in memory: FilterMemory<UInt8>
+        of fetched: DecompressedBand, in memory: FilterBuffer<UInt8>
     ) throws(PictureError) -> Band? {
         defer { condition.withLock { free.append(memory) } }
         do throws(PictureError) {
@@ -240,7 +240,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
     }
 
     /// The source's next band, or the data for it, in `memory`, or in new memory if that is too small.
-    private func fill(_ memory: FilterMemory<UInt8>?) -> Result<Slot?, PictureError> {
+    private func fill(_ memory: FilterBuffer<UInt8>?) -> Result<Slot?, PictureError> {
         Result { () throws(PictureError) in
             if let twoStep {
                 let memory = try enough(memory, twoStep.mostFetchedBytes)
@@ -257,9 +257,9 @@ final class ReadAhead: Stage, @unchecked Sendable {
     }
 
     private func enough(
-        _ memory: FilterMemory<UInt8>?, _ bytes: Int
-    ) throws(PictureError) -> FilterMemory<UInt8> {
+        _ memory: FilterBuffer<UInt8>?, _ bytes: Int
+    ) throws(PictureError) -> FilterBuffer<UInt8> {
         if let memory, memory.count >= bytes { return memory }
-        return try FilterMemory(count: bytes)
+        return try FilterBuffer(count: bytes)
     }
 }

@@ -1,6 +1,6 @@
 /// The options for writing an image's result: a manifest's `output`.
 package struct OutputOptions: Sendable, Equatable {
-    package var format: PictureFormat
+    package var format: OutputFormat
     /// For JPEG: 1 to 100, on the scale of the Independent JPEG Group.
     package var quality: Int
     /// For JPEG: whether it has several scans, from coarse to fine.
@@ -11,7 +11,7 @@ package struct OutputOptions: Sendable, Equatable {
     package var keepsExif: Bool
 
     package init(
-        format: PictureFormat = .png, quality: Int = 85, progressive: Bool = false,
+        format: OutputFormat = .png, quality: Int = 85, progressive: Bool = false,
         compression: PNGWriter.Compression = .balanced, keepsExif: Bool = false
     ) {
         self.format = format

@@ -6,7 +6,7 @@ public struct PictureOutput: Sendable, Equatable {
     let options: OutputOptions
 
     /// The format of the file.
-    public var format: PictureFormat { options.format }
+    public var format: OutputFormat { options.format }
 
     /// A PNG file.
     ///

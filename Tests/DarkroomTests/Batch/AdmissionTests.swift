@@ -32,7 +32,7 @@ import Testing
 
     @Test(arguments: [nil] + Place.allCases.map(Optional.some), Event.allCases)
     private func everyCell(from: Place?, event: Event) {
-        let desk = AdmissionDesk(places: 1, width: 1)
+        let desk = AdmissionFixture(places: 1, width: 1)
         let work = desk.bring(to: from)
         #expect(desk.admission.place(of: work) == from)
         switch event {
@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: 1...60)
     func randomSequences(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        let desk = AdmissionDesk(
+        let desk = AdmissionFixture(
             places: Int.random(in: 1...5, using: &random),
             perHost: Int.random(in: 1...3, using: &random),
             width: Int.random(in: 1...3, using: &random))
@@ -77,7 +77,7 @@ import Testing
     // MARK: By hand
 
     @Test func anOperationOfAFormerEntryDoesNothing() throws {
-        let desk = AdmissionDesk(places: 4, width: 1)
+        let desk = AdmissionFixture(places: 4, width: 1)
         let work = desk.bring(to: .queued)
         let former = try #require(desk.tickets[work])
         desk.leave(work)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func aPausedHostSendsBackWhatIsQueued() throws {
-        let desk = AdmissionDesk(places: 4, width: 1)
+        let desk = AdmissionFixture(places: 4, width: 1)
         let work = desk.bring(to: .queued)
         let ticket = try #require(desk.tickets[work])
         let isNew = desk.admission.pause("h", until: 10, now: 1, at: "")
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func whatWaitsElsewhereDecidesNothingOfTheDisk() throws {
-        let desk = AdmissionDesk(places: 1, width: 1)
+        let desk = AdmissionFixture(places: 1, width: 1)
         let other = Work.download(9, source: 9)
         desk.enter(other)
         let work = desk.bring(to: .storage)

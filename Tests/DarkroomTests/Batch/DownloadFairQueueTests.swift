@@ -11,7 +11,7 @@ import Testing
 /// is said.
 @Suite struct DownloadFairQueueTests {
     /// A `DownloadFairQueue` whose downloads are told by their sources, of one batch or of several.
-    private final class Desk {
+    private final class DownloadQueueFixture {
         private var turns: DownloadFairQueue
 
         init(places: Int = 1000, perHost: Int = 1000, keptForOwners: Int = 0) {
@@ -79,237 +79,239 @@ import Testing
 
     /// Statuses of former versions may not name the owner.
     @Test func servesWhoseOwnerIsNotKnown() {
-        let desk = Desk(places: 4, perHost: 1)
-        #expect(desk.enter(0, owner: nil))
-        #expect(!desk.enter(1, owner: nil))
-        #expect(desk.leave(0) == [1])
+        let fixture = DownloadQueueFixture(places: 4, perHost: 1)
+        #expect(fixture.enter(0, owner: nil))
+        #expect(!fixture.enter(1, owner: nil))
+        #expect(fixture.leave(0) == [1])
     }
 
     @Test func letsOnlySoManyOfAHostIn() {
-        let desk = Desk(perHost: 2)
-        #expect(desk.enterAll(5) == [0, 1])
-        #expect(desk.waitingCount == 3 && desk.waitingForHostCount == 3)
-        #expect(desk.leave(1) == [2])
+        let fixture = DownloadQueueFixture(perHost: 2)
+        #expect(fixture.enterAll(5) == [0, 1])
+        #expect(fixture.waitingCount == 3 && fixture.waitingForHostCount == 3)
+        #expect(fixture.leave(1) == [2])
         // Who has none gives none back.
-        #expect(desk.leave(1).isEmpty)
-        #expect(desk.leave(4).isEmpty)
-        #expect(desk.waitingCount == 2)
+        #expect(fixture.leave(1).isEmpty)
+        #expect(fixture.leave(4).isEmpty)
+        #expect(fixture.waitingCount == 2)
     }
 
     @Test func countsEachHostForItself() {
-        let desk = Desk(perHost: 1)
-        #expect(desk.enter(0, host: "a:80"))
-        #expect(desk.enter(1, host: "b:80"))
-        #expect(!desk.enter(2, host: "a:80"))
-        #expect(desk.leave(1).isEmpty)
-        #expect(desk.hostCount == 1)
+        let fixture = DownloadQueueFixture(perHost: 1)
+        #expect(fixture.enter(0, host: "a:80"))
+        #expect(fixture.enter(1, host: "b:80"))
+        #expect(!fixture.enter(2, host: "a:80"))
+        #expect(fixture.leave(1).isEmpty)
+        #expect(fixture.hostCount == 1)
     }
 
     /// Files of this machine need places, and have no host.
     @Test func countsNoHostOfLocalFiles() {
-        let desk = Desk(places: 3, perHost: 1)
-        #expect((0..<3).allSatisfy { desk.enter($0, host: nil) })
-        #expect(!desk.enter(3, host: nil))
-        #expect(desk.waitingForHostCount == 0)
-        #expect(desk.leave(0) == [3])
+        let fixture = DownloadQueueFixture(places: 3, perHost: 1)
+        #expect((0..<3).allSatisfy { fixture.enter($0, host: nil) })
+        #expect(!fixture.enter(3, host: nil))
+        #expect(fixture.waitingForHostCount == 0)
+        #expect(fixture.leave(0) == [3])
     }
 
     @Test func servesTheHighestLevelFirstAndWhoCameFirst() {
-        let desk = Desk(places: 1)
-        #expect(desk.enter(0, batch: 10))
+        let fixture = DownloadQueueFixture(places: 1)
+        #expect(fixture.enter(0, batch: 10))
         let levels: [Priority] = [.low, .high, .normal, .high, .low]
         for (index, priority) in levels.enumerated() {
-            #expect(!desk.enter(index + 1, batch: priority.rank, priority))
+            #expect(!fixture.enter(index + 1, batch: priority.rank, priority))
         }
         var order: [Int] = []
         var (last, batch) = (0, 10)
-        while let next = desk.leave(last, batch: batch).first {
+        while let next = fixture.leave(last, batch: batch).first {
             (last, batch) = (next, levels[next - 1].rank)
             order.append(last)
         }
         #expect(order == [2, 4, 3, 1, 5])
-        #expect(desk.hostCount == 0)
+        #expect(fixture.hostCount == 0)
     }
 
     @Test func letsNobodyInWhileTheHostIsPaused() {
-        let desk = Desk(perHost: 2)
-        #expect(desk.enter(0))
-        #expect(desk.pause("h", until: 100, now: 1))
+        let fixture = DownloadQueueFixture(perHost: 2)
+        #expect(fixture.enter(0))
+        #expect(fixture.pause("h", until: 100, now: 1))
         // Further answers of the same kind are no news, but they may ask for more, and not for less.
-        #expect(!desk.pause("h", until: 200, now: 2))
-        #expect(!desk.pause("h", until: 50, now: 2))
-        #expect(!desk.enter(1))
-        #expect(desk.enter(2, host: "other"))
-        #expect(!desk.mayBegin(0) && desk.mayBegin(2))
-        #expect(desk.leave(0).isEmpty)
-        let early = desk.resume("h", now: 100)
+        #expect(!fixture.pause("h", until: 200, now: 2))
+        #expect(!fixture.pause("h", until: 50, now: 2))
+        #expect(!fixture.enter(1))
+        #expect(fixture.enter(2, host: "other"))
+        #expect(!fixture.mayBegin(0) && fixture.mayBegin(2))
+        #expect(fixture.leave(0).isEmpty)
+        let early = fixture.resume("h", now: 100)
         #expect(early.items.isEmpty && early.again == 200)
         // Who comes when the time is over, but before those who wait have been let in, is behind them.
-        #expect(!desk.enter(3))
-        let (items, again) = desk.resume("h", now: 201)
+        #expect(!fixture.enter(3))
+        let (items, again) = fixture.resume("h", now: 201)
         #expect(items == [1, 3] && again == nil)
-        #expect(desk.mayBegin(1))
-        #expect(desk.pause("h", until: 300, now: 250))
+        #expect(fixture.mayBegin(1))
+        #expect(fixture.pause("h", until: 300, now: 250))
     }
 
     @Test func aPauseThatIsOverIsNone() {
-        let desk = Desk(perHost: 1)
-        #expect(!desk.pause("h", until: 5, now: 5))
-        #expect(desk.enter(0))
-        let none = desk.resume("nobody", now: 5)
+        let fixture = DownloadQueueFixture(perHost: 1)
+        #expect(!fixture.pause("h", until: 5, now: 5))
+        #expect(fixture.enter(0))
+        let none = fixture.resume("nobody", now: 5)
         #expect(none.items.isEmpty && none.again == nil)
     }
 
     @Test func forgetsWhatIsCancelled() {
-        let desk = Desk(perHost: 1)
-        #expect(desk.enterAll(4) == [0])
-        #expect(desk.remove(1).isEmpty)
-        #expect(desk.remove(1).isEmpty)
-        #expect(desk.waitingCount == 2)
+        let fixture = DownloadQueueFixture(perHost: 1)
+        #expect(fixture.enterAll(4) == [0])
+        #expect(fixture.remove(1).isEmpty)
+        #expect(fixture.remove(1).isEmpty)
+        #expect(fixture.waitingCount == 2)
         // It comes again, behind the others.
-        #expect(!desk.enter(1))
-        #expect(desk.remove(0) == [2])
-        #expect(desk.leave(2) == [3])
-        #expect(desk.leave(3) == [1])
+        #expect(!fixture.enter(1))
+        #expect(fixture.remove(0) == [2])
+        #expect(fixture.leave(2) == [3])
+        #expect(fixture.leave(3) == [1])
     }
 
     /// An operation that was cancelled and ends late must not take the wait of its successor.
     @Test func whoLeavesDoesNotTakeAWaitWithIt() {
-        let desk = Desk(perHost: 1)
-        #expect(desk.enterAll(2) == [0])
-        #expect(desk.leave(1).isEmpty)
-        #expect(desk.waitingCount == 1)
+        let fixture = DownloadQueueFixture(perHost: 1)
+        #expect(fixture.enterAll(2) == [0])
+        #expect(fixture.leave(1).isEmpty)
+        #expect(fixture.waitingCount == 1)
         // Who is here already is not taken in twice.
-        #expect(desk.enter(0))
-        #expect(!desk.enter(1))
-        #expect(desk.waitingCount == 1)
+        #expect(fixture.enter(0))
+        #expect(!fixture.enter(1))
+        #expect(fixture.waitingCount == 1)
     }
 
     @Test func takesNewLimits() {
-        let desk = Desk(perHost: 1)
-        #expect(desk.enterAll(6) == [0])
-        #expect(desk.setLimits(perHost: 3) == [1, 2])
-        #expect(desk.setLimits(perHost: 1).isEmpty)
-        #expect(desk.leave(0).isEmpty)
-        #expect(desk.leave(1).isEmpty)
-        #expect(desk.leave(2) == [3])
-        #expect(desk.setLimits(places: 2) == [4])
-        #expect(desk.setLimits(places: 3) == [5])
+        let fixture = DownloadQueueFixture(perHost: 1)
+        #expect(fixture.enterAll(6) == [0])
+        #expect(fixture.setLimits(perHost: 3) == [1, 2])
+        #expect(fixture.setLimits(perHost: 1).isEmpty)
+        #expect(fixture.leave(0).isEmpty)
+        #expect(fixture.leave(1).isEmpty)
+        #expect(fixture.leave(2) == [3])
+        #expect(fixture.setLimits(places: 2) == [4])
+        #expect(fixture.setLimits(places: 3) == [5])
     }
 
     // MARK: Shares
 
-    /// Whatever waits behind them, a batch and an owner leave some places to others; with few there is no room for that.
+    /// Whatever waits behind them, a batch and an owner leave some places to others; with few there is no random for that.
     @Test(
         arguments: [
             (1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 3, 4), (8, 6, 7), (16, 12, 14), (64, 48, 56),
             (1024, 768, 896),
         ])
     func keepsPlacesBack(places: Int, ofBatch: Int, ofOwner: Int) {
-        let desk = Desk(places: places, perHost: 6)
+        let fixture = DownloadQueueFixture(places: places, perHost: 6)
         // Each download has a host of its own, as if none of them ever answered.
-        let lone = (0..<2 * places).count { desk.enter($0, host: "\($0)" as ByteString) }
+        let lone = (0..<2 * places).count { fixture.enter($0, host: "\($0)" as ByteString) }
         #expect(lone == ofBatch)
         var all = lone
         for batch in 2...6 {
-            all += (0..<places).count { desk.enter($0, batch: batch, host: "\($0)" as ByteString) }
+            all += (0..<places).count {
+                fixture.enter($0, batch: batch, host: "\($0)" as ByteString)
+            }
         }
         #expect(all == ofOwner)
         // An urgent batch of the same owner does not take what is kept for others.
-        #expect(!desk.enter(0, batch: 99, .veryHigh) || ofOwner == places)
-        #expect(desk.enter(0, batch: 100, owner: 2, .veryLow) == (ofOwner < places))
+        #expect(!fixture.enter(0, batch: 99, .veryHigh) || ofOwner == places)
+        #expect(fixture.enter(0, batch: 100, owner: 2, .veryLow) == (ofOwner < places))
     }
 
     /// The bound: those who have nothing are served first when something ends, one after the other.
     @Test(arguments: [1, 2, 3, 4, 16, 64])
     func servesNewcomersWithTheNextPlaces(places: Int) {
-        let desk = Desk(places: places)
+        let fixture = DownloadQueueFixture(places: places)
         var held: [(source: Int, batch: Int)] = []
         for owner in 1...20 where held.count < places {
             for source in 0..<2 * places
-            where desk.enter(source, batch: owner, owner: UInt32(owner), host: "\(source)") {
+            where fixture.enter(source, batch: owner, owner: UInt32(owner), host: "\(source)") {
                 held.append((source, owner))
             }
         }
         #expect(held.count == places)
         let newcomers = Array(1000..<1000 + places)
         for owner in newcomers {
-            #expect(!desk.enter(owner, batch: owner, owner: UInt32(owner), host: "x\(owner)"))
+            #expect(!fixture.enter(owner, batch: owner, owner: UInt32(owner), host: "x\(owner)"))
         }
-        #expect(held.flatMap { desk.leave($0.source, batch: $0.batch) } == newcomers)
+        #expect(held.flatMap { fixture.leave($0.source, batch: $0.batch) } == newcomers)
     }
 
     /// Where all places are taken, so many owners get one more who have none.
     @Test func servesIdleOwnersBeyondThePlaces() {
-        let desk = Desk(places: 4, perHost: 2, keptForOwners: 3)
+        let fixture = DownloadQueueFixture(places: 4, perHost: 2, keptForOwners: 3)
         for owner in 1...4 {
-            #expect(desk.enter(0, batch: owner, owner: UInt32(owner), host: "\(owner)"))
+            #expect(fixture.enter(0, batch: owner, owner: UInt32(owner), host: "\(owner)"))
         }
         // Not one who has any, of whatever level.
-        #expect(!desk.enter(1, batch: 1, owner: 1, .veryHigh, host: "x"))
-        #expect(desk.enter(0, batch: 5, owner: 5, .veryLow, host: "x"))
-        #expect(!desk.enter(1, batch: 5, owner: 5, .veryLow, host: "x"))
-        #expect(!desk.enter(0, batch: 50, owner: 5, host: "x"))
+        #expect(!fixture.enter(1, batch: 1, owner: 1, .veryHigh, host: "x"))
+        #expect(fixture.enter(0, batch: 5, owner: 5, .veryLow, host: "x"))
+        #expect(!fixture.enter(1, batch: 5, owner: 5, .veryLow, host: "x"))
+        #expect(!fixture.enter(0, batch: 50, owner: 5, host: "x"))
         // Not beyond what its host takes; what waits for the host keeps no other out.
-        #expect(desk.enter(0, batch: 6, owner: 6, host: "x"))
-        #expect(!desk.enter(0, batch: 7, owner: 7, host: "x"))
-        #expect(desk.enter(0, batch: 8, owner: 8, host: "y"))
-        #expect(!desk.enter(0, batch: 9, owner: 9, host: "y"))
+        #expect(fixture.enter(0, batch: 6, owner: 6, host: "x"))
+        #expect(!fixture.enter(0, batch: 7, owner: 7, host: "x"))
+        #expect(fixture.enter(0, batch: 8, owner: 8, host: "y"))
+        #expect(!fixture.enter(0, batch: 9, owner: 9, host: "y"))
         // Whoever has none is next; where fewer than the places are taken, each is.
-        #expect(desk.leave(0, batch: 8) == [0])
-        #expect(desk.leave(0, batch: 5) == [0])
-        #expect(desk.leave(0, batch: 9).isEmpty)
-        #expect(desk.leave(0, batch: 6).count == 1)
-        #expect(desk.leave(0, batch: 7).isEmpty && desk.leave(0, batch: 4).isEmpty)
-        #expect(desk.leave(0, batch: 3).count == 1)
+        #expect(fixture.leave(0, batch: 8) == [0])
+        #expect(fixture.leave(0, batch: 5) == [0])
+        #expect(fixture.leave(0, batch: 9).isEmpty)
+        #expect(fixture.leave(0, batch: 6).count == 1)
+        #expect(fixture.leave(0, batch: 7).isEmpty && fixture.leave(0, batch: 4).isEmpty)
+        #expect(fixture.leave(0, batch: 3).count == 1)
     }
 
     @Test func aHigherLevelTakesWhatEndsUpToItsShare() {
-        let desk = Desk(places: 16)
-        let low = (0..<40).filter { desk.enter($0, host: "\($0)" as ByteString) }
+        let fixture = DownloadQueueFixture(places: 16)
+        let low = (0..<40).filter { fixture.enter($0, host: "\($0)" as ByteString) }
         #expect(low.count == 12)
         // The four that are kept, then each that ends, as if the lower level were not there.
         let high = 100..<140
         #expect(
-            high.count { desk.enter($0, batch: 2, owner: 2, .high, host: "\($0)" as ByteString) }
+            high.count { fixture.enter($0, batch: 2, owner: 2, .high, host: "\($0)" as ByteString) }
                 == 4)
         for source in low.prefix(8) {
-            let served = desk.leave(source)
+            let served = fixture.leave(source)
             #expect(served.count == 1 && served.allSatisfy { high.contains($0) })
         }
         // It has its share. The next place is kept free, and the one after is the lower level's.
-        #expect(desk.leave(low[8]).isEmpty)
-        let served = desk.leave(low[9])
+        #expect(fixture.leave(low[8]).isEmpty)
+        let served = fixture.leave(low[9])
         #expect(served.count == 1 && served.allSatisfy { !high.contains($0) })
     }
 
     /// Of one host that all want, each owner gets as many places, and each of its batches.
     @Test func sharesAHost() {
-        let desk = Desk(places: 100, perHost: 6)
-        for source in 0..<40 { _ = desk.enter(source, batch: 1) }
-        for source in 40..<80 { _ = desk.enter(source, batch: 2) }
-        for source in 80..<120 { _ = desk.enter(source, batch: 3, owner: 2) }
-        var served = (0..<6).flatMap { desk.leave($0, batch: 1) }
+        let fixture = DownloadQueueFixture(places: 100, perHost: 6)
+        for source in 0..<40 { _ = fixture.enter(source, batch: 1) }
+        for source in 40..<80 { _ = fixture.enter(source, batch: 2) }
+        for source in 80..<120 { _ = fixture.enter(source, batch: 3, owner: 2) }
+        var served = (0..<6).flatMap { fixture.leave($0, batch: 1) }
         #expect(served.count == 6)
         #expect(served.count { (80..<120).contains($0) } == 3)
         #expect(served.count { (40..<80).contains($0) } == 2)
         for _ in 0..<60 {
             let next = served.removeFirst()
-            served += desk.leave(next, batch: next / 40 + 1)
+            served += fixture.leave(next, batch: next / 40 + 1)
             #expect((2...4).contains(served.count { $0 >= 80 }))
         }
     }
 
     /// A batch goes round its hosts, and first to those that have none of anybody's.
     @Test func takesHostsInTurns() {
-        let desk = Desk(places: 1)
-        #expect(desk.enter(0, host: "dead"))
+        let fixture = DownloadQueueFixture(places: 1)
+        #expect(fixture.enter(0, host: "dead"))
         for source in 1..<7 {
-            #expect(!desk.enter(source, host: source < 4 ? "dead" : "\(source)"))
+            #expect(!fixture.enter(source, host: source < 4 ? "dead" : "\(source)"))
         }
         var order: [Int] = []
         var last = 0
-        while let next = desk.leave(last).first {
+        while let next = fixture.leave(last).first {
             last = next
             order.append(next)
         }
@@ -320,39 +322,39 @@ import Testing
 
     /// With 100,000 that wait each call still looks at few of them; were it otherwise, this would take hours.
     @Test func isQuickWithMany() {
-        let desk = Desk(perHost: 1)
+        let fixture = DownloadQueueFixture(perHost: 1)
         let count = 100_000
-        #expect(desk.enterAll(count) == [0])
-        for source in 1..<count where source % 2 == 1 { _ = desk.remove(source) }
+        #expect(fixture.enterAll(count) == [0])
+        for source in 1..<count where source % 2 == 1 { _ = fixture.remove(source) }
         var served = 0
         var last = 0
-        while let next = desk.leave(last).first {
+        while let next = fixture.leave(last).first {
             last = next
             served += 1
         }
         #expect(served == count / 2 - 1)
-        #expect(desk.waitingCount == 0 && desk.hostCount == 0)
+        #expect(fixture.waitingCount == 0 && fixture.hostCount == 0)
     }
 
     /// A thousand batches that want the same host.
     @Test func isQuickWithManyBatches() {
-        let desk = Desk(places: 16, perHost: 6)
-        for source in 0..<50_000 { _ = desk.enter(source, batch: source % 1000) }
+        let fixture = DownloadQueueFixture(places: 16, perHost: 6)
+        for source in 0..<50_000 { _ = fixture.enter(source, batch: source % 1000) }
         var held = Array(0..<6)
         var served = 6
         while let last = held.popLast() {
-            let next = desk.leave(last, batch: last % 1000)
+            let next = fixture.leave(last, batch: last % 1000)
             served += next.count
             held += next
         }
-        #expect(served == 50_000 && desk.hostCount == 0)
+        #expect(served == 50_000 && fixture.hostCount == 0)
     }
 
     /// Random calls, held against the rule after each.
     @Test(arguments: 0..<12) func keepsTheRuleInAnyOrder(seed: UInt64) {
-        var room = Room(seed: seed)
-        for now in 1..<3000 { room.act(UInt64(now)) }
-        room.drain()
+        var random = RandomDownloads(seed: seed)
+        for now in 1..<3000 { random.act(UInt64(now)) }
+        random.drain()
     }
 
     @Test(
@@ -369,7 +371,7 @@ import Testing
 }
 
 /// Downloads of several owners, batches, levels and hosts that come and go, and what must hold of them.
-private struct Room {
+private struct RandomDownloads {
     private struct Download: Hashable {
         let batch: Int
         let source: Int

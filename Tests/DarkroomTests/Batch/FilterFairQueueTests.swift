@@ -171,16 +171,16 @@ import Testing
     @Test func eachHasALane() {
         var turns = turns(width: 2, keptForOwners: 1)
         let lanes = ["a0", "a1", "a2", "c0"].flatMap {
-            turns.add(item($0), owner: owner($0), atOnce: false).map(\.lane)
+            turns.add(item($0), owner: owner($0), atOnce: false).map(\.queue)
         }
         #expect(lanes == [0, 1, 2])
         turns.leave(item("a0").work)
-        #expect(turns.add(item("b0"), owner: 1, atOnce: true).map(\.lane) == [0])
+        #expect(turns.add(item("b0"), owner: 1, atOnce: true).map(\.queue) == [0])
         // The same again stays where it is; one more than there are places has one, too.
-        #expect(turns.add(item("b0"), owner: 1, atOnce: true).map(\.lane) == [0])
-        #expect(turns.add(item("b1"), owner: 1, atOnce: true).map(\.lane) == [3])
+        #expect(turns.add(item("b0"), owner: 1, atOnce: true).map(\.queue) == [0])
+        #expect(turns.add(item("b1"), owner: 1, atOnce: true).map(\.queue) == [3])
         #expect(turns.ended(item("a1").work).isEmpty && turns.ended(item("c0").work).isEmpty)
-        #expect(turns.ended(item("b1").work).map(\.lane) == [1])
+        #expect(turns.ended(item("b1").work).map(\.queue) == [1])
     }
 }
 

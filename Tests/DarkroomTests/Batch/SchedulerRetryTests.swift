@@ -19,7 +19,9 @@ import Testing
     }
 
     private func fixture(window: Int = 8, retries: Int = 4) throws -> SchedulerFixture {
-        try SchedulerFixture(window: window) { $0.backOff = BackOff(retries: retries) }
+        try SchedulerFixture(window: window) {
+            $0.retryPolicy = DownloadRetryPolicy(retries: retries)
+        }
     }
 
     /// Images `i0`, `i1`, … of these paths of an origin; those without one are of local sources.

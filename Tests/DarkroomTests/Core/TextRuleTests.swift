@@ -30,7 +30,7 @@ import Testing
         "Daemon/Configuration/ServiceUnit.swift": "properties of a unit, from systemctl",
         "Fetch/CacheStore.swift": "error codes",
         "Manifest/FilterForm+Parameters.swift": "parameters of the catalogue",
-        "Manifest/SchemaReader+Filters.swift": "parameters of the catalogue",
+        "Manifest/ValueReader+Filters.swift": "parameters of the catalogue",
         "Picture/Model/FilterSpecification.swift": "parameters of the catalogue",
         "Picture/Model/MetadataLedger.swift": "kinds of metadata",
         "Picture/Model/PictureFilter.swift": "parameters of the catalogue",

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func aQueueThatDoesNotTurnIsSeen() {
-        let watch = QueueWatch()
+        let watch = DispatchQueueWatch()
         let queue = DispatchQueue(label: "test.hangs")
         watch.add(DispatchQueue(label: "test.turns"), "turns")
         watch.add(queue, "hangs")

@@ -67,7 +67,7 @@ import Testing
     @Test func leavesOutTheImages() {
         let stop = CancellationFlag()
         stop.set()
-        var reader = SchemaReader(notation: .json, stop: stop)
+        var reader = ValueReader(notation: .json, stop: stop)
         var images = ImageListReader(
             limits: ManifestLimits(), defaultValue: ImageSettings(filters: FilterDrafts([])))
         let items = (0..<3).map { Document.Node(.text("\($0).png"), at: .none) }

@@ -54,8 +54,8 @@ import Testing
         }
         let defaultValue = OutputOptions()
         #expect(
-            try Self.keys("$defs", "output", "properties") == Set(SchemaReader.outputKeys))
-        #expect(try value("format", "enum") as? [String] == PictureFormat.allCases.map(\.rawValue))
+            try Self.keys("$defs", "output", "properties") == Set(ValueReader.outputKeys))
+        #expect(try value("format", "enum") as? [String] == OutputFormat.allCases.map(\.rawValue))
         #expect(try value("format", "default") as? String == defaultValue.format.rawValue)
         #expect(try value("quality", "minimum") as? Int == OutputOptions.qualities.lowerBound)
         #expect(try value("quality", "maximum") as? Int == OutputOptions.qualities.upperBound)

@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: [
         ("Keys of a manifest", ManifestReader.keys), ("Keys of an image", ImageListReader.keys),
-        ("Keys of an output", SchemaReader.outputKeys),
+        ("Keys of an output", ValueReader.outputKeys),
     ])
     func hasTheKeys(subsection: String, keys: [ByteString]) throws {
         let names = try Self.page.get().items("FORMATS", subsection).flatMap(\.names)
@@ -46,7 +46,7 @@ import Testing
             manifest.qualityOfService.rawValue)
         try expect("Keys of an image", "autoOrient", [], "\(manifest.images[0].autoOrient)")
         try expect(
-            "Keys of an output", "format", PictureFormat.allCases.map(\.rawValue),
+            "Keys of an output", "format", OutputFormat.allCases.map(\.rawValue),
             output.format.rawValue)
         try expect(
             "Keys of an output", "quality",

@@ -10,16 +10,16 @@ import Testing
 /// What becomes of Exif that is asked for.
 @Suite struct ExifTests {
     struct Way: Sendable {
-        let from: PictureFormat
-        let to: PictureFormat
+        let from: OutputFormat
+        let to: OutputFormat
 
-        static let all = PictureFormat.allCases.flatMap { from in
-            PictureFormat.allCases.map { Way(from: from, to: $0) }
+        static let all = OutputFormat.allCases.flatMap { from in
+            OutputFormat.allCases.map { Way(from: from, to: $0) }
         }
     }
 
     /// A picture of 16 × 8 pixels with this Exif.
-    private static func source(_ format: PictureFormat, _ tiff: [UInt8]) -> [UInt8] {
+    private static func source(_ format: OutputFormat, _ tiff: [UInt8]) -> [UInt8] {
         switch format {
         case .png:
             var maker = PNGMaker.noise(width: 16, height: 8, colourType: .rgb, depth: 8)
@@ -33,11 +33,11 @@ import Testing
     }
 
     /// The name of Exif in the ledger.
-    private static func name(_ format: PictureFormat) -> String {
+    private static func name(_ format: OutputFormat) -> String {
         format == .png ? "eXIf" : "Exif"
     }
 
-    private static func exif(of file: [UInt8], _ format: PictureFormat) throws -> [UInt8]? {
+    private static func exif(of file: [UInt8], _ format: OutputFormat) throws -> [UInt8]? {
         switch format {
         case .png:
             // Where the reader sees it: before the pixels.
@@ -110,8 +110,8 @@ import Testing
     }
 
     /// A segment of a JPEG holds no more; so a PNG, which could, keeps no more either.
-    @Test(arguments: PictureFormat.allCases)
-    func hasALimit(to: PictureFormat) throws {
+    @Test(arguments: OutputFormat.allCases)
+    func hasALimit(to: OutputFormat) throws {
         let tiff = JPEGSegment.tiff(orientation: 1)
         let padding = [UInt8](repeating: 7, count: Exif.mostBytes - tiff.count)
         let way = Way(from: .png, to: to)

@@ -20,7 +20,7 @@ import Testing
         let report = try PicturePipeline.run(
             input: source.descriptor, inputName: "in", autoOrient: autoOrient, filters: filters,
             output: target.descriptor, outputName: "out", options: options,
-            handOver: handsOver ? HandOver(file: pixels.descriptor, name: "pixels-0") : nil)
+            handOver: handsOver ? HandOverFile(file: pixels.descriptor, name: "pixels-0") : nil)
         return (try target.contents(), try pixels.contents(), report)
     }
 
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func losslessFormatsAreReadThemselves() {
-        #expect(PictureFormat.allCases.filter(\.isLossless) == [.png])
+        #expect(OutputFormat.allCases.filter(\.isLossless) == [.png])
     }
 
     /// The second writer's strips are in the bound.
@@ -94,7 +94,7 @@ import Testing
                 cores: Cores(count: 2))
         }
         let strips = StripEncoder.mostBytes(
-            source.layout, HandOver.compression.effort, cores: Cores(count: 2))
+            source.layout, HandOverFile.compression.effort, cores: Cores(count: 2))
         #expect(bounds[1] - bounds[0] == strips)
     }
 }

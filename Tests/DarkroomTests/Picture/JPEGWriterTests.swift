@@ -104,14 +104,14 @@ import Testing
     /// Rows of one gray, made again for each band.
     private final class FlatStage: Stage {
         let layout: PixelLayout
-        private let memory: FilterMemory<UInt8>
+        private let memory: FilterBuffer<UInt8>
         private let whenAsked: () -> Void
         private var next = 0
 
         init(_ layout: PixelLayout, whenAsked: @escaping () -> Void = {}) throws {
             self.layout = layout
             self.whenAsked = whenAsked
-            memory = try FilterMemory(count: layout.rowsPerBand * layout.bytesPerRow)
+            memory = try FilterBuffer(count: layout.rowsPerBand * layout.bytesPerRow)
             memory.start.update(repeating: 77, count: memory.count)
         }
 

@@ -88,8 +88,8 @@ import Testing
         let limits = PictureLimits()
         let source = try file(job.source)
         let target = try UnnamedFile()
-        let reader = try PictureFile.open(
-            source.descriptor, name: "in", limits: limits, checkpoint: { true })
+        let reader = try PictureDecoder.reader(
+            of: source.descriptor, name: "in", limits: limits, checkpoint: { true })
         let bound = try PeakMemory.bound(
             of: PeakMemory.Source(reader), filters: job.filters, options: job.options, cores: cores)
         try source.descriptor.seek(offset: 0, from: .start)
@@ -273,13 +273,13 @@ import Testing
 /// Lends rows of noise.
 private final class NoiseStage: Stage {
     let layout: PixelLayout
-    private let memory: FilterMemory<UInt64>
+    private let memory: FilterBuffer<UInt64>
     private var noise = PixelNoise(state: 5)
     private var next = 0
 
     init(_ layout: PixelLayout) throws(PictureError) {
         self.layout = layout
-        memory = try FilterMemory(count: layout.rowsPerBand * layout.bytesPerRow / 8 + 1)
+        memory = try FilterBuffer(count: layout.rowsPerBand * layout.bytesPerRow / 8 + 1)
     }
 
     func nextBand() throws(PictureError) -> Band? {

@@ -23,14 +23,14 @@ import Testing
         let layout = ReadAheadTests.picture.layout
         private let failingRow: Int?
         private var next = 0
-        private let band: FilterMemory<UInt8>
+        private let band: FilterBuffer<UInt8>
         /// Who is in `nextBand`: never two.
         private let readers = Atomic(0)
         let mostReaders = Atomic(0)
 
         init(failingRow: Int? = nil) throws {
             self.failingRow = failingRow
-            band = try FilterMemory(count: 7 * layout.bytesPerRow)
+            band = try FilterBuffer(count: 7 * layout.bytesPerRow)
         }
 
         func nextBand() throws(PictureError) -> Band? {

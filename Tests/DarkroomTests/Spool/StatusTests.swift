@@ -213,7 +213,7 @@ import Testing
         let text = try String(contentsOf: url, encoding: .utf8)
         for state in BatchState.allCases { #expect(text.contains("\"\(state.rawValue)\"")) }
         for state in ImageState.allCases { #expect(text.contains("\"\(state.rawValue)\"")) }
-        for format in PictureFormat.allCases { #expect(text.contains("\"\(format.rawValue)\"")) }
+        for format in OutputFormat.allCases { #expect(text.contains("\"\(format.rawValue)\"")) }
         for priority in Priority.allCases { #expect(text.contains("\"\(priority.rawValue)\"")) }
     }
 

@@ -55,7 +55,7 @@ func checkFilters() throws(PictureError) {
 }
 
 /// What has further cases in a later version is switched over with a default.
-func name(of format: PictureFormat) -> String {
+func name(of format: OutputFormat) -> String {
     switch format {
     case .png: "PNG"
     case .jpeg: "JPEG"

@@ -1,0 +1,26 @@
+import DarkroomManifest
+import DarkroomSpool
+
+/// Identifies a batch while the daemon runs.
+package typealias BatchKey = Int
+
+/// A piece of work for an operation.
+package enum Work: Hashable, Sendable {
+    case download(BatchKey, source: Int)
+    case filter(BatchKey, image: Int)
+
+    /// For debuggers: the purpose of an operation in a queue.
+    var name: String {
+        switch self {
+        case .download(let key, let source): "download \(key)/\(source)"
+        case .filter(let key, let image): "filter \(key)/\(image)"
+        }
+    }
+}
+
+/// A requested piece of work, with its priority and quality of service.
+struct WorkRequest: Sendable, Equatable {
+    let work: Work
+    let priority: Priority
+    let quality: QualityOfServiceName
+}

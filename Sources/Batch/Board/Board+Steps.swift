@@ -1,0 +1,162 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
+
+/// The data for a download operation.
+struct DownloadJob: Sendable {
+    let folders: BatchFolders
+    /// The number of the scratch file for the content.
+    let slot: Int
+    let text: ByteString
+    /// The first of the images that wait for it, for the journal.
+    let image: String
+    /// The number of this attempt; nil for a local file.
+    let attempt: Int?
+    /// The content of the scratch file from an earlier attempt.
+    let partial: PartialBody?
+    let cancellation: CancellationFlag
+}
+
+/// The data for a filter operation.
+struct FilterJob: Sendable {
+    enum Input: Sendable {
+        /// `active/ID/source-SLOT`, or the local file that the source names.
+        case source(slot: Int, text: ByteString)
+        case image(OtherPixels)
+    }
+
+    /// The place of the filtered pixels of another image.
+    struct OtherPixels: Sendable {
+        /// Its output, in the outbox.
+        let file: String
+        /// Its number if its pixels are read from `active/ID/pixels-N`, because its output is lossy.
+        let handOver: Int?
+
+        init(_ index: Int, of manifest: Manifest) {
+            let image = manifest.images[index]
+            file = image.outputFile
+            handOver = image.output.format.isLossless ? nil : index
+        }
+    }
+
+    let folders: BatchFolders
+    let image: Int
+    let name: String
+    let input: Input
+    let autoOrient: Bool
+    let filters: [Filter]
+    /// The pixels of overlays, by the names of their images.
+    let overlays: [ByteString: OtherPixels]
+    let output: OutputOptions
+    let outputFile: String
+    /// Whether the pixels are handed over to other images, see `HandOverTable`.
+    let handsOver: Bool
+    /// Whether this is the only purpose: the output has already been published.
+    let isAgain: Bool
+    /// The number of the last crash while it was filtered; 0 for none.
+    let crashes: Int
+    let cancellation: CancellationFlag
+}
+
+/// The beginning and the end of a filter. The scheduler's operations call these functions. Each first checks whether
+/// its work is still needed.
+extension Board {
+    /// Begins to filter an image; nil if nobody needs it any more or if there is no memory for it. `filterNotBegun`
+    /// handles both cases.
+    mutating func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
+        guard let batch = batches[key], let live = batch.live[index],
+            live.phase == .queuedFilter,
+            memory.take(firstNeed(index, of: batch), for: ticket(key, index), owner: batch.owner)
+        else { return nil }
+        let now = Clock.nanoseconds
+        batch.live[index] = Batch.Live(phase: .filtering, since: now)
+        batch.status.images[index].milliseconds.waited += Int((now - live.since) / 1_000_000)
+        batch.setState(.filtering, of: index)
+        let image = batch.manifest.images[index]
+        let input: FilterJob.Input
+        switch image.origin {
+        case .source(let text):
+            input = .source(slot: batch.sources[batch.sourceOfImage[index]].slot ?? 0, text: text)
+        case .image(let other):
+            input = .image(FilterJob.OtherPixels(other, of: batch.manifest))
+        }
+        let overlays = image.needs.map {
+            (batch.manifest.images[$0].name, FilterJob.OtherPixels($0, of: batch.manifest))
+        }
+        let isAgain = batch.handOvers.isFilteredAgain(index)
+        let handsOver = batch.handOvers.begin(index)
+        return FilterJob(
+            folders: batch.folders, image: index, name: image.name.string, input: input,
+            autoOrient: image.autoOrient, filters: image.filters,
+            overlays: Dictionary(uniqueKeysWithValues: overlays),
+            output: image.output, outputFile: image.outputFile, handsOver: handsOver,
+            isAgain: isAgain,
+            crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
+    }
+
+    /// A filter was not allowed to begin. If its image was taken back and has another operation now, this does nothing.
+    mutating func filterNotAllowed(_ key: BatchKey, _ index: Int) -> [Effect] {
+        guard batches[key]?.live[index]?.phase == .queuedFilter else { return [] }
+        return filterDeferred(key, index)
+    }
+
+    /// A filter was stopped by the daemon's stop, or met a disk that accepts no writes. If its source was given up for
+    /// that, the download comes first.
+    mutating func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
+        var effects: [Effect] = []
+        giveBackMemory(key, index, &effects)
+        guard let batch = batches[key], let live = batch.live[index] else { return effects }
+        if live.phase == .queuedDownload {
+            return effects + [
+                .statusChanged(key),
+                .enqueue(
+                    .download(key, source: batch.sourceOfImage[index]), batch.manifest.priority,
+                    batch.manifest.qualityOfService),
+            ]
+        }
+        batch.live[index]?.phase = .queuedFilter
+        if batch.sourceOfImage[index] >= 0 {
+            batch.setState(.downloaded, of: index)
+        } else {
+            batch.setState(.new, of: index)
+        }
+        effects += [
+            .statusChanged(key),
+            .enqueue(
+                .filter(key, image: index), batch.manifest.priority,
+                batch.manifest.qualityOfService),
+        ]
+        return effects
+    }
+
+    /// An image's picture has been made, or has failed. The result is recorded.
+    mutating func filterEnded(
+        _ key: BatchKey, _ index: Int, result: Result<PictureReport, Failure>
+    ) -> [Effect] {
+        var effects: [Effect] = []
+        giveBackMemory(key, index, &effects)
+        guard let batch = batches[key], let live = batch.live[index] else { return effects }
+        batch.status.images[index].milliseconds.filtering = Int(
+            (Clock.nanoseconds - live.since) / 1_000_000)
+        switch result {
+        case .success(let report):
+            var image = batch.status.images[index]
+            image.state = .filtered
+            image.output = ImageStatus.Output(
+                file: batch.manifest.images[index].outputFile, format: report.format,
+                sha256: report.sha256, bytes: report.bytes, width: report.width,
+                height: report.height, depth: report.depth, channels: report.channels)
+            let warnings = report.warnings + batch.remarks(onPixelsOf: index)
+            image.warnings = warnings.isEmpty ? nil : warnings
+            image.metadata = report.metadata.isEmpty ? nil : report.metadata
+            batch.handOvers.compare(index, sha256: report.sha256)
+            ended(index, of: batch, image, at: .filter, &effects)
+            rotate(batch)
+        case .failure(let failure):
+            fail(index, of: batch, failure, at: .filter, &effects)
+        }
+        return effects
+    }
+}

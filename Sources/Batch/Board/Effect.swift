@@ -1,0 +1,41 @@
+import DarkroomManifest
+import DarkroomSpool
+
+/// What the board requests. The caller carries it out after it has released the board's lock.
+enum Effect: Sendable {
+    /// Report that the first of a batch's images has been given a place.
+    case begun(BatchBeginning)
+    /// Do this work when nothing delays it. The admission handles this under the board's lock.
+    case enqueue(Work, Priority, QualityOfServiceName)
+    /// The same, after some time.
+    case enqueueLater(Work, Priority, QualityOfServiceName, Retry)
+    /// Do not do this work any more. The admission handles this too.
+    case cancel(Work)
+    /// Create an operation and put it into its queue.
+    case start(Admission.Start)
+    /// Cancel an operation.
+    case stop(Admission.Ticket)
+    /// The piece of work that was to try the disk is delayed.
+    case storageUndecided
+    /// Write an image's result to the journal, with its step, and publish its output if it has one.
+    case record(BatchKey, BatchFolders, index: Int, ImageStatus, Step)
+    /// An image that was filtered again for others has this result, which is not recorded.
+    case endAgain(BatchKey, index: Int, ImageStatus)
+    /// Remove the pixels that an image has handed over.
+    case dropHandOver(BatchFolders, image: Int)
+    /// Report a command that the batch was given, and write it into the batch's journal. This precedes the
+    /// consequences, so that it is reported first.
+    case recordCommand(BatchFolders, ControlRecord)
+    /// Write it into the status of a waiting batch. `continued` is the complete status if the file may contain the
+    /// states of the images under a previous daemon.
+    case amendStatus(BatchFolders, ControlState, [ControlRecord], continued: Status?)
+    /// Write the status of a held batch, and report when that is done.
+    case park(BatchKey)
+    /// Remove the fetched bytes of a parked batch.
+    case dropScratch(BatchKey, BatchFolders)
+    /// Prepare a batch from its folder, because there was no room to keep it in memory.
+    case prepare(BatchKey, BatchFolders)
+    case statusChanged(BatchKey)
+    /// Write the final status and clear the batch's folder.
+    case finish(BatchKey)
+}

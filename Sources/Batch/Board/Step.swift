@@ -1,0 +1,7 @@
+/// The steps of an image, in their order.
+package enum Step: String, Sendable {
+    /// It waited for another image.
+    case wait
+    case download
+    case filter
+}

@@ -1,0 +1,259 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomPicture
+import DarkroomSpool
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+
+/// The first step of an image: its source is fetched to `active/ID/source-SLOT`. A local file is only examined.
+extension Scheduler {
+    /// The operation for a source: a transfer, or a block for work without network.
+    func downloadOperation(
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ text: ByteString
+    ) -> Operation {
+        // An invalid source fails in the block, which reads it again and reports the reason.
+        guard let reference = try? SourceReference(text), case .remote(let url) = reference else {
+            return BlockOperation { [self] in examineLocal(ticket, key, source) }
+        }
+        let begun = BegunDownload()
+        return TransferOperation(engine: engine, url: url) { [self] in
+            beginTransfer(ticket, key, source, url, begun)
+        } completion: { [self] outcome in
+            // Not on the engine's thread, which all other transfers need.
+            fetched.async { [self] in endTransfer(ticket, key, source, outcome, begun) }
+        }
+    }
+
+    // MARK: Transfers
+
+    private func beginTransfer(
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ url: RemoteURL,
+        _ begun: BegunDownload
+    ) -> TransferOperation.Preparation {
+        let cacheKey = cacheKey(of: url)
+        switch begin(ticket, key: cacheKey) {
+        case .unwanted: return .unwanted
+        case .back: return .deferred
+        case .goes(let turn): begun.use = cacheUse(cacheKey, turn, url)
+        }
+        guard let job = downloadBegan(key, source, isTransfer: true) else {
+            endedUndecided(ticket.work)
+            ended(ticket) { _ in [] }
+            return .unwanted
+        }
+        begun.job = job
+        do {
+            let folder = try job.folders.active()
+            let name = BatchFile.source(job.slot)
+            let output = TransferOutput(try folder.openScratch(name), name: folder.path(of: name))
+            var request = TransferRequest(url: url, output: output, resume: job.partial)
+            guard try beginWithCache(ticket, job, &begun.use, &request) else {
+                // Everything is done: the operation's end has nothing to do.
+                begun.job = nil
+                return .unwanted
+            }
+            return .transfer(request)
+        } catch {
+            return .failed(
+                FetchError(
+                    .writeFailed, error.message, isTransient: error.isTransient, fault: error.fault)
+            )
+        }
+    }
+
+    private func endTransfer(
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int,
+        _ outcome: TransferOperation.Outcome,
+        _ begun: BegunDownload
+    ) {
+        guard let job = begun.job else {
+            // It did not begin: it was postponed, or taken back by a cancellation that has handled its images.
+            if case .deferred = outcome { deferred(ticket) { $0.downloadDeferred(key, source) } }
+            return
+        }
+        switch outcome {
+        case .fetched(let report) where report.isNotModified:
+            endConfirmed(ticket, job, begun.use, report)
+        case .fetched(let report):
+            if let failure = keep(report) {
+                if failure.fault != nil { return putBack(ticket, failure, job) }
+                return ended(ticket, key, source, .failed(failure))
+            }
+            log.metrics.downloadedBytes.add(Int(report.bytes))
+            log.fetched(job, report, microseconds: report.elapsed.wholeMicroseconds)
+            let isKept = begun.use.map { keepForOthers(ticket.work, $0, report) } ?? false
+            if begun.use != nil { log.cacheDecided(job, kept: isKept) }
+            let note = DownloadNote(bytes: Int(report.bytes), cache: isKept ? "stored" : nil)
+            ended(ticket, key, source, .ready(note), isShared: isKept)
+        case .failed(let error):
+            if error.kind == .cancelled, !job.cancellation.isSet {
+                ended(ticket) { $0.downloadDeferred(key, source) }
+            } else if error.fault != nil {
+                putBack(ticket, Failure(error), job)
+            } else {
+                let failure = Failure(error)
+                if let seconds = error.retryAfter {
+                    pauseHost(
+                        of: error.asker.map { ByteString($0) } ?? job.text, for: seconds,
+                        because: failure,
+                        batch: job.folders.id)
+                }
+                ended(
+                    ticket, key, source,
+                    .failed(failure, retryAfter: error.retryAfter, partial: error.partial))
+            }
+        case .deferred, .unwanted:
+            ended(ticket) { $0.downloadDeferred(key, source) }
+        }
+    }
+
+    private func ended(
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ result: DownloadResult,
+        isShared: Bool = false
+    ) {
+        if case .failed(let failure, _, _) = result, !failure.isCancellation {
+            log.metrics.downloadFailures.add(failure.code)
+        }
+        ended(ticket, isShared: isShared) { $0.downloadEnded(key, source, result: result) }
+    }
+
+    // MARK: With the cache
+
+    /// Lets a download copy the cached content and end, or asks for a confirmation of it.
+    ///
+    /// - Returns: false if no transfer is necessary any more.
+    private func beginWithCache(
+        _ ticket: Admission.Ticket, _ job: DownloadJob, _ use: inout CacheUse?,
+        _ request: inout TransferRequest
+    ) throws(FileError) -> Bool {
+        guard case .download(let key, let source) = ticket.work, var used = use else { return true }
+        let begin = Clock.nanoseconds
+        if let bytes = try takeFromCache(&used, &request) {
+            log.metrics.cacheHits.add(1)
+            log.copied(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
+            let note = DownloadNote(bytes: bytes, cache: "hit")
+            ended(ticket, key, source, .ready(note), isShared: true)
+            return false
+        }
+        guard joinFlight(ticket, &used) else {
+            ended(ticket) { $0.downloadDeferred(key, source) }
+            return false
+        }
+        use = used
+        return true
+    }
+
+    /// The server has confirmed the cached content.
+    private func endConfirmed(
+        _ ticket: Admission.Ticket, _ job: DownloadJob, _ use: CacheUse?, _ report: TransferReport
+    ) {
+        guard case .download(let key, let source) = ticket.work else { return }
+        do {
+            guard let use, let bytes = try takeConfirmed(use, report) else {
+                // The cached content has been removed, so everything is fetched this time.
+                return ended(ticket) { $0.downloadDeferred(key, source) }
+            }
+            log.copied(job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
+            let note = DownloadNote(bytes: bytes, cache: "revalidated")
+            ended(ticket, key, source, .ready(note), isShared: true)
+        } catch {
+            let failure = Failure(error)
+            if failure.fault != nil { return putBack(ticket, failure, job) }
+            ended(ticket, key, source, .failed(failure))
+        }
+    }
+
+    /// The spool has no space for the source, or this machine no free socket. It is fetched again later.
+    private func putBack(_ ticket: Admission.Ticket, _ failure: Failure, _ job: DownloadJob) {
+        guard case .download(let key, let source) = ticket.work else { return }
+        refused(ticket.work, failure, batch: job.folders.id)
+        if failure.fault == .full { removeScratch(job.slot, job.folders) }
+        ended(ticket) { $0.downloadDeferred(key, source) }
+    }
+
+    /// Cuts the scratch file to the received length if its content is a picture.
+    ///
+    /// - Returns: the failure if it is not.
+    private func keep(_ report: TransferReport) -> Failure? {
+        do {
+            _ = try report.pictureKind()
+            let output = report.request.output
+            try output.descriptor.truncate(to: Int(report.bytes), path: output.name)
+            return nil
+        } catch {
+            return Failure(erasing: error)
+        }
+    }
+
+    // MARK: Local files
+
+    private func examineLocal(_ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int) {
+        switch begin(ticket) {
+        case .unwanted: return
+        case .back: return deferred(ticket) { $0.downloadDeferred(key, source) }
+        case .goes: break
+        }
+        guard let job = downloadBegan(key, source, isTransfer: false) else {
+            endedUndecided(ticket.work)
+            return ended(ticket) { _ in [] }
+        }
+        let begin = Clock.nanoseconds
+        do {
+            let bytes = try examineLocal(job.text)
+            log.downloaded(
+                job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
+            ended(ticket, key, source, .ready(DownloadNote()))
+        } catch {
+            let failure = Failure(erasing: error)
+            if failure.fault != nil { return putBack(ticket, failure, job) }
+            ended(ticket, key, source, .failed(failure))
+        }
+    }
+
+    /// Opens a local source, checks that it begins like a picture, and returns its size. The file itself is read when
+    /// it is filtered. Nothing is copied.
+    private func examineLocal(_ text: ByteString) throws -> Int {
+        guard case .local(let path) = try SourceReference(text) else { return 0 }
+        var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
+        var bytes = 0
+        // Its file system may not answer.
+        let watched = WatchedWork("the local source \(RedactedURL.text(text.string))")
+        let count = try heartbeat.during(watched, .files) { _ in
+            let file = try settings.localSources.open(path)
+            bytes = Int(file.bytes)
+            return try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
+        }
+        if let refusal = InputFormat(prefix: head.prefix(count)).refusal(
+            of: RedactedURL.text(text.string))
+        {
+            throw refusal
+        }
+        return bytes
+    }
+}
+
+/// Data of a transfer's beginning for its end.
+final class BegunDownload: Sendable {
+    private let state = Mutex<(job: DownloadJob?, use: CacheUse?)>((nil, nil))
+
+    var job: DownloadJob? {
+        get { state.withLock { $0.job } }
+        set { state.withLock { $0.job = newValue } }
+    }
+
+    /// nil without a cache.
+    var use: CacheUse? {
+        get { state.withLock { $0.use } }
+        set { state.withLock { $0.use = newValue } }
+    }
+}
+
+extension Duration {
+    /// Rounded down.
+    fileprivate var wholeMicroseconds: UInt64 {
+        UInt64(components.seconds) * 1_000_000
+            + UInt64(components.attoseconds / 1_000_000_000_000)
+    }
+}

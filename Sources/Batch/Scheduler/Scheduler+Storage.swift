@@ -1,0 +1,115 @@
+import DarkroomCore
+import DarkroomSpool
+import Synchronization
+
+/// What the scheduler does while the spool accepts no writes.
+extension Scheduler {
+    // MARK: Refused work
+
+    /// The spool has refused a write of this work, or there was no file descriptor for it. The work has not failed. It
+    /// waits.
+    func refused(_ work: Work, _ failure: Failure, batch: String) {
+        // This comes first, so that the work does not count as the present attempt and begin again at once.
+        forgetAttempt(work)
+        var failure = failure
+        // A picture's writer knows only the name of its file.
+        if !failure.message.contains(spool.root.path) {
+            let folder = spool.active.path(of: FileName(batch))
+            failure.message = "\(folder): \(failure.message)"
+        }
+        if failure.fault == .full { failure.code = FileError.diskFull }
+        storage.writeRefused(failure, batch: batch)
+    }
+
+    /// The attempt has met the same problem.
+    func forgetAttempt(_ work: Work) {
+        board.withLock { board in
+            if let piece = board.piece(of: work) { _ = board.admission.endAttempt(of: piece) }
+        }
+    }
+
+    /// Frees the space that an image has used before the disk was full: its output, which has been removed, and its
+    /// fetched source if no other image uses it.
+    func giveBackSource(of image: Int, _ key: BatchKey, _ folders: BatchFolders) {
+        guard let slot = board.withLock({ $0.sourceGivenBack(key, image) }) else { return }
+        removeScratch(slot, folders)
+    }
+
+    /// Removes a scratch file whose bytes are not needed any more.
+    func removeScratch(_ slot: Int, _ folders: BatchFolders) {
+        // If this fails, its bytes stay until the next download into it, or the batch's end.
+        try? folders.active().remove(BatchFile.source(slot))
+    }
+
+    /// Removes the scratch files that are kept for the next downloads, because the space is needed now.
+    private func removeFreeScratch() {
+        for free in board.withLock({ $0.takeFreeSlots() }) {
+            for slot in free.slots { removeScratch(slot, free.folders) }
+            board.withLock { $0.batches[free.key]?.returnSlots(free.slots) }
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Makes a batch whose folder must be read wait until the spool accepts writes again.
+    func waitForStorage(_ key: BatchKey, _ folders: BatchFolders) {
+        board.withLock { $0.admission.add(unprepared: key, folders) }
+        // It may have changed since the check.
+        if storage.mayWork { goOn() }
+    }
+
+    /// The image's result is in the journal: its attempt was successful.
+    func endedWell(_ work: Work) {
+        guard !storage.mayWork else { return }
+        let wasTried = board.withLock { board in
+            board.piece(of: work).map { board.admission.endAttempt(of: $0) } ?? false
+        }
+        if wasTried { storage.writeSucceeded() }
+    }
+
+    /// Nobody needed the work any more when its turn came. If its batch has ended, nothing is known about it.
+    func endedUndecided(_ work: Work) {
+        guard !storage.mayWork else { return }
+        if board.withLock({ $0.admission.endAttempt(of: $0.piece(of: work)) }) {
+            storage.probeInconclusive()
+        }
+    }
+
+    /// Begins all work that waited.
+    private func goOn() {
+        var unprepared: [(BatchKey, BatchFolders)] = []
+        advance { board in
+            let outcome: Admission.Outcome
+            (outcome, unprepared) = board.admission.storageWorks()
+            return board.follow(outcome)
+        }
+        for (key, folders) in unprepared { prepareLater(key, folders) }
+    }
+}
+
+extension Scheduler: StorageClient {
+    package func tryStorage() -> Bool {
+        guard gate.mayStart else { return false }
+        if let (key, folders) = board.withLock({ $0.admission.takeUnprepared() }) {
+            prepareLater(key, folders)
+            return true
+        }
+        var isTried = false
+        settle { board in
+            guard let outcome = board.admission.tryStorage() else { return [] }
+            isTried = true
+            return board.follow(outcome)
+        }
+        return isTried
+    }
+
+    package func storageChanged() {
+        if storage.mayWork {
+            goOn()
+        } else if storage.report?.code == FileError.diskFull {
+            removeFreeScratch()
+        }
+        for key in board.withLock({ Array($0.batches.keys) }) { statusChanged(key) }
+        progressed()
+    }
+}

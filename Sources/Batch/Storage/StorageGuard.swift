@@ -1,0 +1,201 @@
+import DarkroomCore
+import DarkroomSpool
+import Dispatch
+import Synchronization
+import SystemPackage
+
+/// A part of the daemon that waits while the spool accepts no writes.
+package protocol StorageClient: AnyObject, Sendable {
+    /// Begins one piece of the waiting work, whose result is reported to the guard by `writeRefused`, `writeSucceeded`
+    /// or `probeInconclusive`.
+    ///
+    /// - Returns: false if none waits.
+    func tryStorage() -> Bool
+    /// Whether the spool accepts writes has changed, or the reason has.
+    func storageChanged()
+}
+
+/// The only place that knows whether the spool accepts writes (`StorageBreaker` has the table).
+///
+/// A part of the daemon that meets a refused write reports it here, keeps its work and waits. At the time of an
+/// attempt, one piece of work may begin, from the first client that has any: results that only need to be written come
+/// before work that still has to be done, and new manifests come last.
+package final class StorageGuard: Sendable {
+    /// The reason why the spool accepts no writes.
+    package struct Report: Sendable, Equatable {
+        package let code: String
+        package let message: String
+        /// When it began, RFC 3339.
+        package let since: String
+        /// The time between two attempts; nil if nothing is tried before an administrator requests it.
+        package let secondsBetweenAttempts: Int?
+    }
+
+    private struct State: Sendable {
+        var breaker = StorageBreaker()
+        var clients: [WeakClient] = []
+        /// The number of the present tick.
+        var tick = 0
+        var tickTime: UInt64?
+        var isStopped = false
+    }
+
+    private let queue = DispatchQueue(label: "darkroom.storage", qos: .userInitiated)
+    private let state = Mutex(State())
+    /// A copy of the breaker's result, for frequent checks.
+    private let works = Atomic(true)
+    private let log: EventLog
+    private let time: TimeSource
+
+    package init(log: EventLog, time: TimeSource = .system) {
+        self.log = log
+        self.time = time
+    }
+
+    /// Whether work that writes into the spool may begin.
+    package var mayWork: Bool { works.load(ordering: .acquiring) }
+
+    /// The reason why the spool accepts no writes; nil if it accepts them.
+    package var report: Report? {
+        state.withLock { state in
+            guard !state.breaker.mayWork, let trouble = state.breaker.trouble
+            else { return nil }
+            let isFailed = state.breaker.phase == .failed
+            return Report(
+                code: trouble.failure.code, message: trouble.failure.message, since: trouble.since,
+                secondsBetweenAttempts: isFailed ? nil : Int(state.breaker.delay / 1_000_000_000))
+        }
+    }
+
+    /// Adds a client. The first one added is the first to try.
+    package func add(_ client: any StorageClient) {
+        state.withLock { $0.clients.append(WeakClient(client)) }
+    }
+
+    // MARK: Reports to the guard
+
+    /// A write into the spool was refused.
+    package func writeRefused(_ failure: Failure, batch: String? = nil) {
+        change(batch) { $0.writeRefused(failure, now: time.now, time: Clock.timestamp) }
+    }
+
+    /// One of the spool's own files was refused: whatever the cause, the spool is not in order.
+    package func writeRefused(_ error: FileError, batch: String? = nil) {
+        var failure = Failure(error)
+        if failure.fault == nil { failure.fault = error.errno == .ioError ? .lasting : .scarce }
+        writeRefused(failure, batch: batch)
+    }
+
+    /// The attempt was successful.
+    package func writeSucceeded() {
+        change { breaker in
+            breaker.writeSucceeded(now: time.now)
+            return nil
+        }
+    }
+
+    /// The attempt has ended before any write.
+    package func probeInconclusive() {
+        change { breaker in
+            breaker.probeInconclusive(now: time.now)
+            return nil
+        }
+    }
+
+    /// An administrator says that the disk works again.
+    func tryAgain() {
+        change { breaker in
+            breaker.tryAgain(now: time.now)
+            return nil
+        }
+    }
+
+    /// Tries nothing any more: waiting work is left to the next start.
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    // MARK: Consequences
+
+    private func change(
+        _ batch: String? = nil,
+        _ body: (inout StorageBreaker) -> StorageBreaker.Notice?
+    ) {
+        let (notice, trouble, hasChanged, tick) = state.withLock { state in
+            let before = (state.breaker.phase, state.breaker.trouble)
+            let notice = body(&state.breaker)
+            let trouble = state.breaker.trouble
+            state.breaker.forgetTrouble()
+            works.store(state.breaker.mayWork, ordering: .releasing)
+            let hasChanged =
+                before.0 != state.breaker.phase || before.1 != state.breaker.trouble
+            return (notice, trouble, hasChanged, Self.requestTick(&state))
+        }
+        if let notice, let trouble { say(notice, trouble, batch) }
+        if hasChanged { queue.async { [self] in tellClients() } }
+        if let tick { schedule(tick) }
+    }
+
+    private struct Tick: Sendable {
+        let number: Int
+        let time: UInt64
+    }
+
+    private static func requestTick(_ state: inout State) -> Tick? {
+        let time = state.breaker.deadline
+        guard !state.isStopped, time != state.tickTime else { return nil }
+        state.tickTime = time
+        state.tick += 1
+        return time.map { Tick(number: state.tick, time: $0) }
+    }
+
+    private func schedule(_ tick: Tick) {
+        // At least a millisecond later, so that attempts without a result do not follow each other at full speed.
+        time.call(at: max(tick.time, time.now + 1_000_000), on: queue) { [weak self] in
+            self?.arrived(tick)
+        }
+    }
+
+    private func arrived(_ tick: Tick) {
+        let counts = state.withLock { state in
+            guard state.tick == tick.number, !state.isStopped else { return false }
+            state.tickTime = nil
+            return true
+        }
+        guard counts else { return }
+        change { $0.tick(now: time.now) }
+        let isTrying = state.withLock { state in
+            if case .trying = state.breaker.phase { true } else { false }
+        }
+        guard isTrying else { return }
+        // There is nothing to try, so the problem is over.
+        if !clients.contains(where: { $0.tryStorage() }) { writeSucceeded() }
+    }
+
+    private var clients: [any StorageClient] {
+        state.withLock { $0.clients.compactMap(\.client) }
+    }
+
+    private func tellClients() {
+        for client in clients { client.storageChanged() }
+    }
+
+    private func say(
+        _ notice: StorageBreaker.Notice, _ trouble: StorageBreaker.Trouble, _ batch: String?
+    ) {
+        switch notice {
+        case .began: log.storageWaits(trouble.failure, batch: batch)
+        case .lasts: log.storageStillWaits(trouble.failure, since: trouble.since)
+        case .over: log.storageWorksAgain(trouble.failure, since: trouble.since)
+        case .failed: log.storageLost(trouble.failure, batch: batch)
+        }
+    }
+}
+
+/// A weak reference to a client: clients own the guard.
+private struct WeakClient: @unchecked Sendable {
+    // @unchecked: any thread may read a weak reference, and nothing changes it.
+    weak var client: (any StorageClient)?
+
+    init(_ client: any StorageClient) {
+        self.client = client
+    }
+}

@@ -1,0 +1,51 @@
+package import SystemPackage
+
+/// The file for a picture's filtered pixels, in addition to a lossy output: a PNG with the colour, the profile and the
+/// Exif that the output would have as a PNG.
+package struct HandOverFile {
+    /// Written from the current offset on. It is neither synced nor closed.
+    package let file: FileDescriptor
+    /// The name of the file in messages.
+    package let name: String
+
+    /// The file is read once or a few times and then removed.
+    static let compression = PNGWriter.Compression.fast
+
+    package init(file: FileDescriptor, name: String) {
+        self.file = file
+        self.name = name
+    }
+}
+
+/// The last stage of a picture that is handed over. It lends the bands to the writer of the output, and also writes
+/// them. So a picture is decoded and filtered only once.
+final class HandOverStage: Stage {
+    let layout: PixelLayout
+    private let upstream: any Stage
+    private let writer: PNGWriter
+    private var isFinished = false
+
+    init(
+        _ upstream: any Stage, to handOver: HandOverFile, colour: PNGColour, exif: [UInt8]?,
+        cores: Cores, ahead: ReadAhead?
+    ) throws(PictureError) {
+        self.upstream = upstream
+        layout = upstream.layout
+        writer = try PNGWriter(
+            layout, to: handOver.file, name: handOver.name, colour: colour, exif: exif,
+            compression: HandOverFile.compression, cores: cores, ahead: ahead)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        guard let band = try upstream.nextBand() else {
+            if !isFinished { _ = try writer.finish() }
+            isFinished = true
+            return nil
+        }
+        // This precedes the borrower, who may change the band.
+        try writer.add(band)
+        return band
+    }
+
+    func close() { writer.close() }
+}

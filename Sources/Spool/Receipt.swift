@@ -1,0 +1,132 @@
+import DarkroomCore
+import DarkroomManifest
+import SystemPackage
+
+/// Answers a claimed manifest: creates `outbox/ID` with the receipt, in one step.
+package enum Receipt {
+    /// The first status of a claimed manifest: `pending`, or `rejected`, which is final.
+    package static func status(of claimed: ClaimedManifest) -> Status {
+        let reference = Status.ManifestReference(
+            name: claimed.name,
+            file: claimed.reading.bytes == nil ? nil : "manifest.\(claimed.format.rawValue)",
+            sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount, uid: claimed.uid,
+            identity: claimed.identity)
+        switch claimed.reading.outcome {
+        case .success(let manifest):
+            return Status(
+                id: claimed.id, manifest: reference, state: .pending, priority: manifest.priority,
+                qualityOfService: manifest.qualityOfService,
+                times: Status.Times(received: claimed.received),
+                counts: Status.Counts(new: manifest.images.count),
+                images: ImageStatus.initial(of: manifest))
+        case .failure(let rejection):
+            return Status(
+                id: claimed.id, manifest: reference, state: .rejected,
+                times: Status.Times(received: claimed.received, finished: Clock.timestamp),
+                errors: rejection.problems)
+        }
+    }
+
+    /// Answers a claimed manifest with its first status. It uses another ID if someone has put a file with this ID into
+    /// the outbox since the claim.
+    ///
+    /// - Parameter stop: checked between the pieces of a long status; if it is set, this throws ECANCELED.
+    package static func issue(
+        for claimed: ClaimedManifest, durably: Bool, stop: CancellationFlag = CancellationFlag()
+    ) throws(FileError) -> (ClaimedManifest, Status) {
+        var claimed = claimed
+        while true {
+            let status = status(of: claimed)
+            do {
+                try issue(
+                    status, manifest: claimed.reading.bytes, in: claimed.folders, durably: durably,
+                    stop: stop)
+                return (claimed, status)
+            } catch  where error.errno == .fileExists {
+                claimed = try claimed.moved()
+            }
+        }
+    }
+
+    /// Builds the folder under `active/ID` and renames it to `outbox/ID`, so `outbox/ID` never exists without its
+    /// status and its manifest. For an accepted manifest it contains a second copy, because a restart needs the first
+    /// one. For a rejected manifest it contains the only copy, because a restart does not need it. For a manifest that
+    /// is too large there is no copy.
+    package static func issue(
+        _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool,
+        stop: CancellationFlag = CancellationFlag()
+    ) throws(FileError) {
+        let active = try folders.active()
+        try withdraw(from: active)
+        try active.makeDirectory(BatchFile.receipt)
+        FaultPoint.receiptFolderMade.pass()
+        let receipt = try Directory(BatchFile.receipt, in: active)
+        try receipt.write(to: BatchFile.status, durably: durably) {
+            write throws(FileError) in
+            try status.writtenNow.encode { piece throws(FileError) in
+                try stop.check("write", receipt.path(of: BatchFile.status))
+                try write(piece)
+            }
+        }
+        FaultPoint.receiptStatusWritten.pass()
+        if let name = status.manifest.file.map({ FileName($0) }) {
+            if status.state == .rejected {
+                try active.rename(name, to: receipt, as: name)
+                FaultPoint.receiptManifestMoved.pass()
+            } else if let bytes {
+                try receipt.write(sparsely: bytes, to: name, durably: durably)
+                FaultPoint.receiptManifestWritten.pass()
+            }
+        }
+        if durably { try receipt.sync() }
+        FaultPoint.receiptSynced.pass()
+        try active.rename(BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
+        FaultPoint.receiptMoved.pass()
+    }
+
+    /// Removes a receipt that was not moved to the outbox. A rejected manifest is first moved out of it, because there
+    /// is no other copy.
+    package static func withdraw(from active: Directory) throws(FileError) {
+        guard try active.exists(BatchFile.receipt) else { return }
+        let receipt = try Directory(BatchFile.receipt, in: active)
+        for name in ManifestFormat.allCases.map(BatchFile.manifest)
+        where try receipt.exists(name) {
+            if try !active.exists(name) { try receipt.rename(name, to: active, as: name) }
+        }
+        try active.removeTree(BatchFile.receipt)
+    }
+
+    /// Removes `active/ID` when the last status of the batch is in the outbox. If the manifest is missing in the
+    /// outbox, because someone has removed the answer, it is moved there first: invalid manifests are never deleted. A
+    /// file that was too large for a copy is moved back to `tmp`; returns its name there.
+    @discardableResult
+    package static func finish(
+        _ folders: BatchFolders, format: ManifestFormat, durably: Bool
+    ) throws(FileError) -> FileName? {
+        let active = try folders.active()
+        let outbox = try folders.outbox()
+        let name = BatchFile.manifest(format)
+        var givenBack: FileName?
+        if try !outbox.exists(name) {
+            if try active.exists(name) {
+                try active.rename(name, to: outbox, as: name)
+                if durably { try outbox.sync() }
+            } else if let submitted = try SubmittedFile(in: active) {
+                givenBack = try giveBack(submitted, folders.spool, durably: durably)
+            }
+        }
+        try folders.spool.active.removeTree(FileName(folders.id))
+        FaultPoint.activeRemoved.pass()
+        return givenBack
+    }
+
+    private static func giveBack(
+        _ submitted: SubmittedFile, _ spool: Spool, durably: Bool
+    ) throws(FileError) -> FileName {
+        let tmp = try spool.openTmp()
+        let name = try submitted.giveBack(to: tmp)
+        FaultPoint.submittedGivenBack.pass()
+        if durably { try tmp.sync() }
+        return name
+    }
+}
