@@ -122,7 +122,9 @@ import Testing
     private static let changes = [
         "a filter", "a parameter of a filter", "a picture format to read",
         "a picture format to write", "a manifest format", "a manifest key", "a setting",
-        "a control command", "an error code", "a journal record", "a metric",
+        "a control command", "which batch, owner or host is next", "when a download is retried",
+        "how long a disk that refuses is left alone", "an error code", "a journal record",
+        "a metric",
         "a command-line option",
     ]
 
