@@ -249,7 +249,7 @@ import Testing
     /// However long its writer pauses: what is there of it is no manifest.
     @Test func waitsBesideAManifestThatIsBeingWritten() async throws {
         let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "50ms"])
+        let daemon = try await fixture.run(["inbox.settle": "1ms"])
         // The first scan finds what is there without an event that tells of its writer.
         _ = try await fixture.waitForReport(daemon, "the first scan") { $0.scanned != nil }
         let path = fixture.spool.root.appending(path: "inbox/x.json").path
@@ -261,10 +261,9 @@ import Testing
         try await daemon.waitUntil("the reason") {
             $0.outputText.contains("the writer of its manifest x.json has not closed it")
         }
-        // Far longer than a manifest settles, with control files that make the inbox be looked through. Half a
-        // minute without a byte more would be too long.
+        // Longer than a manifest settles, with control files that make the daemon look through the inbox. Half a
+        // minute without a further byte would be too long.
         for turn in 0..<4 {
-            try await Task.sleep(for: .milliseconds(300))
             try fixture.spool.drop("nobody-\(turn).cancel", "")
             try await waitUntilConsumed(fixture, daemon, "nobody-\(turn).cancel")
             #expect(fixture.spool.list("inbox") == ["x.hold", "x.json"])

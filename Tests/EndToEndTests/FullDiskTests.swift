@@ -19,6 +19,15 @@ struct FullDiskTests {
         daemon.outputText.split(separator: "\n").count { $0.contains(words) }
     }
 
+    /// The wait is doubled by each attempt that meets the same problem.
+    private func waitForAttempts(_ daemon: DaemonProcess) async throws {
+        try await daemon.waitUntil("further attempts") { daemon in
+            ["4 s", "8 s", "16 s", "30 s"].contains {
+                daemon.statusText.contains("; next attempt in \($0)")
+            }
+        }
+    }
+
     private func waitForTheEnd(of daemon: DaemonProcess) async throws {
         try await daemon.waitUntil("the end of the trouble") { _ in
             count(Self.end, in: daemon) == 1
@@ -53,8 +62,8 @@ struct FullDiskTests {
         #expect(waiting.waiting?.code == "disk-full")
         #expect(waiting.waiting?.message.contains(disk.root.path) == true)
         #expect(waiting.counts.failed == 0 && waiting.counts.finished < 60)
-        // For a few attempts nothing changes.
-        try await Task.sleep(for: .seconds(2))
+        // After further attempts nothing has changed.
+        try await waitForAttempts(daemon)
         #expect(try fixture.spool.status(of: "work")?.counts.failed == 0)
         #expect(fixture.spool.list("active") == ["work"])
 
@@ -94,8 +103,7 @@ struct FullDiskTests {
         let daemon = try await fixture.run()
         let names = (0..<3).map { "m\($0)" }
         try fixture.dropWhenFull(names, disk)
-        try await daemon.waitForStatusText("Waiting: ")
-        try await Task.sleep(for: .seconds(2))
+        try await waitForAttempts(daemon)
         disk.empty()
         for name in names {
             try fixture.checkCompleted(try await fixture.spool.finish(name, daemon))
@@ -148,7 +156,9 @@ struct FullDiskTests {
             let text = $0.statusText
             return text.hasPrefix("Waiting: ") && text.contains("Too many open files")
         }
-        try await Task.sleep(for: .seconds(3))
+        try await daemon.waitUntil("further attempts") {
+            $0.statusText.contains("; next attempt in 4 s")
+        }
         try daemon.limit("nofile", to: 1024)
         try fixture.checkCompleted(try await fixture.spool.finish("work", daemon))
         #expect(fixture.spool.list("outbox") == ["work"])

@@ -44,8 +44,7 @@ import Testing
         try await daemon.waitForStatusText("Paused (SIGUSR1): 2 batches waiting")
         #expect(fixture.spool.list("inbox") == [])
 
-        // Long enough for another ten images, if any started.
-        try await Task.sleep(for: .seconds(1.5))
+        // The daemon has examined a manifest, answered it and reported it since. No image has started.
         let still = try #require(try fixture.spool.status(of: "work"))
         #expect(still.counts == paused.counts)
         #expect(try fixture.spool.status(of: "meanwhile")?.state == .pending)
@@ -180,7 +179,7 @@ import Testing
         _ = try await fixture.spool.waitForStatus(of: "new", second, "pending") {
             $0.state == .pending
         }
-        try await Task.sleep(for: .milliseconds(500))
+        try await second.waitForStatusText("Paused (SIGUSR1): 2 batches waiting")
         #expect(try fixture.spool.status(of: "kept")?.state == .pending)
         #expect(try fixture.origin.requests().isEmpty)
 

@@ -339,7 +339,7 @@ import Testing
         #expect(status.images[0].download == .init(attempts: 1, bytes: DaemonFixture.picture.count))
     }
 
-    @Test func aPausedDaemonTriesNothing() async throws {
+    @Test func aPauseMayComeBetweenTwoAttempts() async throws {
         let fixture = try DaemonFixture(pictures: 0)
         let origin = try FlakyOrigin(picture: DaemonFixture.picture) { _, number in
             number == 1 ? .status(503, ["Retry-After: 1"]) : nil
@@ -354,10 +354,7 @@ import Testing
         try await daemon.waitUntil("all running operations to end") {
             !$0.statusText.contains("finishing")
         }
-        let asked = origin.requests.count
-        // Longer than the server has asked for.
-        try await Task.sleep(for: .seconds(2))
-        #expect(origin.requests.count == asked)
+        // `SchedulerPauseTests` shows that the time of the next attempt may pass meanwhile.
         daemon.send(SIGUSR2)
         try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
     }

@@ -57,6 +57,27 @@ import Testing
         #expect(try fixture.status("a")?.waiting == nil)
     }
 
+    /// The time of a next attempt may pass during a pause. The attempt begins after it.
+    @Test func beginsNoAttemptWhileSuspended() async throws {
+        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, number in
+            number == 1 ? .status(503) : nil
+        }
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        try fixture.accept("a", origin: origin)
+        try await fixture.wait(for: .downloadRetried)
+        fixture.scheduler.suspend()
+        fixture.time.advance(by: 3600)
+        fixture.scheduler.alarms.sync {}
+        try await fixture.wait(for: "what runs to end") { fixture.scheduler.runningCount == 0 }
+        #expect(origin.requests.count == 1)
+        #expect(fixture.scheduler.summary.retrying == 0)
+        fixture.scheduler.resume()
+        try await fixture.finish()
+        #expect(origin.requests.count == 2)
+        #expect(try fixture.finished == ["a": .completed])
+    }
+
     /// What a stop breaks off is told of as what it is again, for the next daemon may not come to it for long.
     @Test func leavesWhatItBreaksOffToTheNextStart() async throws {
         let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, _ in
