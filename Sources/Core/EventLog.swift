@@ -7,7 +7,7 @@ import Synchronization
 /// agree.
 ///
 /// Every record passes `say`, which needs an `Event`, so each record has a MESSAGE_ID. The table `Event.form` has the
-/// level and the fields of each kind. If many records of a kind come at once, `Burst` sums them up.
+/// level and the fields of each kind. If many records of a kind come at once, `RecordThrottle` sums them up.
 package struct EventLog: Sendable {
     private let logger: Logger
     package let metrics = Metrics()
@@ -20,7 +20,7 @@ package struct EventLog: Sendable {
     /// The state that is kept between records.
     final class Flow: Sendable {
         /// Separate for each level, so that many normal records do not hide those with a worse result.
-        let bursts = Mutex<[Event: [Logger.Level: Burst]]>([:])
+        let bursts = Mutex<[Event: [Logger.Level: RecordThrottle]]>([:])
         let stories = Mutex(ProgressThrottle())
     }
 
@@ -48,7 +48,7 @@ package struct EventLog: Sendable {
         for (field, value) in fields { metadata[field.name] = .string(value) }
         if !batches.isEmpty {
             metadata[EventField.batch.name] = .array(
-                batches.prefix(Burst.batchesAtOnce).map { .string($0) })
+                batches.prefix(RecordThrottle.batchesAtOnce).map { .string($0) })
         }
         metadata[Self.eventKey] = .string(event.rawValue)
         logger.log(
@@ -61,19 +61,20 @@ package struct EventLog: Sendable {
     private func isToldAlone(
         _ event: Event, _ form: EventForm, _ fields: Fields, _ level: Logger.Level
     ) -> Bool {
-        let arrival = Burst.Arrival(
+        let arrival = RecordThrottle.Arrival(
             batch: fields[.batch], reason: form.countedBy.flatMap { fields[$0] },
             images: fields[.count].flatMap { Int($0) } ?? 0,
             failed: fields[.failed].flatMap { Int($0) } ?? 0)
         let verdict = flow.bursts.withLock {
-            $0[event, default: [:]][level, default: Burst()].take(arrival, at: Clock.nanoseconds)
+            $0[event, default: [:]][level, default: RecordThrottle()].take(
+                arrival, at: Clock.nanoseconds)
         }
         switch verdict {
         case .tell: return true
         case .collected: break
         case .collectedFirst:
             DispatchQueue.global(qos: .utility).asyncAfter(
-                deadline: .now() + .nanoseconds(Int(Burst.interval))
+                deadline: .now() + .nanoseconds(Int(RecordThrottle.interval))
             ) { sumUp(event, level) }
         case .full: sumUp(event, level)
         }

@@ -61,7 +61,7 @@ package struct Dependencies: Sendable {
             let isListed = if case .index = draft.path { true } else { false }
             return OverlaySource.advice(reference.name, format, isListed: isListed)
         case .from:
-            let form = WrittenForm.value(of: Document.Node(.text(reference.name), at: .none))
+            let form = ManifestSnippet.value(of: Document.Node(.text(reference.name), at: .none))
             return form.map { "; write ‘\($0.written(in: format, key: "source"))’" } ?? ""
         case .after: return ""
         }

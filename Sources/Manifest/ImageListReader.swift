@@ -188,7 +188,7 @@ package struct ImageListReader {
     private static func after(
         _ node: Document.Node, at path: DocumentPath, _ reader: inout ValueReader
     ) -> [ImageDraft.Reference] {
-        let form = WrittenForm.value(of: node) ?? .text("photo")
+        let form = ManifestSnippet.value(of: node) ?? .text("photo")
         guard let list = reader.list(node, "‘after’", at: path, write: .list([form])) else {
             return []
         }
@@ -206,7 +206,7 @@ package struct ImageListReader {
     }
 
     /// A number or a word as text; the example for any other value.
-    private static func textForm(_ node: Document.Node, _ example: ByteString) -> WrittenForm {
+    private static func textForm(_ node: Document.Node, _ example: ByteString) -> ManifestSnippet {
         switch node.value {
         case .integer(let value): .text("\(value)")
         case .boolean(let value): .text("\(value)")
@@ -215,8 +215,8 @@ package struct ImageListReader {
     }
 
     /// A single source where a list is expected.
-    private static func sourceForm(_ node: Document.Node) -> WrittenForm {
-        guard let form = WrittenForm.value(of: node), case .value(.text) = form else {
+    private static func sourceForm(_ node: Document.Node) -> ManifestSnippet {
+        guard let form = ManifestSnippet.value(of: node), case .value(.text) = form else {
             return .source
         }
         return form

@@ -2,7 +2,7 @@ import DarkroomCore
 
 /// The format of a manifest, which the extension of its file determines.
 ///
-/// This is the table of all formats. `WrittenForm` has the notation of each format in messages.
+/// This is the table of all formats. `ManifestSnippet` has the notation of each format in messages.
 package enum ManifestFormat: String, Sendable, CaseIterable {
     case json, yaml, plist
 

@@ -26,7 +26,7 @@ package struct NameTable: Sendable {
             }
         }
         // Derived names come last, so that given names take precedence.
-        var numbers = NameNumbers()
+        var numbers = NameNumbering()
         for index in drafts.indices where drafts[index].name.isEmpty {
             guard let source = drafts[index].source else { continue }
             var name = ImageName.derived(from: source)

@@ -28,19 +28,19 @@ enum OverlaySource {
     static func advice(
         _ source: ByteString, _ notation: ManifestFormat, isListed: Bool
     ) -> String {
-        let name = WrittenForm.text(ImageName.derived(from: source))
+        let name = ManifestSnippet.text(ImageName.derived(from: source))
         let shown =
-            WrittenForm.value(of: Document.Node(.text(source), at: .none))
+            ManifestSnippet.value(of: Document.Node(.text(source), at: .none))
             ?? .placeholder(.text("SOURCE"))
         let settings = [
-            WrittenForm.Entry(key: "source", value: shown),
-            WrittenForm.Entry(key: "filters", value: .list([])),
+            ManifestSnippet.Entry(key: "source", value: shown),
+            ManifestSnippet.Entry(key: "filters", value: .list([])),
         ]
         let image =
             isListed
-            ? WrittenForm.map([WrittenForm.Entry(key: "name", value: name)] + settings)
+            ? ManifestSnippet.map([ManifestSnippet.Entry(key: "name", value: name)] + settings)
                 .written(in: notation)
-            : WrittenForm.map(settings)
+            : ManifestSnippet.map(settings)
                 .written(in: notation, key: ImageName.derived(from: source).string)
         return "; ‘from’ takes the name of another image of this manifest: add ‘\(image)’ to "
             + "‘images’ and write ‘\(name.written(in: notation, key: "from"))’"

@@ -8,7 +8,7 @@ extension ValueReader {
     ) -> FilterDrafts {
         guard case .list(let list) = node.value else {
             let advice = filterAdvice(at: path) {
-                .list(FilterForm.filters(meantBy: node) ?? [FilterForm.example])
+                .list(FilterCorrection.filters(meantBy: node) ?? [FilterCorrection.example])
             }
             problems.add(
                 .wrongType,
@@ -39,14 +39,15 @@ extension ValueReader {
         guard case .map(let map) = node.value else {
             wrongType(
                 node, "a filter must be a name or a map of one name", at: path,
-                write: FilterForm.example)
+                write: FilterCorrection.example)
             return nil
         }
         guard let entry = map.entries.first, map.entries.count == 1 else {
             refuseKeys(of: map, node, at: path)
             return nil
         }
-        if FilterCatalog.specification(named: entry.key) == nil, FilterForm.named(map) != nil {
+        if FilterCatalog.specification(named: entry.key) == nil, FilterCorrection.named(map) != nil
+        {
             refuseKeys(of: map, node, at: path)
             return nil
         }
@@ -59,7 +60,7 @@ extension ValueReader {
                 return filter(named: entry.key, at: entry.place, [], path: inner, in: inner)
             }
             let advice = filterAdvice(at: inner) {
-                FilterForm.parameters(of: specification, from: entry.value)
+                FilterCorrection.parameters(of: specification, from: entry.value)
             }
             problems.add(
                 .wrongType,
@@ -75,7 +76,7 @@ extension ValueReader {
 
     /// The correction for a node, including one for an image that is named by its source.
     private func filterAdvice(
-        at path: DocumentPath, _ form: @escaping () -> WrittenForm
+        at path: DocumentPath, _ form: @escaping () -> ManifestSnippet
     ) -> (Document.Node) -> String {
         { [notation, listsImages] node in
             Self.advice(form(), notation, at: path)
@@ -91,7 +92,7 @@ extension ValueReader {
     ) {
         let (notation, listsImages) = (notation, listsImages)
         func advice() -> String {
-            let forms = FilterForm.filters(meantBy: node) ?? [FilterForm.example]
+            let forms = FilterCorrection.filters(meantBy: node) ?? [FilterCorrection.example]
             let source = OverlaySource.first(in: node).map {
                 OverlaySource.advice($0, notation, isListed: listsImages)
             }
@@ -124,7 +125,8 @@ extension ValueReader {
             // ‘sepia 0.8’
             func advice() -> String {
                 guard meant() == nil,
-                    let forms = FilterForm.filters(meantBy: Document.Node(.text(name), at: place))
+                    let forms = FilterCorrection.filters(
+                        meantBy: Document.Node(.text(name), at: place))
                 else { return "" }
                 return "; write "
                     + forms.map { "‘\($0.written(in: notation))’" }.joined(separator: ", ")
@@ -202,8 +204,8 @@ extension ValueReader {
             guard
                 let name = text(
                     node, what, at: path,
-                    write: FilterForm.value(for: .image, node)
-                        ?? FilterForm.placeholder(for: parameter))
+                    write: FilterCorrection.value(for: .image, node)
+                        ?? FilterCorrection.placeholder(for: parameter))
             else { return nil }
             // The image is resolved when all images are known.
             mentions.append(
@@ -224,11 +226,11 @@ extension ValueReader {
         _ node: Document.Node, _ parameter: FilterParameter, at path: DocumentPath
     ) -> FilterArgument? {
         let what = "‘\(parameter.name)’"
-        func form() -> WrittenForm? { FilterForm.value(for: .colour, node) }
+        func form() -> ManifestSnippet? { FilterCorrection.value(for: .colour, node) }
         guard let text = node.text else {
             wrongType(
                 node, "\(what) must be text", at: path, isRequired: false,
-                write: form() ?? FilterForm.placeholder(for: parameter))
+                write: form() ?? FilterCorrection.placeholder(for: parameter))
             return nil
         }
         if Colour(text) != nil { return .text(text) }

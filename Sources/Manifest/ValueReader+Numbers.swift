@@ -27,8 +27,8 @@ extension ValueReader {
     ) {
         wrongType(
             node, rule, at: path, isRequired: parameter.isRequired,
-            write: FilterForm.value(for: parameter.kind, node)
-                ?? FilterForm.placeholder(for: parameter))
+            write: FilterCorrection.value(for: parameter.kind, node)
+                ?? FilterCorrection.placeholder(for: parameter))
     }
 
     mutating func integer(

@@ -10,7 +10,7 @@ extension ValueReader {
         "quality", OutputOptions.qualities, required: false)
 
     /// `output: jpeg` means a format.
-    private static func outputForm(_ node: Document.Node) -> WrittenForm {
+    private static func outputForm(_ node: Document.Node) -> ManifestSnippet {
         let format = node.text.flatMap { text in
             Suggestion.nearest(
                 to: text, among: OutputFormat.allCases.map { ByteString($0.rawValue) })

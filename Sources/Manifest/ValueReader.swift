@@ -25,7 +25,7 @@ package struct ValueReader: Sendable {
     /// Checks that a node is a map without unknown or repeated keys.
     package mutating func map(
         _ node: Document.Node, keys: [ByteString], of what: String, at path: DocumentPath,
-        write form: @autoclosure () -> WrittenForm
+        write form: @autoclosure () -> ManifestSnippet
     ) -> Document.Map? {
         guard case .map(let map) = node.value else {
             wrongType(node, "\(what) must be a map", at: path, write: form())
@@ -56,7 +56,7 @@ package struct ValueReader: Sendable {
 
     package mutating func text(
         _ node: Document.Node, _ what: String, at path: DocumentPath,
-        write form: @autoclosure () -> WrittenForm
+        write form: @autoclosure () -> ManifestSnippet
     ) -> ByteString? {
         if let text = node.text { return text }
         wrongType(node, "\(what) must be text", at: path, write: form())
@@ -69,13 +69,13 @@ package struct ValueReader: Sendable {
         if let value = node.boolean { return value }
         wrongType(
             node, "\(what) must be true or false", at: path,
-            write: FilterForm.value(for: .boolean, node))
+            write: FilterCorrection.value(for: .boolean, node))
         return nil
     }
 
     package mutating func list(
         _ node: Document.Node, _ what: String, at path: DocumentPath,
-        write form: @autoclosure () -> WrittenForm
+        write form: @autoclosure () -> ManifestSnippet
     ) -> Document.List? {
         if case .list(let list) = node.value { return list }
         wrongType(node, "\(what) must be a list", at: path, write: form())
@@ -95,7 +95,8 @@ package struct ValueReader: Sendable {
     ) -> String? {
         let rule = "\(what) must be \(words.joined(or: "or"))"
         guard let text = node.text else {
-            wrongType(node, rule, at: path, write: FilterForm.value(for: .choice(words), node))
+            wrongType(
+                node, rule, at: path, write: FilterCorrection.value(for: .choice(words), node))
             return nil
         }
         if let word = words.first(where: { ByteString($0) == text }) { return word }
@@ -115,7 +116,7 @@ package struct ValueReader: Sendable {
     /// - Parameter form: the correction; nil if there is none.
     package mutating func wrongType(
         _ node: Document.Node, _ rule: @autoclosure () -> String, at path: DocumentPath,
-        isRequired: Bool = true, write form: @autoclosure () -> WrittenForm?
+        isRequired: Bool = true, write form: @autoclosure () -> ManifestSnippet?
     ) {
         let notation = notation
         func advice() -> String {
@@ -130,7 +131,7 @@ package struct ValueReader: Sendable {
     /// unless the key needs quotes. If a value is unknown and its key is optional, the message says that the key can be
     /// left out.
     static func advice(
-        _ form: WrittenForm, _ notation: ManifestFormat, at path: DocumentPath,
+        _ form: ManifestSnippet, _ notation: ManifestFormat, at path: DocumentPath,
         isRequired: Bool = true
     ) -> String {
         var begin = "; write"

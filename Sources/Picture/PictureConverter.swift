@@ -92,7 +92,7 @@ public struct PictureConverter: Sendable {
         // this line the program would depend on where it was built.
         #sourceLocation(file:"PictureConverter+Write.swift",line:94)
         let report = try withoutActuallyEscaping(fill) { fill throws(PictureError) in
-            let rows = try GivenRows(
+            let rows = try CallerRows(
                 layout, name: result, limits: limits, checkpoint: steps.checkpoint, fill: fill)
             do throws(PictureError) {
                 return try PicturePipeline.run(result, steps, target) { rows }

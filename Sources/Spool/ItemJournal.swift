@@ -18,7 +18,7 @@ package enum JournalRecord: Sendable, Equatable {
     /// A control file gave a command to the batch.
     case commanded(ControlRecord)
     /// The batch had finished and a part of it is repeated; the first record of such a journal.
-    case reopened(Reopened)
+    case reopened(ReopenedRecord)
     /// The process ended while it filtered the image with this index; the number of the crash and its cause. Two
     /// records with the same number mean the same crash.
     case crashed(index: Int, number: Int, CrashCause)
@@ -181,7 +181,9 @@ extension JournalRecord: Codable {
             ControlRecord.self, forKey: .commanded)
         {
             self = .commanded(command)
-        } else if let reopened = try container.decodeIfPresent(Reopened.self, forKey: .reopened) {
+        } else if let reopened = try container.decodeIfPresent(
+            ReopenedRecord.self, forKey: .reopened)
+        {
             self = .reopened(reopened)
         } else {
             _ = try container.decode(Bool.self, forKey: .cancelled)

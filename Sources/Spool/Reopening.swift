@@ -79,7 +79,7 @@ package struct Reopening {
         status.note(request)
         let (retries, isTooMany) = (status.retries ?? 0).addingReportingOverflow(1)
         guard !isTooMany else { return .unusable("its status.json counts \(retries) retries") }
-        let record = Reopened(of: finished, retries: retries, commands: status.commands ?? [])
+        let record = ReopenedRecord(of: finished, retries: retries, commands: status.commands ?? [])
         try build(id, manifest: bytes, format, record, status.images)
         return try resume(id)
     }
@@ -108,7 +108,7 @@ package struct Reopening {
     }
 
     private func build(
-        _ id: String, manifest: [UInt8], _ format: ManifestFormat, _ record: Reopened,
+        _ id: String, manifest: [UInt8], _ format: ManifestFormat, _ record: ReopenedRecord,
         _ images: [ImageStatus]
     ) throws(FileError) {
         let name = FileName(Self.prefix + id)

@@ -63,7 +63,7 @@ final class BlurredRows {
     private enum Columns {
         case direct(weights: [Float], padded: FilterBuffer<Float>)
         /// For opaque pictures of 8 bits: integers, which are twice as fast.
-        case whole(weights: WholeWeights, padded: FilterBuffer<Int16>)
+        case whole(weights: IntegerWeights, padded: FilterBuffer<Int16>)
         case cosines(CosineBlur)
     }
 
@@ -84,7 +84,7 @@ final class BlurredRows {
             columns =
                 precision == .bytes
                 ? .whole(
-                    weights: WholeWeights(symmetric: weights, largestShift: 17),
+                    weights: IntegerWeights(symmetric: weights, largestShift: 17),
                     padded: try FilterBuffer(count: paddedSamples))
                 : .direct(weights: weights, padded: try FilterBuffer(count: paddedSamples))
         case .cosines(let series):
@@ -149,7 +149,7 @@ final class BlurredRows {
 
     /// The pass down the columns with integers.
     private func nextColumns(
-        _ weights: WholeWeights, _ padded: FilterBuffer<Int16>
+        _ weights: IntegerWeights, _ padded: FilterBuffer<Int16>
     ) throws(PictureError) {
         let radius = kernel.radius
         try loadTaps()

@@ -12,7 +12,7 @@ final class OpaqueResampleStage: Stage {
     private let output: OutputBands
     private let across: ResampleAxis
     private let down: ResampleAxis
-    private let downWeights: WholeWeights
+    private let downWeights: IntegerWeights
     private let blended: FilterBuffer<Float>
     private let resampled: FilterBuffer<Float>
     /// The input rows from which the present output row is made, from the top.
@@ -40,7 +40,7 @@ final class OpaqueResampleStage: Stage {
         self.layout = layout
         self.across = across
         self.down = down
-        downWeights = WholeWeights(down.weights, groups: down.offsets, largestShift: 21)
+        downWeights = IntegerWeights(down.weights, groups: down.offsets, largestShift: 21)
         window = try RowWindow(upstream, rows: down.longest, memory, for: "resize")
         output = try OutputBands(layout)
         blended = try FilterBuffer(count: upstream.layout.width * layout.channels)

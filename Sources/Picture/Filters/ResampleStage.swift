@@ -10,7 +10,7 @@ final class ResampleStage: Stage {
     private let output: OutputBands
     private let across: ResampleAxis
     private let down: ResampleAxis
-    private let transfer: TransferTables?
+    private let transfer: SRGBTables?
     private let loaded: FilterBuffer<Float>
     private let ring: FilterBuffer<Float>
     private let ringRows: Int
@@ -53,7 +53,7 @@ final class ResampleStage: Stage {
         self.down = down
         feed = RowFeed(upstream)
         output = try OutputBands(layout)
-        transfer = linear ? TransferTables.sRGB(depth: input.depth) : nil
+        transfer = linear ? SRGBTables.sRGB(depth: input.depth) : nil
         ringRows = down.longest
         loaded = try FilterBuffer(count: input.width * input.channels)
         let samples = layout.width * layout.channels

@@ -19,7 +19,7 @@ import Testing
     /// Files with collections that are keyed by texts of our own.
     static let ownKeys = [
         "Batch/EventLog+Batches.swift": "error codes",
-        "Core/Burst.swift": "codes and states",
+        "Core/RecordThrottle.swift": "codes and states",
         "Core/ControlGroup.swift": "paths of control groups, from the kernel",
         "Core/Metrics.swift": "error codes",
         "Core/Words.swift": "codes and states",
@@ -29,7 +29,7 @@ import Testing
         "Daemon/Configuration/ConfigurationLoader.swift": "the environment",
         "Daemon/Configuration/ServiceUnit.swift": "properties of a unit, from systemctl",
         "Fetch/CacheStore.swift": "error codes",
-        "Manifest/FilterForm+Parameters.swift": "parameters of the catalogue",
+        "Manifest/FilterCorrection+Parameters.swift": "parameters of the catalogue",
         "Manifest/ValueReader+Filters.swift": "parameters of the catalogue",
         "Picture/Model/FilterSpecification.swift": "parameters of the catalogue",
         "Picture/Model/MetadataLedger.swift": "kinds of metadata",

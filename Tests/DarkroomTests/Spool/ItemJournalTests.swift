@@ -35,7 +35,7 @@ import Testing
         let command = ControlRecord(.hold, time: "now", uid: 4_294_967_294)
         let second: [JournalRecord] = [
             .cancelled, .commanded(command), record(2),
-            .reopened(Reopened(of: "then", retries: 2, commands: [command])),
+            .reopened(ReopenedRecord(of: "then", retries: 2, commands: [command])),
             .crashed(index: 4, number: 2, .signal("SIGSEGV")),
             .crashed(index: 5, number: 1, .outOfMemory),
         ]

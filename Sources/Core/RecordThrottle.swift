@@ -6,7 +6,7 @@
 /// of each batch in a field of its own. So a query for one batch finds that record too.
 ///
 /// A value without clocks: callers pass moments, in nanoseconds of the monotonic clock.
-struct Burst: Sendable {
+struct RecordThrottle: Sendable {
     /// The number of records that are sent individually after a pause.
     static let size = 200.0
     static let perSecond = 10.0
@@ -92,7 +92,7 @@ struct Burst: Sendable {
 
 /// Limits the records of each batch in work, so that a large batch is not logged image by image.
 ///
-/// A value without clocks, like `Burst`.
+/// A value without clocks, like `RecordThrottle`.
 package struct ProgressThrottle: Sendable {
     /// The number of failed images of one batch that are logged individually.
     package static let failures = 20

@@ -5,14 +5,14 @@ import Testing
 @testable import DarkroomPicture
 
 /// Weights as whole numbers: exact sums, and as near to the real ones as their unit allows.
-@Suite struct WholeWeightsTests {
+@Suite struct IntegerWeightsTests {
     static let axes = [(4000, 800), (800, 4000), (12000, 100), (7, 5), (5, 7), (3, 1), (1, 3)]
 
     @Test(arguments: ResizeFilterTests.kernels, axes)
     func groupsSumUpToOne(_ kernel: Filter.Kernel, sizes: (Int, Int)) {
         let axis = ResampleAxis(
             input: sizes.0, scaled: sizes.1, window: 0..<sizes.1, kernel: kernel)
-        let whole = WholeWeights(axis.weights, groups: axis.offsets, largestShift: 21)
+        let whole = IntegerWeights(axis.weights, groups: axis.offsets, largestShift: 21)
         let unit = 1 << whole.shift
         for index in 0..<axis.count {
             let group = axis.offsets[index]..<axis.offsets[index + 1]
@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [0.1, 0.5, 1, 2, 7.7, 16])
     func symmetricKernelsSumUpToOne(sigma: Double) {
         let weights = GaussianKernel.weights(sigma: sigma, .bytes).map { Float($0) }
-        let whole = WholeWeights(symmetric: weights, largestShift: 17)
+        let whole = IntegerWeights(symmetric: weights, largestShift: 17)
         let sum = whole.values.dropFirst().reduce(Int(whole.values[0])) { $0 + 2 * Int($1) }
         #expect(sum == 1 << whole.shift)
         #expect((14...17).contains(whole.shift))

@@ -2,7 +2,7 @@
 ///
 /// Their unit is 2^-shift, with as large a shift as 16 bits and the caller allow. Rounding changes a sum of 1 by a few
 /// units. The largest weight is corrected by these, so that an even colour stays unchanged.
-struct WholeWeights {
+struct IntegerWeights {
     private(set) var values: [Int16]
     let shift: Int
 

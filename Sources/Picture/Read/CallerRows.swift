@@ -1,7 +1,7 @@
 import Glibc
 
 /// Replaces the reader for a picture whose rows the caller provides: no file, no colour profile, no Exif.
-final class GivenRows: PictureReader {
+final class CallerRows: PictureReader {
     /// Writes the samples of these rows. They are zero before.
     typealias Fill = (_ samples: inout MutableSpan<UInt8>, _ rows: Range<Int>)
         throws(PictureError) -> Void

@@ -2,9 +2,9 @@ import DarkroomCore
 import DarkroomPicture
 
 /// A correctly written part of a manifest, to be shown in a message in the notation of that manifest.
-package indirect enum WrittenForm: Sendable, Equatable {
+package indirect enum ManifestSnippet: Sendable, Equatable {
     case value(FilterArgument)
-    case list([WrittenForm])
+    case list([ManifestSnippet])
     case map([Entry])
     /// A word in capital letters for a value that cannot be guessed.
     case placeholder(Placeholder)
@@ -17,17 +17,17 @@ package indirect enum WrittenForm: Sendable, Equatable {
 
     package struct Entry: Sendable, Equatable {
         let key: String
-        let value: WrittenForm
+        let value: ManifestSnippet
     }
 
-    static func text(_ text: ByteString) -> WrittenForm { .value(.text(text)) }
+    static func text(_ text: ByteString) -> ManifestSnippet { .value(.text(text)) }
 
-    static func map(_ key: String, _ value: WrittenForm) -> WrittenForm {
+    static func map(_ key: String, _ value: ManifestSnippet) -> ManifestSnippet {
         .map([Entry(key: key, value: value)])
     }
 
     /// Stands for any source.
-    static let source: WrittenForm = .text("photo.png")
+    static let source: ManifestSnippet = .text("photo.png")
 
     /// The form as a value; with `key`, as an entry of a map.
     func written(in format: ManifestFormat, key: String? = nil) -> String {
@@ -88,10 +88,10 @@ package indirect enum WrittenForm: Sendable, Equatable {
     }
 }
 
-extension WrittenForm {
+extension ManifestSnippet {
     /// The value of a node for a correction; nil for a container, and for a text that is not shown in full or would
     /// need escapes in one of the notations.
-    static func value(of node: Document.Node) -> WrittenForm? {
+    static func value(of node: Document.Node) -> ManifestSnippet? {
         if let boolean = node.boolean { return .value(.boolean(boolean)) }
         if let number = node.number { return .value(number) }
         guard let text = node.text, !text.isEmpty, text.utf8.count <= 80,

@@ -4,11 +4,11 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 
-@Suite struct NameNumbersTests {
+@Suite struct NameNumberingTests {
     /// Counts how often a name was asked for.
     private struct Names {
         var taken: Set<ByteString> = []
-        var numbers = NameNumbers()
+        var numbers = NameNumbering()
         var asked = 0
 
         mutating func add(_ base: ByteString) -> ByteString {

@@ -9,18 +9,18 @@ import Testing
 @testable import DarkroomSpool
 
 /// Many records of one kind, and of one batch, at once.
-@Suite struct BurstTests {
+@Suite struct RecordThrottleTests {
     private static let second: UInt64 = 1_000_000_000
 
     private func arrival(_ batch: String?, _ reason: String? = nil, images: Int = 0)
-        -> Burst.Arrival
+        -> RecordThrottle.Arrival
     {
-        Burst.Arrival(batch: batch, reason: reason, images: images)
+        RecordThrottle.Arrival(batch: batch, reason: reason, images: images)
     }
 
     @Test func tellsTheFirstOneByOneAndCollectsTheRest() {
-        var burst = Burst()
-        var verdicts: [Burst.Verdict] = []
+        var burst = RecordThrottle()
+        var verdicts: [RecordThrottle.Verdict] = []
         for index in 0..<300 { verdicts.append(burst.take(arrival("b\(index)"), at: 5)) }
         #expect(verdicts.prefix(200).allSatisfy { $0 == .tell })
         #expect(verdicts[200] == .collectedFirst)
@@ -35,7 +35,7 @@ import Testing
 
     /// What comes steadily is never summed up.
     @Test func aSteadyStreamIsTold() {
-        var burst = Burst()
+        var burst = RecordThrottle()
         for index in 0..<5000 {
             let verdict = burst.take(arrival("b"), at: UInt64(index + 1) * Self.second / 10)
             #expect(verdict == .tell)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func whatComesLaterDoesNotOvertakeWhatWasCollected() {
-        var burst = Burst()
+        var burst = RecordThrottle()
         for index in 0...200 { _ = burst.take(arrival("b\(index)"), at: 1) }
         let late = burst.take(arrival("late"), at: 9 * Self.second)
         #expect(late == .collected)
@@ -54,10 +54,10 @@ import Testing
     }
 
     @Test func oneRecordHoldsSoManyBatches() {
-        var burst = Burst()
+        var burst = RecordThrottle()
         for _ in 0..<200 { _ = burst.take(arrival("b"), at: 1) }
-        var verdicts: [Burst.Verdict] = []
-        for index in 0..<Burst.batchesAtOnce {
+        var verdicts: [RecordThrottle.Verdict] = []
+        for index in 0..<RecordThrottle.batchesAtOnce {
             verdicts.append(burst.take(arrival("b\(index)"), at: 1))
         }
         #expect(verdicts.last == .full)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func countsReasonsAndEachBatchOnce() {
-        var burst = Burst()
+        var burst = RecordThrottle()
         for _ in 0..<200 { _ = burst.take(arrival(nil), at: 1) }
         // Two spellings of one letter are two batches.
         for (batch, reason) in [("a", "x"), ("a", "y"), ("é", "x"), ("e\u{301}", "x")] {

@@ -1,14 +1,14 @@
 import DarkroomCore
 import DarkroomPicture
 
-extension FilterForm {
+extension FilterCorrection {
     /// The parameters of a filter for which only values were given: `resize: 800` means its width.
     static func parameters(
         of specification: FilterSpecification, from node: Document.Node
-    ) -> WrittenForm {
+    ) -> ManifestSnippet {
         if case .map(let map) = node.value { return parameters(of: specification, map.entries) }
-        var given: [WrittenForm.Entry] = []
-        let numbers = MeantNumber.all(in: node)
+        var given: [ManifestSnippet.Entry] = []
+        let numbers = NumberCorrection.all(in: node)
         if !numbers.isEmpty {
             given = entries(of: specification, numbers)
         } else if node.boolean == nil {
@@ -18,12 +18,12 @@ extension FilterForm {
                 + specification.parameters.filter { $0.kind == .image }
             for parameter in known {
                 guard let value = value(for: parameter.kind, node) else { continue }
-                given = [WrittenForm.Entry(key: parameter.name, value: value)]
+                given = [ManifestSnippet.Entry(key: parameter.name, value: value)]
                 break
             }
         }
         if given.isEmpty, node.boolean == nil, let first = specification.parameters.first {
-            given = [WrittenForm.Entry(key: first.name, value: placeholder(for: first))]
+            given = [ManifestSnippet.Entry(key: first.name, value: placeholder(for: first))]
         }
         return .map(complete(given, of: specification))
     }
@@ -31,8 +31,8 @@ extension FilterForm {
     /// Numbers only: two of them are a width and a height if the filter has these; otherwise each is for the next
     /// parameter.
     private static func entries(
-        of specification: FilterSpecification, _ numbers: [MeantNumber]
-    ) -> [WrittenForm.Entry] {
+        of specification: FilterSpecification, _ numbers: [NumberCorrection]
+    ) -> [ManifestSnippet.Entry] {
         let sides = specification.parameters.filter { ["width", "height"].contains($0.name) }
         let numeric = specification.parameters.filter(\.isNumeric)
         let starts = numeric.indices.map { Array(numeric[$0...].prefix(numbers.count)) }
@@ -41,7 +41,7 @@ extension FilterForm {
             let values = zip(parameters, numbers).compactMap { $1.argument(for: $0.kind) }
             if values.count == numbers.count {
                 return zip(parameters, values).map {
-                    WrittenForm.Entry(key: $0.name, value: .value($1))
+                    ManifestSnippet.Entry(key: $0.name, value: .value($1))
                 }
             }
         }
@@ -50,17 +50,17 @@ extension FilterForm {
 
     static func parameters(
         of specification: FilterSpecification, _ entries: [Document.Entry]
-    ) -> WrittenForm {
-        var given: [WrittenForm.Entry] = []
+    ) -> ManifestSnippet {
+        var given: [ManifestSnippet.Entry] = []
         for entry in entries {
             guard let parameter = specification.parameter(meantBy: entry.key),
                 !given.contains(where: { $0.key == parameter.name })
             else { continue }
             if let value = value(for: parameter.kind, entry.value) {
-                given.append(WrittenForm.Entry(key: parameter.name, value: value))
+                given.append(ManifestSnippet.Entry(key: parameter.name, value: value))
             } else if parameter.isRequired || !meansNothing(entry.value) {
                 given.append(
-                    WrittenForm.Entry(key: parameter.name, value: placeholder(for: parameter)))
+                    ManifestSnippet.Entry(key: parameter.name, value: placeholder(for: parameter)))
             }
         }
         return .map(complete(given, of: specification))
@@ -75,13 +75,13 @@ extension FilterForm {
     /// The given entries and the missing required ones. If these do not make a valid filter, also the first further
     /// parameter that does: `resize` needs a width or a height, although neither is required.
     private static func complete(
-        _ given: [WrittenForm.Entry], of specification: FilterSpecification
-    ) -> [WrittenForm.Entry] {
+        _ given: [ManifestSnippet.Entry], of specification: FilterSpecification
+    ) -> [ManifestSnippet.Entry] {
         let missing = specification.parameters.filter { parameter in
             parameter.isRequired && !given.contains { $0.key == parameter.name }
         }
         var entries =
-            missing.map { WrittenForm.Entry(key: $0.name, value: placeholder(for: $0)) } + given
+            missing.map { ManifestSnippet.Entry(key: $0.name, value: placeholder(for: $0)) } + given
         let order = specification.parameters.map(\.name)
         if !missing.isEmpty {
             entries.sort {
@@ -94,18 +94,18 @@ extension FilterForm {
             let parameter = specification.parameter(named: ByteString(entries[index].key)),
             parameter.kind == .colour
         {
-            entries[index] = WrittenForm.Entry(
+            entries[index] = ManifestSnippet.Entry(
                 key: parameter.name, value: placeholder(for: parameter))
             return entries
         }
         let further = specification.parameters.lazy
             .filter { parameter in !entries.contains { $0.key == parameter.name } }
-            .map { entries + [WrittenForm.Entry(key: $0.name, value: completion(for: $0))] }
+            .map { entries + [ManifestSnippet.Entry(key: $0.name, value: completion(for: $0))] }
         return further.first { Self.issue($0, of: specification) == nil } ?? entries
     }
 
     private static func issue(
-        _ entries: [WrittenForm.Entry], of specification: FilterSpecification
+        _ entries: [ManifestSnippet.Entry], of specification: FilterSpecification
     ) -> FilterIssue? {
         var arguments: [String: FilterArgument] = [:]
         for entry in entries {
@@ -124,10 +124,10 @@ extension FilterForm {
     }
 
     /// The value in the form of the parameter; nil if the parameter cannot have it.
-    static func value(for kind: FilterParameter.Kind, _ node: Document.Node) -> WrittenForm? {
+    static func value(for kind: FilterParameter.Kind, _ node: Document.Node) -> ManifestSnippet? {
         switch kind {
         case .number, .integer, .oneOf:
-            let numbers = MeantNumber.all(in: node)
+            let numbers = NumberCorrection.all(in: node)
             guard numbers.count == 1 else { return nil }
             return numbers[0].argument(for: kind).map { .value($0) }
         case .boolean: return boolean(meantBy: node).map { .value(.boolean($0)) }
@@ -140,7 +140,7 @@ extension FilterForm {
         case .image:
             guard let text = text(meantBy: node) else { return nil }
             let name = OverlaySource.isSource(text) ? ImageName.derived(from: text) : text
-            return WrittenForm.value(of: Document.Node(.text(name), at: .none))
+            return ManifestSnippet.value(of: Document.Node(.text(name), at: .none))
         }
     }
 
@@ -164,7 +164,7 @@ extension FilterForm {
         }
     }
 
-    static func placeholder(for parameter: FilterParameter) -> WrittenForm {
+    static func placeholder(for parameter: FilterParameter) -> ManifestSnippet {
         switch parameter.kind {
         case .number: .placeholder(.number("NUMBER"))
         case .integer(let range):
@@ -179,7 +179,7 @@ extension FilterForm {
     }
 
     /// The value of a parameter that is only added to complete the others.
-    private static func completion(for parameter: FilterParameter) -> WrittenForm {
+    private static func completion(for parameter: FilterParameter) -> ManifestSnippet {
         if case .choice(let words) = parameter.kind { return .text(ByteString(words[0])) }
         return placeholder(for: parameter)
     }

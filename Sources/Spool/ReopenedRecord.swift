@@ -1,5 +1,5 @@
 /// The journal record of a reopened batch.
-package struct Reopened: Codable, Sendable, Equatable {
+package struct ReopenedRecord: Codable, Sendable, Equatable {
     /// When the batch had finished, according to its last status.
     package var of: String
     /// How often the batch was reopened, including this time.

@@ -3,25 +3,25 @@ import DarkroomPicture
 
 /// The correct form of filters, made from an incorrect one. It keeps the values; a placeholder replaces a value that
 /// cannot be kept.
-enum FilterForm {
+enum FilterCorrection {
     /// Stands for any filter.
-    static let example: WrittenForm = .placeholder(.text("FILTER"))
+    static let example: ManifestSnippet = .placeholder(.text("FILTER"))
     /// The maximum length of a text, and the maximum number of entries, that this code analyses.
     private static let longest = 400
     private static let mostEntries = 64
 
     /// The filters that a value means which is not a list: `mono, sepia`, or a map of several; nil if this is not
     /// clear.
-    static func filters(meantBy node: Document.Node) -> [WrittenForm]? {
+    static func filters(meantBy node: Document.Node) -> [ManifestSnippet]? {
         if let text = node.text { return filters(in: text) }
         guard case .map(let map) = node.value else { return nil }
         return filters(in: map)
     }
 
     /// `sepia, mono`, `sepia mono` or `sepia 0.8`.
-    private static func filters(in text: ByteString) -> [WrittenForm]? {
+    private static func filters(in text: ByteString) -> [ManifestSnippet]? {
         guard text.utf8.count <= longest else { return nil }
-        var forms: [WrittenForm] = []
+        var forms: [ManifestSnippet] = []
         for piece in text.utf8.split(whereSeparator: { ",;|+>\n".utf8.contains($0) }) {
             let isGap: (UInt8) -> Bool = { " :=()".utf8.contains($0) }
             let words = piece.split(whereSeparator: isGap)
@@ -52,7 +52,7 @@ enum FilterForm {
         var beside: [Document.Entry] = []
     }
 
-    private static func filters(in map: Document.Map) -> [WrittenForm]? {
+    private static func filters(in map: Document.Map) -> [ManifestSnippet]? {
         guard map.entries.count <= mostEntries else { return nil }
         if let form = named(map) { return [form] }
         var parts: [Part] = []
@@ -85,7 +85,7 @@ enum FilterForm {
     }
 
     /// `{name: sepia, intensity: 0.8}`, as in other programs.
-    static func named(_ map: Document.Map) -> WrittenForm? {
+    static func named(_ map: Document.Map) -> ManifestSnippet? {
         guard map.entries.count <= mostEntries,
             let name = map.entries.first(where: { nameKeys.contains($0.key) }),
             let text = name.value.text, let specification = specification(meantBy: text)
@@ -116,21 +116,21 @@ enum FilterForm {
     /// The name, or a map from it to parameters.
     private static func form(
         of specification: FilterSpecification, _ entries: [Document.Entry] = []
-    ) -> WrittenForm {
+    ) -> ManifestSnippet {
         filter(specification, parameters(of: specification, entries))
     }
 
     private static func form(
         of specification: FilterSpecification, from node: Document.Node
-    ) -> WrittenForm {
+    ) -> ManifestSnippet {
         node.isNull
             ? form(of: specification)
             : filter(specification, parameters(of: specification, from: node))
     }
 
     private static func filter(
-        _ specification: FilterSpecification, _ parameters: WrittenForm
-    ) -> WrittenForm {
+        _ specification: FilterSpecification, _ parameters: ManifestSnippet
+    ) -> ManifestSnippet {
         if case .map(let entries) = parameters, entries.isEmpty {
             return .text(ByteString(specification.name))
         }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The transfer function of sRGB (IEC 61966-2-1) for all samples of a depth, in both directions.
-final class TransferTables: Sendable {
+final class SRGBTables: Sendable {
     /// The linear light, from 0 to 1, of each sample.
     let light: [Float]
     /// thresholds[k] is the least light that becomes sample k, which is the light of k − ½.
@@ -9,11 +9,11 @@ final class TransferTables: Sendable {
     /// starts[i] is the sample for the light i / (count − 1).
     let starts: [UInt16]
 
-    static func sRGB(depth: Int) -> TransferTables { depth == 8 ? eight : sixteen }
+    static func sRGB(depth: Int) -> SRGBTables { depth == 8 ? eight : sixteen }
 
     // The number of cells decides only how many thresholds are compared for a sample.
-    private static let eight = TransferTables(depth: 8, cells: 4096)
-    private static let sixteen = TransferTables(depth: 16, cells: 65536)
+    private static let eight = SRGBTables(depth: 8, cells: 4096)
+    private static let sixteen = SRGBTables(depth: 16, cells: 65536)
 
     private init(depth: Int, cells: Int) {
         let count = 1 << depth

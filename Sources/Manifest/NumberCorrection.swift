@@ -2,7 +2,7 @@ import DarkroomCore
 import DarkroomPicture
 
 /// A number in a form that a parameter does not accept: `"800"`, `800px`, `80%`.
-struct MeantNumber {
+struct NumberCorrection {
     private enum Unit { case none, pixels, degrees, percent }
 
     private let value: Double
@@ -13,10 +13,10 @@ struct MeantNumber {
 
     /// The numbers of a node, in their order: `800x600` and `[800, 600]` have two. Empty if the node contains anything
     /// else.
-    static func all(in node: Document.Node) -> [MeantNumber] {
+    static func all(in node: Document.Node) -> [NumberCorrection] {
         switch node.number {
-        case .integer(let value)?: return [MeantNumber(value: Double(value), unit: .none)]
-        case .number(let value)?: return [MeantNumber(value: value, unit: .none)]
+        case .integer(let value)?: return [NumberCorrection(value: Double(value), unit: .none)]
+        case .number(let value)?: return [NumberCorrection(value: value, unit: .none)]
         default: break
         }
         if case .list(let list) = node.value {
@@ -28,25 +28,25 @@ struct MeantNumber {
         return all(in: text)
     }
 
-    private static func one(in node: Document.Node) -> MeantNumber? {
+    private static func one(in node: Document.Node) -> NumberCorrection? {
         if case .list = node.value { return nil }
         let numbers = all(in: node)
         return numbers.count == 1 ? numbers[0] : nil
     }
 
-    private static func all(in text: ByteString) -> [MeantNumber] {
+    private static func all(in text: ByteString) -> [NumberCorrection] {
         switch PlainScalar.number(text) {
-        case .integer(let value)?: return [MeantNumber(value: Double(value), unit: .none)]
-        case .number(let value)?: return [MeantNumber(value: value, unit: .none)]
+        case .integer(let value)?: return [NumberCorrection(value: Double(value), unit: .none)]
+        case .number(let value)?: return [NumberCorrection(value: value, unit: .none)]
         default: break
         }
-        var numbers: [MeantNumber] = []
+        var numbers: [NumberCorrection] = []
         var rest = Array(text.asciiLowercased.utf8)[...]
         rest.dropSpaces()
         while !rest.isEmpty {
             guard let value = rest.takeNumber() else { return [] }
             guard let unit = unit(named: rest.takeWord()) else { return [] }
-            numbers.append(MeantNumber(value: value, unit: unit))
+            numbers.append(NumberCorrection(value: value, unit: unit))
             rest.dropSeparator()
         }
         return numbers
