@@ -145,7 +145,7 @@ struct MetricsText {
         }
         family(
             "darkroom_downloads_waiting", .gauge,
-            "Downloads that wait for a place of their host, or for their next attempt.")
+            "Downloads that wait for a slot of their host, or for their next attempt.")
         sample("darkroom_downloads_waiting", [("for", "host")], moment.waitingForHost)
         sample("darkroom_downloads_waiting", [("for", "retry")], moment.summary.retrying)
         family("darkroom_operations_running", .gauge, "Running downloads and filters.")

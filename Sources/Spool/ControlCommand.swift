@@ -17,8 +17,8 @@ package enum ControlCommand: String, Codable, Sendable, CaseIterable {
             Form(
                 .sets(.cancelled), .batchCancelled, "is being cancelled",
                 summary:
-                    "Cancels a manifest: waiting images end at once, running filters at their next "
-                    + "rows, transfers within a second.",
+                    "Cancels a manifest: waiting images end at once, running filters end after a "
+                    + "few rows, transfers end within a second.",
                 remark: "Finished images stay.")
         case .hold:
             Form(
@@ -30,8 +30,8 @@ package enum ControlCommand: String, Codable, Sendable, CaseIterable {
         case .retry:
             Form(
                 .reopens, .batchReopened, "is reopened",
-                summary: "Reopens a finished manifest: repeats images that failed, were cancelled, "
-                    + "or whose output was removed.",
+                summary: "Reopens a finished manifest: repeats failed images, cancelled images, and "
+                    + "images whose output was removed.",
                 remark: "The others stay unchanged.")
         }
     }

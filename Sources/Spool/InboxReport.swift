@@ -42,7 +42,8 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
         case .waitsForItsManifest:
             "It takes effect as soon as its manifest is taken. Remove it if you do not want this."
         case .hasActed:
-            "Remove it: the permissions of the inbox do not allow darkroomd to, and it would take effect again after a restart."
+            "Remove it: the permissions of the inbox do not allow darkroomd to. After a restart it could take effect on a new "
+                + "manifest of the same name."
         case .disk:
             "Free some space, or correct the problem that the journal names. darkroomd tries again automatically."
         case .overLimit:

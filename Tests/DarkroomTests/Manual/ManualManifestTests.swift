@@ -137,7 +137,7 @@ import Testing
         #expect(text.contains("redirects to, has at most \(RemoteURL.maximumBytes) bytes"))
         #expect(RemoteURL.maximumBytes == ImageListReader.maximumSource)
         #expect(
-            text.contains("the host of a URL has at most \(URLAuthority.maximumHost) letters"))
+            text.contains("the host of a URL has at most \(URLAuthority.maximumHost) characters"))
         #expect(text.contains("has at most \(limits.side) pixels"))
         #expect(limits.wholePictureBytes == 1 << 30 && text.contains("may take 1 GiB"))
         #expect(text.contains("a list of \(ProblemList.maximum):"))
