@@ -6,30 +6,6 @@ import SystemPackage
 
 /// The effects of commands on batches.
 extension Scheduler {
-    /// Takes a batch with its receipt into work, with the commands that arrived before it. They take effect before any
-    /// of its images begins.
-    ///
-    /// - Parameter recorded: called with each command that takes effect, when a restart would remember it.
-    /// - Returns: the result of each command.
-    @discardableResult
-    package func accept(
-        _ prepared: PreparedBatch, _ commands: [ControlRecord] = [],
-        recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in }
-    ) -> [ControlOutcome] {
-        var outcomes: [ControlOutcome] = []
-        advance(recorded: recorded) { board in
-            var effects = board.accept(prepared)
-            for command in commands {
-                outcomes.append(
-                    board.obey(
-                        prepared.folders.id, command,
-                        isPrivileged: spool.isPrivileged(command.uid), &effects))
-            }
-            return effects
-        }
-        return outcomes
-    }
-
     /// Whether a batch with one of these IDs is here and can be given a command.
     package func knows(_ ids: [String]) -> Bool {
         board.withLock { board in ids.contains { board.keys[FileName($0)] != nil } }

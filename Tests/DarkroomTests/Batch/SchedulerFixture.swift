@@ -220,17 +220,17 @@ final class SchedulerFixture: Sendable {
     /// Keeps operations in their queues; what runs goes on. The board goes on giving out places.
     func holdOperations(downloads: Bool = true, filters: Bool = true) {
         if downloads {
-            scheduler.downloads.isSuspended = true
-            scheduler.localLooks.isSuspended = true
+            scheduler.queues.downloads.isSuspended = true
+            scheduler.queues.localLooks.isSuspended = true
         }
-        if filters { scheduler.filters.setSuspended(true) }
+        if filters { scheduler.queues.filters.setSuspended(true) }
     }
 
     /// Lets go of what was held.
     func releaseOperations(filters: Bool = true) {
-        scheduler.downloads.isSuspended = false
-        scheduler.localLooks.isSuspended = false
-        if filters { scheduler.filters.setSuspended(false) }
+        scheduler.queues.downloads.isSuspended = false
+        scheduler.queues.localLooks.isSuspended = false
+        if filters { scheduler.queues.filters.setSuspended(false) }
     }
 
     /// Looks at the board under its lock.

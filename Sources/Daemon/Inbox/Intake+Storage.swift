@@ -19,65 +19,6 @@ extension Intake {
     /// Whether nothing is claimed because the spool accepts no writes.
     var isBlocked: Bool { !refusals.isTrying && !scheduler.storage.mayWork }
 
-    /// Recovers what a previous daemon, or a failed claim, has left in `active`.
-    func recover(_ id: String, _ recovery: Recovery) {
-        guard !isBlocked else { return refusals.unrecovered.append(id) }
-        do {
-            switch try recovery.recover(id) {
-            case .empty, .finished(nil): break
-            case .finished(let name?): log.givenBack(id: id, name)
-            case .putBack(let name): refuse(name, Examination.reasonToIgnore(name) ?? .notAFile)
-            case .rejected(let status, let givenBack):
-                log.rejected(status)
-                if let givenBack { log.givenBack(id: id, givenBack) }
-            case .removed(let status): log.batchRemoved(status)
-            case .unfinished(let prepared):
-                log.resumed(prepared)
-                log.suspected(prepared)
-                accept(prepared)
-            }
-        } catch  where error.errno == .canceled {
-            // The daemon stops. The next start recovers it.
-        } catch  where error.fault != nil {
-            scheduler.storage.writeRefused(error, batch: id)
-            refusals.unrecovered.append(id)
-        } catch {
-            // It stays in place for the next start. The others continue.
-            log.storageFailed(error, batch: id)
-        }
-    }
-
-    /// Recovers manifests that could be claimed, but neither read nor moved back into the inbox.
-    func putInOrder(_ ids: [String]) {
-        guard !ids.isEmpty else { return }
-        queue.async { [weak self] in
-            guard let self, !isStopped else { return }
-            let recovery = recovery(settings)
-            for id in ids { recover(id, recovery) }
-        }
-    }
-
-    private func recovery(_ settings: IntakeSettings) -> Recovery {
-        Recovery(
-            spool: spool, examination: settings.examination.asking(stopped),
-            durably: settings.isDurable)
-    }
-
-    /// Gives receipts to manifests whose claims are on the disk. If a receipt cannot be written, its manifest is
-    /// remembered, because it is not in the inbox any more.
-    func answer(_ claimed: [ClaimedManifest]) {
-        let reception = ReceiptIssuer(
-            spool: spool, storage: scheduler.storage, log: log,
-            durably: settings.isDurable, stop: stopped, accept: accept)
-        note(reception.answer(claimed))
-    }
-
-    /// Remembers the parts of an answer that the spool has refused.
-    func note(_ rest: ReceiptIssuer.Rest) {
-        refusals.unanswered += rest.unanswered
-        refusals.unrecovered += rest.uncleared
-    }
-
     /// Repeats what the spool has refused.
     ///
     /// - Returns: false if the spool refuses it again.
@@ -97,7 +38,7 @@ extension Intake {
             scheduler.storage.writeRefused(error)
             refusals.unanswered = unanswered
         }
-        let recovery = recovery(settings)
+        let recovery = makeRecovery()
         for id in unrecovered { recover(id, recovery) }
         return refusals.unanswered.isEmpty && refusals.unrecovered.isEmpty
     }
@@ -116,19 +57,6 @@ extension Intake {
             scheduler.storage.writeRefused(error)
             // A part of it may have been written.
             try? spool.root.remove(name)
-            return false
-        }
-    }
-
-    /// Whether the inbox is not the folder that is open any more, or does not exist.
-    var isReplaced: Bool {
-        guard let inbox else { return true }
-        do {
-            guard let there = try spool.root.information(of: "inbox") else { return true }
-            let here = try inbox.information()
-            return there.st_dev != here.st_dev || there.st_ino != here.st_ino
-        } catch {
-            // A later call may be able to examine it.
             return false
         }
     }
