@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomFetch
-import DarkroomSpool
 import Dispatch
 import Foundation
 import Synchronization

@@ -1,17 +1,15 @@
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
 import DarkroomSpool
 import Dispatch
-import Foundation
 import Synchronization
 
 /// Turns the board's requests into operations on the downloads queue and the filters' queues, and reports the results
 /// to the board.
 ///
 /// The ownership: the board, under its lock, owns the state. The queues own their operations until they end, and let a
-/// cancellation find them by their tickets. No operation depends on another one: a download's end
-/// makes the board request the filter, so each operation can run when it is created.
+/// cancellation find them by their tickets. No operation depends on another one: a download's end makes the board
+/// request the filter, so each operation can run when it is created.
 package final class Scheduler: Sendable {
     let spool: Spool
     package let gate = Gate()

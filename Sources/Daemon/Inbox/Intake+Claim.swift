@@ -143,16 +143,20 @@ extension Intake {
     /// Gives receipts to manifests whose claims are on the disk. If a receipt cannot be written, its manifest is
     /// remembered, because it is not in the inbox any more.
     func answer(_ claimed: [ClaimedManifest]) {
-        let reception = ReceiptIssuer(
-            spool: spool, storage: scheduler.storage, log: log,
-            durably: settings.isDurable, stop: stopped, accept: accept)
-        note(reception.answer(claimed))
+        note(receiptIssuer.answer(claimed))
     }
 
-    /// Remembers the parts of an answer that the spool has refused.
-    func note(_ rest: ReceiptIssuer.Rest) {
-        refusals.unanswered += rest.unanswered
-        refusals.unrecovered += rest.uncleared
+    var receiptIssuer: ReceiptIssuer {
+        ReceiptIssuer(
+            spool: spool, storage: scheduler.storage, log: log, durably: settings.isDurable,
+            stop: stopped)
+    }
+
+    /// Remembers the parts of an answer that the spool has refused, and takes the batches into work.
+    func note(_ answer: ReceiptIssuer.Answer) {
+        refusals.unanswered += answer.unanswered
+        refusals.unrecovered += answer.uncleared
+        for batch in answer.batches { accept(batch) }
     }
 
     /// Takes a batch into work, together with its control files.

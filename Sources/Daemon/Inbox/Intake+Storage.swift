@@ -2,7 +2,6 @@ import DarkroomBatch
 import DarkroomCore
 import DarkroomSpool
 import Dispatch
-import SwiftGlibc
 import SystemPackage
 
 /// Work that the intake has begun and that the spool has refused, until the spool accepts writes again.

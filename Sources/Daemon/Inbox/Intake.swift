@@ -2,9 +2,7 @@ import DarkroomBatch
 import DarkroomCore
 import DarkroomSpool
 import Dispatch
-import Glibc
 import Synchronization
-import SystemPackage
 
 /// Watches the inbox and takes manifests out of it: the first station.
 ///

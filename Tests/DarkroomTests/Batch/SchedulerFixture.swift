@@ -134,12 +134,11 @@ final class SchedulerFixture: Sendable {
         guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
         else { throw Unexpected(what: "\(id) is no manifest that can be taken") }
         let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: false)
-        var answered: PreparedBatch?
         let issuer = ReceiptIssuer(
             spool: spool, storage: storage, log: scheduler.log, durably: false,
-            stop: CancellationFlag(), accept: { answered = $0 })
-        let rest = issuer.answer(claim.take([candidate]).claimed)
-        guard var prepared = answered, rest.unanswered.isEmpty else {
+            stop: CancellationFlag())
+        let answer = issuer.answer(claim.take([candidate]).claimed)
+        guard var prepared = answer.batches.first, answer.unanswered.isEmpty else {
             throw Unexpected(what: "\(id) was not answered: \(journal.all(.batchRejected))")
         }
         if !records.isEmpty {
