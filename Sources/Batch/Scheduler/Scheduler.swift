@@ -34,6 +34,8 @@ package final class Scheduler: Sendable {
     let stopped = CancellationFlag()
     /// The queue on which waiting batches are read and their statuses are changed, one at a time.
     let preparation = DispatchQueue(label: "darkroom.preparation", qos: .userInitiated)
+    /// The statuses of waiting batches, and the reopenings of finished ones, that the spool has refused.
+    let refusedWrites: RefusedWrites
     /// The queue on which ended transfers are processed.
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
     /// The queue for the times of next attempts and the ends of hosts' pauses.
@@ -64,6 +66,7 @@ package final class Scheduler: Sendable {
         self.publisher = publisher
         self.statusKeeper = statusKeeper
         self.board = Mutex(board)
+        refusedWrites = RefusedWrites(queue: preparation, storage: storage)
         currentSettings = Mutex(settings)
         setWidths(settings)
         queueWatch.add(publisher.queue, "the publisher")
