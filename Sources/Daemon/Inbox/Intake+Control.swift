@@ -288,7 +288,7 @@ extension Intake {
             guard error.fault != nil else { return }
             // The cause is the disk, and the fault may end.
             scheduler.storage.writeRefused(error)
-            schedule(in: 5) { $0.consume(request) }
+            refusals.unconsumed.append(request)
         }
     }
 

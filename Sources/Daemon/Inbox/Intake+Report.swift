@@ -78,7 +78,10 @@ extension Intake {
         } catch {
             if !reporter.hasFailed { log.reportFailed(error) }
             reporter.hasFailed = true
-            if !isStopped, !reporter.timerIsSet { reportLater(than: 5_000_000_000) }
+            // Nothing waits for this file, and it says what waits. So its refusal does not concern the guard.
+            if !isStopped, !reporter.timerIsSet {
+                reportLater(than: UInt64(StorageGuard.singleFileRetry * 1e9))
+            }
         }
     }
 

@@ -10,8 +10,12 @@ struct IntakeRefusals {
     var unanswered: [ClaimedManifest] = []
     /// The IDs of folders in `active` that must be recovered as at a start.
     var unrecovered: [String] = []
+    /// Control files that have taken effect and must be removed.
+    var unconsumed: [ControlRequest] = []
     /// Whether one group of manifests is taken to test whether writes are accepted again.
     var isTrying = false
+
+    var isEmpty: Bool { unanswered.isEmpty && unrecovered.isEmpty && unconsumed.isEmpty }
 }
 
 extension Intake {
@@ -26,8 +30,10 @@ extension Intake {
         let examination = settings.examination.asking(stopped)
         let unanswered = refusals.unanswered
         let unrecovered = refusals.unrecovered
+        let unconsumed = refusals.unconsumed
         refusals.unanswered = []
         refusals.unrecovered = []
+        refusals.unconsumed = []
         let claim = Claim(
             spool: spool, inbox: inbox, examination: examination, durably: settings.isDurable)
         do {
@@ -39,7 +45,8 @@ extension Intake {
         }
         let recovery = makeRecovery()
         for id in unrecovered { recover(id, recovery) }
-        return refusals.unanswered.isEmpty && refusals.unrecovered.isEmpty
+        for request in unconsumed { consume(request) }
+        return refusals.isEmpty
     }
 
     /// Writes as much as a receipt needs, and removes it. There may be nothing else to try, and an empty inbox does not
