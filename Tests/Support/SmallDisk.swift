@@ -54,6 +54,18 @@ package final class SmallDisk: Sendable {
         else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
     }
 
+    /// Leaves room for so many further files and folders; nil for as many as one likes.
+    package func setFreeFiles(_ count: Int?) throws {
+        var information = statvfs()
+        guard statvfs(root.path, &information) == 0 else {
+            throw POSIXError(.init(rawValue: errno) ?? .EIO)
+        }
+        let used = Int(information.f_files - information.f_ffree)
+        let limit = count.map { used + $0 } ?? used + 1_000_000
+        guard mount("tmpfs", root.path, "tmpfs", UInt(MS_REMOUNT), "nr_inodes=\(limit)") == 0
+        else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    }
+
     /// Gives back what `fill` took.
     package func empty() { unlink(filler) }
 }

@@ -63,8 +63,8 @@ package final class Publisher: Sendable {
     private struct Record: Sendable {
         let folders: BatchFolders
         let record: JournalRecord
-        /// Called when it is written, or with the error.
-        let completion: @Sendable (FileError?) -> Void
+        /// Called when it is written, or when the batch's folder does not exist any more.
+        let completion: @Sendable () -> Void
     }
 
     /// The reason why an image's result is not in the journal.
@@ -122,10 +122,12 @@ package final class Publisher: Sendable {
 
     package func publish(_ item: Item) { add(.item(item)) }
 
-    /// Writes a record that does not concern an image to the journal.
+    /// Writes a record that does not concern an image to the journal. If the disk refuses it, it is kept like an image.
+    ///
+    /// - Parameter completion: called when it is written, or when the batch's folder does not exist any more.
     package func record(
         _ record: JournalRecord, of folders: BatchFolders,
-        completion: @escaping @Sendable (FileError?) -> Void
+        completion: @escaping @Sendable () -> Void
     ) {
         add(.record(Record(folders: folders, record: record, completion: completion)))
     }
@@ -273,7 +275,7 @@ package final class Publisher: Sendable {
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Another process has removed the folder. There is no place to write to, and nothing to retry.
             for item in group.items { item.completion(item.status.removed(with: group.folders)) }
-            for record in group.records { record.completion(error) }
+            for record in group.records { record.completion() }
             return rest
         } catch {
             storage.writeRefused(error, batch: group.folders.id)
@@ -301,7 +303,7 @@ package final class Publisher: Sendable {
         }
         FaultPoint.publishOutboxSynced.pass()
         for item in group.items { item.completion(item.status) }
-        for record in group.records { record.completion(nil) }
+        for record in group.records { record.completion() }
         return rest
     }
 

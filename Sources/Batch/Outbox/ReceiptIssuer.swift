@@ -2,7 +2,7 @@ import DarkroomCore
 import DarkroomSpool
 import SystemPackage
 
-/// Gives receipts to claimed manifests and passes the batches on: the last step of the intake.
+/// Gives receipts to claimed manifests: the last step of the intake before their batches are taken into work.
 package struct ReceiptIssuer {
     let spool: Spool
     let storage: StorageGuard
@@ -11,41 +11,33 @@ package struct ReceiptIssuer {
     /// Checked between manifests, and while a long status is written. A manifest without a receipt gets it after the
     /// next start.
     let stop: CancellationFlag
-    /// Takes the batch into work.
-    let accept: (PreparedBatch) -> Void
 
     package init(
-        spool: Spool, storage: StorageGuard, log: EventLog, durably: Bool, stop: CancellationFlag,
-        accept: @escaping (PreparedBatch) -> Void
+        spool: Spool, storage: StorageGuard, log: EventLog, durably: Bool, stop: CancellationFlag
     ) {
         self.spool = spool
         self.storage = storage
         self.log = log
         self.durably = durably
         self.stop = stop
-        self.accept = accept
     }
 
-    /// What the spool has refused. It must be retried.
-    package struct Rest {
-        /// Manifests without a receipt.
+    /// The results for some manifests. What the spool has refused must be retried.
+    package struct Answer: Sendable {
+        /// Batches with a receipt, in the order of their manifests.
+        package var batches: [PreparedBatch] = []
+        /// Refused: manifests without a receipt.
         package var unanswered: [ClaimedManifest] = []
-        /// The IDs of rejected manifests that have been answered, but whose folder is still in `active`.
+        /// Refused: the IDs of rejected manifests that have been answered, but whose folder is still in `active`.
         package var uncleared: [String] = []
-
-        package init(unanswered: [ClaimedManifest] = [], uncleared: [String] = []) {
-            self.unanswered = unanswered
-            self.uncleared = uncleared
-        }
     }
 
     /// Gives receipts to manifests.
     ///
     /// - Parameter claimed: manifests whose claims are on the disk.
-    /// - Returns: what the spool has refused.
-    package func answer(_ claimed: [ClaimedManifest]) -> Rest {
+    package func answer(_ claimed: [ClaimedManifest]) -> Answer {
         var answered: [(ClaimedManifest, Status)] = []
-        var rest = Rest()
+        var answer = Answer()
         for (index, manifest) in claimed.enumerated() {
             do {
                 if stop.isSet { break }
@@ -56,7 +48,7 @@ package struct ReceiptIssuer {
                 log.storageFailed(Failure.removed(manifest.folders), batch: manifest.id)
             } catch {
                 storage.writeRefused(error, batch: manifest.id)
-                rest.unanswered = Array(claimed[index...])
+                answer.unanswered = Array(claimed[index...])
                 break
             }
         }
@@ -74,14 +66,14 @@ package struct ReceiptIssuer {
             if case .success(let accepted) = manifest.reading.outcome {
                 log.claimed(status, dropped: manifest.dropped)
                 if isSynced { drop(manifest) }
-                accept(
+                answer.batches.append(
                     PreparedBatch(folders: manifest.folders, manifest: accepted, status: status))
             } else {
                 log.rejected(status)
-                if !isSynced || !clear(manifest) { rest.uncleared.append(manifest.id) }
+                if !isSynced || !clear(manifest) { answer.uncleared.append(manifest.id) }
             }
         }
-        return rest
+        return answer
     }
 
     /// Whether someone has removed the manifest from `active`. Then there is nothing to answer any more.

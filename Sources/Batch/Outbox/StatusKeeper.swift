@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
-import DequeModule
 import Dispatch
 import Synchronization
 import SystemPackage
@@ -58,12 +57,13 @@ package final class StatusKeeper: Sendable {
         var nextTick: UInt64?
         /// The number of the present tick. Earlier ones do nothing.
         var tick = 0
-        /// Batches that have ended and whose last status the disk has refused.
-        var ending: Deque<Ending> = []
         /// While the daemon stops: the time after which no batch is finished any more, in nanoseconds; else nil.
         var end: UInt64?
+        /// Batches in work whose status the disk has refused. It is written again after the next change of the batch,
+        /// too.
+        var refused: [BatchKey: any StatusSource] = [:]
         /// Held batches whose status the disk has not accepted yet.
-        var parking: [Ending] = []
+        var parking: [Batch] = []
 
         /// Requests a tick at `time`, unless an earlier one is planned.
         mutating func requestTick(at time: UInt64) -> Tick? {
@@ -79,13 +79,15 @@ package final class StatusKeeper: Sendable {
         let time: UInt64
     }
 
-    private struct Ending: Sendable {
+    private struct Batch: Sendable {
         let key: BatchKey
         let source: any StatusSource
     }
 
     let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
     private let state = Mutex(State())
+    /// The last statuses of batches that have ended.
+    private let refusedEnds: RefusedWrites
     private let durably: Bool
     private let storage: StorageGuard
     private let log: EventLog
@@ -98,6 +100,7 @@ package final class StatusKeeper: Sendable {
     ) {
         self.durably = durably
         self.storage = storage
+        refusedEnds = RefusedWrites(queue: queue, storage: storage)
         self.log = log
         self.time = time
         setInterval(interval)
@@ -126,7 +129,9 @@ package final class StatusKeeper: Sendable {
     /// - Parameter end: after this time, in nanoseconds, no file is begun, and the present one is interrupted.
     func leave(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64) {
         queue.sync {
-            let dirty = state.withLock { Set($0.entries.filter(\.value.isDirty).keys) }
+            let dirty = state.withLock {
+                Set($0.entries.filter(\.value.isDirty).keys).union($0.refused.keys)
+            }
             for key in keys + dirty.subtracting(keys).sorted() where time.now < end {
                 write(key, source) { time.now < end }
             }
@@ -170,7 +175,10 @@ package final class StatusKeeper: Sendable {
     private func write(_ key: BatchKey, _ source: any StatusSource, while mayGoOn: () -> Bool) {
         guard mayGoOn() else { return }
         let begin = time.now
-        state.withLock { $0.entries[key]?.isDirty = false }
+        state.withLock { state in
+            state.entries[key]?.isDirty = false
+            state.refused[key] = nil
+        }
         guard let snapshot = source.snapshot(of: key) else {
             // It finished before this change was reported.
             return state.withLock { $0.entries[key] = nil }
@@ -185,8 +193,7 @@ package final class StatusKeeper: Sendable {
         } catch  where error.errno == .canceled {
             return state.withLock { $0.entries[key]?.isDirty = true }
         } catch {
-            pause = refused(error, snapshot.folders)
-            if pause > 0 { changed(key, source) }
+            pause = refused(error, key, source, snapshot.folders)
         }
         let end = time.now
         state.withLock { state in
@@ -196,19 +203,33 @@ package final class StatusKeeper: Sendable {
 
     /// Handles the failure to write the status of a batch in work.
     ///
-    /// - Returns: the wait before a retry, in nanoseconds; 0 for no retry.
-    private func refused(_ error: FileError, _ folders: BatchFolders) -> UInt64 {
+    /// - Returns: the time before which it is not written again, in nanoseconds.
+    private func refused(
+        _ error: FileError, _ key: BatchKey, _ source: any StatusSource, _ folders: BatchFolders
+    ) -> UInt64 {
         if error.errno == .noSuchFileOrDirectory {
             // The batch's folder was removed. Its images fail because of this, and its last status reports it.
             return 0
         }
-        if error.fault != nil {
-            // While the storage waits, this error is expected. The status that says why is tried nevertheless.
-            if storage.mayWork { storage.writeRefused(error, batch: folders.id) }
-        } else {
+        guard error.fault != nil else {
             log.storageFailed(error, batch: folders.id)
+            changed(key, source)
+            return UInt64(StorageGuard.singleFileRetry * 1e9)
         }
-        return 5_000_000_000
+        // While the storage waits, this error is expected. The status that says why is tried nevertheless.
+        if storage.mayWork { storage.writeRefused(error, batch: folders.id) }
+        state.withLock { $0.refused[key] = source }
+        // It may have changed since the check.
+        if storage.mayWork { writeKept() }
+        return 0
+    }
+
+    private func writeKept() {
+        let kept = state.withLock { state in
+            defer { state.refused = [:] }
+            return state.refused
+        }
+        for (key, source) in kept { changed(key, source) }
     }
 
     // MARK: Held batches
@@ -226,7 +247,7 @@ package final class StatusKeeper: Sendable {
                     return source.parked(key)
                 }
             }
-            state.withLock { $0.parking.append(Ending(key: key, source: source)) }
+            state.withLock { $0.parking.append(Batch(key: key, source: source)) }
             // It may have changed since the check.
             if storage.mayWork { parkKept() }
         }
@@ -237,7 +258,7 @@ package final class StatusKeeper: Sendable {
             defer { state.parking = [] }
             return state.parking
         }
-        for ending in kept { park(ending.key, ending.source) }
+        for batch in kept { park(batch.key, batch.source) }
     }
 
     // MARK: The end
@@ -246,30 +267,17 @@ package final class StatusKeeper: Sendable {
     /// succeeds, or until the next start: a batch never ends without its answer.
     func finish(_ key: BatchKey, _ source: any StatusSource) {
         queue.async { [self] in
-            let ending = Ending(key: key, source: source)
-            if storage.mayWork { _ = finish(ending) } else { keep(ending) }
+            let batch = Batch(key: key, source: source)
+            if storage.mayWork {
+                attempt(batch)
+            } else {
+                refusedEnds.keep { [self] in finish(batch) }
+            }
         }
     }
 
-    private func keep(_ ending: Ending) {
-        state.withLock { $0.ending.append(ending) }
-        // It may have changed since the check.
-        if storage.mayWork { queue.async { [self] in finishKept() } }
-    }
-
-    /// Finishes the batches that wait for the disk, up to the first that is refused again.
-    private func finishKept(atMost limit: Int = .max) {
-        var count = 0
-        var isWell = true
-        while count < limit, isWell, let ending = takeEnding() {
-            count += 1
-            isWell = finish(ending)
-        }
-        if count > 0, isWell { storage.writeSucceeded() }
-    }
-
-    private func takeEnding() -> Ending? {
-        state.withLock { $0.ending.popFirst() }
+    private func attempt(_ batch: Batch) {
+        refusedEnds.attempt { [self] in finish(batch) }
     }
 
     /// The daemon stops. `leave` writes the statuses of the batches in work once more. Batches that are not finished by
@@ -282,59 +290,53 @@ package final class StatusKeeper: Sendable {
 
     private var isClosed: Bool { state.withLock { $0.end != nil } }
 
-    /// - Returns: whether the disk accepted it.
-    private func finish(_ ending: Ending) -> Bool {
-        let (key, source) = (ending.key, ending.source)
-        guard mayFinish else { return true }
-        guard let snapshot = source.snapshot(of: key) else { return true }
+    private func finish(_ batch: Batch) -> RefusedWrites.Result {
+        let (key, source) = (batch.key, batch.source)
+        guard mayFinish, let snapshot = source.snapshot(of: key) else { return .undecided }
         let folders = snapshot.folders
         let format = snapshot.status.manifest.format ?? .json
         do throws(FileError) {
             try folders.writeLastStatus(snapshot.status, durably: durably) { mayFinish }
             try Receipt.finish(folders, format: format, durably: durably)
         } catch  where error.errno == .canceled {
-            return true
+            return .undecided
         } catch  where error.fault != nil || error.errno == .ioError {
             storage.writeRefused(error, batch: folders.id)
-            keep(ending)
-            return false
+            return .refused
         } catch {
-            // It concerns only this batch: for example, a folder in the outbox does not permit writing.
-            finishLater(ending, because: error, folders)
-            return true
+            finishLater(batch, because: error, folders)
+            return .undecided
         }
-        state.withLock { $0.entries[key] = nil }
+        state.withLock { state in
+            state.entries[key] = nil
+            state.refused[key] = nil
+        }
         if snapshot.status.isRemoved { log.batchRemoved(snapshot.status) }
         log.finished(snapshot.status, microseconds: snapshot.microseconds)
         source.finished(key)
-        return true
+        return .succeeded
     }
 
-    /// Reports the reason once.
-    private func finishLater(_ ending: Ending, because error: FileError, _ folders: BatchFolders) {
+    /// Reports the reason once, which concerns only this batch.
+    private func finishLater(_ batch: Batch, because error: FileError, _ folders: BatchFolders) {
         let isNews = state.withLock { state in
-            defer { state.entries[ending.key, default: Entry()].refusal = error }
-            return state.entries[ending.key]?.refusal != error
+            defer { state.entries[batch.key, default: Entry()].refusal = error }
+            return state.entries[batch.key]?.refusal != error
         }
         if isNews { log.storageFailed(error, batch: folders.id) }
-        time.call(in: 5, on: queue) { [self] in _ = finish(ending) }
+        time.call(in: StorageGuard.singleFileRetry, on: queue) { [self] in attempt(batch) }
     }
 }
 
 extension StatusKeeper: StorageClient {
     package func tryStorage() -> Bool {
-        guard state.withLock({ !$0.ending.isEmpty }) else { return false }
-        queue.async { [self] in finishKept(atMost: 1) }
-        return true
+        refusedEnds.tryStorage()
     }
 
     package func storageChanged() {
-        guard storage.mayWork,
-            state.withLock({ !$0.ending.isEmpty || !$0.parking.isEmpty })
-        else { return }
-        queue.async { [self] in
-            finishKept()
-            parkKept()
-        }
+        refusedEnds.storageChanged()
+        guard storage.mayWork else { return }
+        writeKept()
+        parkKept()
     }
 }

@@ -6,30 +6,6 @@ import SystemPackage
 
 /// The effects of commands on batches.
 extension Scheduler {
-    /// Takes a batch with its receipt into work, with the commands that arrived before it. They take effect before any
-    /// of its images begins.
-    ///
-    /// - Parameter recorded: called with each command that takes effect, when a restart would remember it.
-    /// - Returns: the result of each command.
-    @discardableResult
-    package func accept(
-        _ prepared: PreparedBatch, _ commands: [ControlRecord] = [],
-        recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in }
-    ) -> [ControlOutcome] {
-        var outcomes: [ControlOutcome] = []
-        advance(recorded: recorded) { board in
-            var effects = board.accept(prepared)
-            for command in commands {
-                outcomes.append(
-                    board.obey(
-                        prepared.folders.id, command,
-                        isPrivileged: spool.isPrivileged(command.uid), &effects))
-            }
-            return effects
-        }
-        return outcomes
-    }
-
     /// Whether a batch with one of these IDs is here and can be given a command.
     package func knows(_ ids: [String]) -> Bool {
         board.withLock { board in ids.contains { board.keys[FileName($0)] != nil } }
@@ -52,35 +28,45 @@ extension Scheduler {
         return outcome
     }
 
-    /// Writes a command that has taken effect to the journal, and retries this if the disk refuses it.
+    /// Writes a command that has taken effect to the journal. The publisher keeps it if the disk refuses it.
     func record(
         _ command: ControlRecord, of folders: BatchFolders,
         _ recorded: @escaping @Sendable (ControlRecord) -> Void
     ) {
-        publisher.record(.commanded(command), of: folders) { [self] failure in
-            // If the folder does not exist, the batch has ended and the command need not be remembered.
-            if failure == nil || failure?.errno == .noSuchFileOrDirectory {
-                return recorded(command)
-            }
-            time.call(in: 5, on: preparation) { [self] in
-                record(command, of: folders, recorded)
-            }
-        }
+        // If the folder does not exist, the batch has ended and the command need not be remembered.
+        publisher.record(.commanded(command), of: folders) { recorded(command) }
     }
 
     /// Writes the commands that a waiting batch was given into its status. Only the journal must have them. If the disk
-    /// refuses the status, it is retried.
+    /// refuses the status, it is kept.
     ///
     /// - Parameter continued: a status to be written instead of the one in the file.
     func amendStatus(
         _ folders: BatchFolders, _ control: ControlState, _ commands: [ControlRecord],
         _ continued: Status?
     ) {
+        let result = amend(folders, control, commands, continued)
+        guard result == .refused else { return }
+        refusedWrites.keep { [self] in
+            // A batch that has got another command, or has continued, writes its own status.
+            guard board.withLock({ $0.commands(of: folders.id) }) == commands else {
+                return .undecided
+            }
+            return amend(folders, control, commands, continued)
+        }
+    }
+
+    private func amend(
+        _ folders: BatchFolders, _ control: ControlState, _ commands: [ControlRecord],
+        _ continued: Status?
+    ) -> RefusedWrites.Result {
+        var isWritten = false
         let change = { (status: inout Status) -> Bool in
             guard !status.state.isFinal else { return false }
             status.commands = commands
             status.waiting = nil
             status.state = control == .held ? .held : .pending
+            isWritten = true
             return true
         }
         do {
@@ -89,19 +75,18 @@ extension Scheduler {
             } else {
                 try folders.amendStatus(change)
             }
+            return isWritten ? .succeeded : .undecided
         } catch  where error.fault != nil {
             storage.writeRefused(error, batch: folders.id)
-            time.call(in: 5, on: preparation) { [self] in
-                // A batch that has got another command, or has continued, writes its own status.
-                guard board.withLock({ $0.commands(of: folders.id) }) == commands else { return }
-                amendStatus(folders, control, commands, continued)
-            }
+            return .refused
         } catch {
             log.storageFailed(error, batch: folders.id)
+            return .undecided
         }
     }
 
-    /// Resumes the finished batch with this ID, for its images that failed or were cancelled.
+    /// Resumes the finished batch with this ID, for its images that failed or were cancelled. If the disk refuses this,
+    /// the request is kept.
     ///
     /// - Parameter answered: called when the result survives a restart, or if the request was refused.
     package func reopen(
@@ -109,30 +94,36 @@ extension Scheduler {
         answered: @escaping @Sendable (Reopening.Outcome) -> Void
     ) {
         preparation.async { [self] in
-            let settings = settings
-            let reopening = Reopening(
-                spool: spool, examination: settings.examination.asking(stopped),
-                durably: settings.isDurable)
-            do throws(FileError) {
-                let outcome = try reopening.reopen(id, request)
-                if case .reopened(let prepared) = outcome {
-                    // This comes first, because its images may begin at once, which is reported too.
-                    log.reopened(prepared.status, uid: request.uid)
-                    accept(prepared)
-                }
-                answered(outcome)
-            } catch  where error.errno == .canceled {
-                // The daemon stops. The control file stays, and takes effect after the next start.
-            } catch {
-                guard error.fault != nil else {
-                    log.storageFailed(error, batch: id)
-                    return answered(.unusable(error.message))
-                }
-                storage.writeRefused(error, batch: id)
-                time.call(in: 5, on: preparation) { [self] in
-                    reopen(id, request, answered: answered)
-                }
-            }
+            refusedWrites.attempt { [self] in reopenNow(id, request, answered: answered) }
+        }
+    }
+
+    private func reopenNow(
+        _ id: String, _ request: ControlRecord,
+        answered: @Sendable (Reopening.Outcome) -> Void
+    ) -> RefusedWrites.Result {
+        let settings = settings
+        let reopening = Reopening(
+            spool: spool, examination: settings.examination.asking(stopped),
+            durably: settings.isDurable)
+        do throws(FileError) {
+            let outcome = try reopening.reopen(id, request)
+            defer { answered(outcome) }
+            guard case .reopened(let prepared) = outcome else { return .undecided }
+            // This comes first, because its images may begin at once, which is reported too.
+            log.reopened(prepared.status, uid: request.uid)
+            accept(prepared)
+            return .succeeded
+        } catch  where error.errno == .canceled {
+            // The daemon stops. The control file stays, and takes effect after the next start.
+            return .undecided
+        } catch  where error.fault != nil {
+            storage.writeRefused(error, batch: id)
+            return .refused
+        } catch {
+            log.storageFailed(error, batch: id)
+            answered(.unusable(error.message))
+            return .undecided
         }
     }
 }

@@ -187,6 +187,19 @@ extension Scheduler {
         }
     }
 
+    // MARK: Next attempts
+
+    /// Has a failed download retried, if the board still needs it then. It waits without an operation, so a stop of the
+    /// daemon does not wait for it.
+    func enqueueLater(_ work: Work, _ retry: Retry) {
+        guard case .download(let key, let source) = work else { return }
+        log.retried(retry)
+        endedUndecided(work)
+        time.call(in: retry.delay, on: alarms) { [self] in
+            advance { $0.retryDue(key, source, number: retry.number) }
+        }
+    }
+
     // MARK: Local files
 
     private func examineLocal(_ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int) {

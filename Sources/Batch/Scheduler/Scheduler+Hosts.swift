@@ -4,10 +4,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The waits of a download for a time: the end of its host's pause, and its next attempt.
+/// Hosts that have asked for a pause.
 extension Scheduler {
-    // MARK: Pauses
-
     /// A server has asked for a pause of some seconds. No download from its host begins during it.
     ///
     /// - Parameters:
@@ -78,18 +76,5 @@ extension Scheduler {
                 "\(pause.host): the server has asked for a pause; no download from it begins before "
                 + "\(Clock.timestamp(.now + seconds))",
             since: pause.since)
-    }
-
-    // MARK: Next attempts
-
-    /// Has a failed download retried, if the board still needs it then. It waits without an operation, so a stop of the
-    /// daemon does not wait for it.
-    func enqueueLater(_ work: Work, _ retry: Retry) {
-        guard case .download(let key, let source) = work else { return }
-        log.retried(retry)
-        endedUndecided(work)
-        time.call(in: retry.delay, on: alarms) { [self] in
-            advance { $0.retryDue(key, source, number: retry.number) }
-        }
     }
 }

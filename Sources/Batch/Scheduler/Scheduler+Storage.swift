@@ -89,6 +89,7 @@ extension Scheduler {
 
 extension Scheduler: StorageClient {
     package func tryStorage() -> Bool {
+        if refusedWrites.tryStorage() { return true }
         guard gate.mayStart else { return false }
         if let (key, folders) = board.withLock({ $0.admission.takeUnprepared() }) {
             prepareLater(key, folders)
@@ -104,6 +105,7 @@ extension Scheduler: StorageClient {
     }
 
     package func storageChanged() {
+        refusedWrites.storageChanged()
         if storage.mayWork {
             goOn()
         } else if storage.report?.code == FileError.diskFull {

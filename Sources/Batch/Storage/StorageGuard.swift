@@ -19,7 +19,20 @@ package protocol StorageClient: AnyObject, Sendable {
 ///
 /// A part of the daemon that meets a refused write reports it here, keeps its work and waits. At the time of an
 /// attempt, one piece of work may begin, from the first client that has any: results that only need to be written come
-/// before work that still has to be done, and new manifests come last.
+/// before work that still has to be done, and new manifests come last. When the spool accepts writes again, each client
+/// continues with everything that it keeps.
+///
+/// | client         | keeps                                                                 | in                 |
+/// |----------------|-----------------------------------------------------------------------|--------------------|
+/// | `Publisher`    | ended images, and commands that have taken effect, for the journal    | groups of a batch  |
+/// | `StatusKeeper` | last statuses                                                         | `RefusedWrites`    |
+/// |                | statuses of batches in work, batches to be parked; not tried          | lists              |
+/// | `Scheduler`    | commands for the statuses of waiting batches, reopenings              | `RefusedWrites`    |
+/// |                | work that has not begun, images for which there was no space          | `StorageBacklog`   |
+/// | `Intake`       | claims without receipt, folders to be recovered, control files that   | `IntakeRefusals`   |
+/// |                | have taken effect and must be removed                                 |                    |
+///
+/// A stop leaves all of it to the next start, which finds it in the inbox, in `active` and in the journals.
 package final class StorageGuard: Sendable {
     /// The reason why the spool accepts no writes.
     package struct Report: Sendable, Equatable {
@@ -30,6 +43,12 @@ package final class StorageGuard: Sendable {
         /// The time between two attempts; nil if nothing is tried before an administrator requests it.
         package let secondsBetweenAttempts: Int?
     }
+
+    /// The wait before a write is repeated if the reason of its failure concerns one file or batch only, in seconds. An
+    /// example is a folder in the outbox that does not permit writing. Such a failure has no `StorageFault` and is not
+    /// reported to the guard: the rest of the spool works, nothing else waits, and no event reports the end of the
+    /// reason. So the write is repeated at this interval.
+    package static let singleFileRetry = 5.0
 
     private struct State: Sendable {
         var breaker = StorageBreaker()

@@ -89,23 +89,9 @@ extension Intake {
         }
     }
 
-    /// Takes a batch into work, together with its control files.
-    func accept(_ prepared: PreparedBatch) {
-        let requests = requests(for: prepared)
-        for request in requests { controlFiles.take(request.file) }
-        let outcomes = scheduler.accept(prepared, requests.map(\.record)) {
-            [weak self] record in
-            guard let self else { return }
-            queue.async {
-                for request in requests where request.record == record { self.consume(request) }
-            }
-        }
-        for (request, outcome) in zip(requests, outcomes) { settle(request, outcome) }
-    }
-
     /// The control files that name a batch, the oldest first. They name its ID or, if it has not begun yet, the
     /// manifest that they were placed next to.
-    private func requests(for prepared: PreparedBatch) -> [ControlRequest] {
+    func requests(for prepared: PreparedBatch) -> [ControlRequest] {
         guard let inbox else { return [] }
         var ids = [prepared.folders.id]
         if prepared.status.times.started == nil {
@@ -253,7 +239,7 @@ extension Intake {
 
     // MARK: The result
 
-    private func settle(_ request: ControlRequest, _ outcome: ControlOutcome) {
+    func settle(_ request: ControlRequest, _ outcome: ControlOutcome) {
         switch outcome {
         case .acts:
             // The control file is removed when this has been recorded.
@@ -281,7 +267,7 @@ extension Intake {
     }
 
     /// Removes a control file, unless another file has its name now.
-    private func consume(_ request: ControlRequest) {
+    func consume(_ request: ControlRequest) {
         let name = request.file.name
         refused[name] = nil
         controlFiles.forget(request.file)
@@ -302,7 +288,7 @@ extension Intake {
             guard error.fault != nil else { return }
             // The cause is the disk, and the fault may end.
             scheduler.storage.writeRefused(error)
-            schedule(in: 5) { $0.consume(request) }
+            refusals.unconsumed.append(request)
         }
     }
 

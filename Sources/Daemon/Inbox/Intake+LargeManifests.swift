@@ -19,8 +19,7 @@ extension Intake {
     struct Taken: Sendable {
         let candidate: Candidate
         let claim: Claim.Outcome
-        var answered: [PreparedBatch] = []
-        var rest = ReceiptIssuer.Rest()
+        let answer: ReceiptIssuer.Answer
     }
 
     /// The maximum bytes of a manifest that is taken with the others. When the intake tests whether the spool accepts
@@ -62,22 +61,18 @@ extension Intake {
     private func take(_ candidate: Candidate, _ examination: Examination, _ inbox: Directory)
         -> Taken
     {
-        let durably = settings.isDurable
-        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: durably)
-        var taken = Taken(candidate: candidate, claim: claim.take([candidate]))
-        let reception = ReceiptIssuer(
-            spool: spool, storage: scheduler.storage, log: log, durably: durably, stop: stopped,
-            accept: { taken.answered.append($0) })
-        taken.rest = reception.answer(taken.claim.claimed)
-        return taken
+        let claim = Claim(
+            spool: spool, inbox: inbox, examination: examination, durably: settings.isDurable)
+        let outcome = claim.take([candidate])
+        return Taken(
+            candidate: candidate, claim: outcome, answer: receiptIssuer.answer(outcome.claimed))
     }
 
     private func tookLarge(_ name: FileName, _ verdict: Verdict, _ taken: Taken?) {
         largeInHand = nil
         if note(verdict, name) != nil, let taken {
             note(taken.claim, of: [taken.candidate])
-            note(taken.rest)
-            for prepared in taken.answered { accept(prepared) }
+            note(taken.answer)
         }
         drain()
     }

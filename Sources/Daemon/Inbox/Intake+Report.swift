@@ -6,19 +6,12 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// What the intake reports about the inbox: `spool/inbox.json`, and the number of files whose events were missed. All
-/// of it runs on the intake's queue.
+/// What the intake reports about the inbox: `spool/inbox.json`, and the journal's records of files that are not taken.
+/// All of it runs on the intake's queue.
 extension Intake {
     /// The queues have been paused. The report says so.
     package func suspensionChanged() {
         queue.async { [self] in reportSoon() }
-    }
-
-    /// Batches of a previous daemon that have not been read yet, and their number at the start; nil if all have been
-    /// read.
-    package var recovery: (left: Int, total: Int)? {
-        let left = unread.load(ordering: .relaxed)
-        return left > 0 ? (left, found.load(ordering: .relaxed)) : nil
     }
 
     /// The inbox may have changed since the file was written.
@@ -85,7 +78,10 @@ extension Intake {
         } catch {
             if !reporter.hasFailed { log.reportFailed(error) }
             reporter.hasFailed = true
-            if !isStopped, !reporter.timerIsSet { reportLater(than: 5_000_000_000) }
+            // Nothing waits for this file, and it says what waits. So its refusal does not concern the guard.
+            if !isStopped, !reporter.timerIsSet {
+                reportLater(than: UInt64(StorageGuard.singleFileRetry * 1e9))
+            }
         }
     }
 
@@ -192,44 +188,6 @@ extension Intake {
     func tellRest() {
         let count = notices.takeWithheld()
         if count > 0 { log.notTaken(more: count) }
-    }
-
-    // MARK: Orphans
-
-    /// Reports entries of `active` that are not batches, and removes those that Darkroom made.
-    func tellOfOrphans() throws(FileError) {
-        let active = try ActiveFolder(of: spool)
-        for name in active.unfinished {
-            try spool.active.removeTree(name)
-            FaultPoint.recoveryRetryRemoved.pass()
-            log.orphan(name.text, removed: "it was incomplete when darkroomd ended")
-        }
-        for id in active.empty { log.orphan(id, removed: "it contains no manifest") }
-        for (name, what) in active.foreign { log.orphan(name.text, left: what) }
-    }
-
-    // MARK: Missed events
-
-    /// Counts the manifests among `names`, a new listing, that no event has reported. It does not count in the first
-    /// scan, nor if names were left in the folder because there was no room or no space on the disk: a scan finds those
-    /// again.
-    func countMissed(_ names: [FileName]) {
-        defer {
-            arrivals.forgetLeft()
-            large.forgetLeft()
-        }
-        guard let watch, !isBlocked, !arrivals.hasLeft, !large.hasLeft, reporter.lastScan != nil
-        else { return }
-        // If a file was in the folder when it was listed, its event can be read now.
-        let events = watch.read()
-        let told = Set(events.compactMap(\.name))
-        let missed = names.count { name in
-            ManifestFormat(fileName: name.text) != nil && !isQueued(name)
-                && !settling.contains(name) && refused[name] == nil && !told.contains(name)
-                && !reporter.begun.contains(name) && Examination.reasonToIgnore(name) == nil
-        }
-        log.metrics.scanFound.add(missed)
-        if !events.isEmpty { queue.async { [weak self] in self?.handle(events) } }
     }
 }
 

@@ -237,7 +237,7 @@ import Testing
             }
         }
         check()
-        fixture.scheduler.localLooks.isSuspended = false
+        fixture.scheduler.queues.localLooks.isSuspended = false
         try await fixture.wait(for: .imageDownloaded)
         check()
         fixture.releaseOperations()
@@ -281,10 +281,10 @@ import Testing
     @Test(arguments: 0..<3) func theOutputStaysWhereTheBatchIsCancelled(step: Int) async throws {
         let fixture = try await restarted(filtered: [0, 1, 2, 4])
         if step > 0 {
-            fixture.scheduler.localLooks.isSuspended = false
+            fixture.scheduler.queues.localLooks.isSuspended = false
             try await fixture.wait(for: .imageDownloaded)
         }
-        if step > 1 { fixture.scheduler.filters.setSuspended(false) }
+        if step > 1 { fixture.scheduler.queues.filters.setSuspended(false) }
         fixture.obey("x", .cancel)
         try await finish(fixture)
         let counts = try #require(try fixture.status("x")).counts

@@ -134,12 +134,11 @@ final class SchedulerFixture: Sendable {
         guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
         else { throw Unexpected(what: "\(id) is no manifest that can be taken") }
         let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: false)
-        var answered: PreparedBatch?
         let issuer = ReceiptIssuer(
             spool: spool, storage: storage, log: scheduler.log, durably: false,
-            stop: CancellationFlag(), accept: { answered = $0 })
-        let rest = issuer.answer(claim.take([candidate]).claimed)
-        guard var prepared = answered, rest.unanswered.isEmpty else {
+            stop: CancellationFlag())
+        let answer = issuer.answer(claim.take([candidate]).claimed)
+        guard var prepared = answer.batches.first, answer.unanswered.isEmpty else {
             throw Unexpected(what: "\(id) was not answered: \(journal.all(.batchRejected))")
         }
         if !records.isEmpty {
@@ -220,17 +219,17 @@ final class SchedulerFixture: Sendable {
     /// Keeps operations in their queues; what runs goes on. The board goes on giving out places.
     func holdOperations(downloads: Bool = true, filters: Bool = true) {
         if downloads {
-            scheduler.downloads.isSuspended = true
-            scheduler.localLooks.isSuspended = true
+            scheduler.queues.downloads.isSuspended = true
+            scheduler.queues.localLooks.isSuspended = true
         }
-        if filters { scheduler.filters.setSuspended(true) }
+        if filters { scheduler.queues.filters.setSuspended(true) }
     }
 
     /// Lets go of what was held.
     func releaseOperations(filters: Bool = true) {
-        scheduler.downloads.isSuspended = false
-        scheduler.localLooks.isSuspended = false
-        if filters { scheduler.filters.setSuspended(false) }
+        scheduler.queues.downloads.isSuspended = false
+        scheduler.queues.localLooks.isSuspended = false
+        if filters { scheduler.queues.filters.setSuspended(false) }
     }
 
     /// Looks at the board under its lock.

@@ -17,9 +17,10 @@ import Testing
     }
 
     /// A scheduler with so many batches in work, `1`, `2`, …, whose keys these are; their files say that they are pending.
-    private func fixture(batches count: Int, interval: Double = 0) async throws -> SchedulerFixture
-    {
-        let fixture = try SchedulerFixture {
+    private func fixture(
+        batches count: Int, interval: Double = 0, spoolPath: String? = nil
+    ) async throws -> SchedulerFixture {
+        let fixture = try SchedulerFixture(spoolPath: spoolPath) {
             $0.statusInterval = interval
             $0.perHost = 16
         }
@@ -102,6 +103,31 @@ import Testing
         }
     }
 
+    /// A status that the disk refuses waits for the guard, not for a time of its own.
+    @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
+    func aRefusedStatusWaitsForTheDisk() async throws {
+        defer { origin.stop() }
+        let disk = try SmallDisk(kilobytes: 4096)
+        let fixture = try await fixture(batches: 2, spoolPath: disk.root.path)
+        let mayBeDue = { fixture.time.waits.contains { $0 < 0.1 } }
+        try disk.setFreeFiles(0)
+        fixture.time.advance(by: 0.01)
+        try await fixture.wait(for: .storageWaits)
+        // The statuses that say why are tried, too, and then nothing waits but the guard.
+        try await fixture.wait(for: "rest") {
+            fixture.time.advance(by: 0.001)
+            fixture.statusKeeper.queue.sync {}
+            return !mayBeDue()
+        }
+        #expect(try written(fixture) == [])
+        try disk.setFreeFiles(nil)
+        fixture.time.advance(by: 1)
+        try await fixture.wait(for: "the time of the statuses", until: mayBeDue)
+        fixture.time.advance(by: 0.1)
+        #expect(try written(fixture) == ["1", "2"])
+        #expect(try fixture.status("1")?.waiting == nil)
+    }
+
     // MARK: The last status
 
     /// What concerns one batch alone keeps no other from ending, and is told of once.
@@ -125,6 +151,32 @@ import Testing
         fixture.time.advance(by: 5)
         try await fixture.wait(for: .batchFinished, count: 2)
         #expect(try fixture.status("a")?.state == .completed)
+    }
+
+    /// The last status goes on with the guard's attempt, and is written once.
+    @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
+    func aRefusedEndWaitsForTheDisk() async throws {
+        defer { origin.stop() }
+        let disk = try SmallDisk(kilobytes: 4096)
+        let fixture = try SchedulerFixture(spoolPath: disk.root.path)
+        fixture.statusKeeper.queue.suspend()
+        for id in ["a", "b"] { try fixture.accept(id, images: 1) }
+        try await fixture.wait(for: "their ends") {
+            fixture.board { board in
+                board.batches.count == 2 && board.batches.values.allSatisfy(\.isFinishing)
+            }
+        }
+        fixture.publisher.drain()
+        fixture.publisher.drain()
+        try disk.setFreeFiles(0)
+        fixture.statusKeeper.queue.resume()
+        try await fixture.wait(for: .storageWaits)
+        fixture.statusKeeper.queue.sync {}
+        #expect(fixture.finishedOrder == [])
+        try disk.setFreeFiles(nil)
+        fixture.time.advance(by: 1)
+        try await fixture.wait(for: .batchFinished, count: 2)
+        #expect(fixture.isIdle && fixture.journal.all(.batchFinished).count == 2)
     }
 
     // MARK: A stop

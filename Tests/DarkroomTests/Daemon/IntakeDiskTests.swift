@@ -71,6 +71,25 @@ struct IntakeDiskTests {
         #expect(try fixture.base.finished == [prepared.folders.id: .completed])
     }
 
+    /// A control file that has acted stays until the disk permits its removal. It acts once.
+    @Test func aControlFileIsRemovedWhenTheDiskPermitsIt() async throws {
+        let fixture = try IntakeFixture(settle: 0, spoolPath: disk.root.path)
+        try fixture.start()
+        try fixture.spool.tmp.write([], to: "nobody.cancel", durably: false)
+        try disk.setFreeFiles(0)
+        let inbox = try fixture.spool.openInbox()
+        try fixture.spool.tmp.rename("nobody.cancel", to: inbox, as: "nobody.cancel")
+        try await fixture.wait(for: .storageWaits)
+        fixture.intake.queue.sync {}
+        #expect(try fixture.names == ["nobody.cancel"])
+        try disk.setFreeFiles(nil)
+        // The guard's attempt.
+        fixture.time.advance(by: 1)
+        try await fixture.wait(for: "its removal") { try fixture.names == [] }
+        fixture.intake.queue.sync {}
+        #expect(fixture.journal.all(.controlIdle).count == 1 && fixture.base.storage.mayWork)
+    }
+
     /// Control files act on batches in work although no manifest is claimed.
     @Test func controlFilesAct() async throws {
         let fixture = try IntakeFixture(spoolPath: disk.root.path)

@@ -1,0 +1,131 @@
+import DarkroomCore
+import DarkroomSpool
+import Dispatch
+import Synchronization
+
+/// Changes of the board. The board's requests are carried out after its lock is free.
+extension Scheduler {
+    /// Changes the board, gives out the free places, and carries out the board's requests.
+    ///
+    /// - Parameter recorded: called with each command that takes effect, when a restart would remember it.
+    func advance(
+        recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in },
+        _ change: (inout Board) -> [Effect]
+    ) {
+        settle(admits: true, recorded: recorded, change)
+        progressed()
+        listeners.withLock { $0 }.room()
+    }
+
+    /// Changes the board, and carries out its requests.
+    ///
+    /// - Parameter admits: whether free places are given out. Ends and arrivals give them out, beginnings do not.
+    func settle(
+        admits: Bool = false, recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in },
+        _ change: (inout Board) -> [Effect]
+    ) {
+        let effects = board.withLock { board in
+            board.admission.isStorageWorking = storage.mayWork
+            let wanted = change(&board)
+            return board.settle(
+                wanted, admits: admits && gate.mayStart && storage.mayWork)
+        }
+        for effect in effects { perform(effect, recorded) }
+    }
+
+    package func progressed() { listeners.withLock { $0 }.progress() }
+
+    func statusChanged(_ key: BatchKey) { statusKeeper.changed(key, self) }
+
+    private func perform(
+        _ effect: Effect, _ recorded: @escaping @Sendable (ControlRecord) -> Void
+    ) {
+        switch effect {
+        case .begun(let beginning):
+            log.begun(beginning)
+        case .enqueue, .cancel:
+            // The admission has handled it.
+            break
+        case .enqueueLater(let work, _, _, let retry):
+            enqueueLater(work, retry)
+        case .start(let start):
+            self.start(start)
+        case .stop(let ticket):
+            queues.cancel(ticket)
+        case .storageUndecided:
+            storage.probeInconclusive()
+        case .record(let key, let folders, let index, let status, let step):
+            record(key, folders, index, status, step)
+        case .endAgain(let key, let index, let image):
+            endAgain(key, index, image)
+        case .dropHandOver(let folders, let image):
+            // If this fails, the file stays until the batch's end.
+            try? folders.active().remove(BatchFile.pixels(image))
+            FaultPoint.handOverRemoved.pass()
+        case .recordCommand(let folders, let command):
+            log.obeyed(id: folders.id, command)
+            record(command, of: folders, recorded)
+        case .amendStatus(let folders, let control, let commands, let continued):
+            preparation.async { [self] in amendStatus(folders, control, commands, continued) }
+        case .park(let key):
+            // After its pending entries in the journal, because it will be read from there.
+            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
+            publisher.afterwards(of: FileName(folders.id)) { [self] in
+                statusKeeper.park(key, self)
+            }
+        case .dropScratch(let key, let folders):
+            // If it has been released since, its preparation follows this or has finished, and it is in work.
+            preparation.async { [self] in
+                guard board.withLock({ $0.isParked(key) }) else { return }
+                Recovery.dropScratch(of: folders)
+            }
+        case .prepare(let key, let folders):
+            prepareLater(key, folders)
+        case .statusChanged(let key):
+            statusChanged(key)
+        case .finish(let key):
+            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
+            // After its pending entries in the journal, for example a cancellation.
+            publisher.afterwards(of: FileName(folders.id)) { [self] in
+                statusKeeper.finish(key, self)
+            }
+        }
+    }
+
+    private func record(
+        _ key: BatchKey, _ folders: BatchFolders, _ index: Int, _ status: ImageStatus,
+        _ step: Step
+    ) {
+        running.enter()
+        let begin = Clock.nanoseconds
+        let handsOver =
+            status.state == .filtered && board.withLock { $0.isHandedOver(key, index) }
+        let item = Publisher.Item(
+            folders: folders, index: index, status: status, handsOver: handsOver
+        ) { [self] recorded in
+            log.metrics.ended(.publishing, since: begin)
+            log.ended(batch: folders.id, recorded, at: step)
+            endedWell(.filter(key, image: index))
+            advance { $0.imageEnded(key, index, recorded) }
+            running.leave()
+        } unrecorded: { [self] reason in
+            if case .again = reason {
+                forgetAttempt(.filter(key, image: index))
+                advance { $0.filterDeferred(key, index) }
+            }
+            running.leave()
+        }
+        publisher.publish(item)
+    }
+
+    /// Ends an image that was filtered again, in its turn among those that are recorded. It does not end within the
+    /// call that requests it, because a chain of images may end with it.
+    private func endAgain(_ key: BatchKey, _ index: Int, _ image: ImageStatus) {
+        running.enter()
+        publisher.queue.async { [self] in
+            endedWell(.filter(key, image: index))
+            advance { $0.imageEnded(key, index, image) }
+            running.leave()
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import DarkroomCore
+import DarkroomFetch
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The begin and the end of an operation of either kind.
+extension Scheduler {
+    /// Creates an operation, and puts it into its queue.
+    func start(_ start: Admission.Start) {
+        let ticket = start.ticket
+        switch ticket.work {
+        case .download(let key, let source):
+            guard let text = start.text else { return }
+            queues.add(downloadOperation(ticket, key, source, text), for: start)
+        case .filter(let key, let image):
+            queues.add(BlockOperation { [self] in filter(ticket, key, image) }, for: start)
+        }
+    }
+
+    /// An operation's thread has begun. It may not do its work if the queues have been paused since, or if the spool
+    /// accepts no writes.
+    ///
+    /// - Parameter key: for a download: its key in the cache; nil if nothing is cached.
+    func begin(_ ticket: Admission.Ticket, key: CacheKey? = nil) -> Admission.Beginning {
+        guard gate.mayStart else { return .back }
+        var beginning = Admission.Beginning.unwanted
+        settle { board in
+            let effects: [Effect]
+            (beginning, effects) = board.begin(ticket, key: key)
+            return effects
+        }
+        switch beginning {
+        case .unwanted: queues.remove(ticket)
+        case .back: break
+        case .goes:
+            running.enter()
+            runningOperations.add(1, ordering: .relaxed)
+        }
+        return beginning
+    }
+
+    /// Begins a download; nil if nobody needs it any more.
+    func downloadBegan(_ key: BatchKey, _ source: Int, isTransfer: Bool) -> DownloadJob? {
+        let job = board.withLock { $0.downloadBegan(key, source, isTransfer: isTransfer) }
+        if job != nil { statusKeeper.changed(key, self) }
+        FaultPoint.downloadBegan.pass()
+        return job
+    }
+
+    /// Work that began has ended. The board learns this before the daemon can conclude that nothing runs.
+    ///
+    /// - Parameter isShared: for a download: whether others can copy its content from the cache.
+    func ended(
+        _ ticket: Admission.Ticket, isShared: Bool = false, _ change: (inout Board) -> [Effect]
+    ) {
+        queues.remove(ticket)
+        if case .download = ticket.work { FaultPoint.downloadEnded.pass() }
+        advance { $0.left(ticket, isShared: isShared, change) }
+        runningOperations.subtract(1, ordering: .relaxed)
+        running.leave()
+    }
+
+    /// Returns work that was not allowed to begin to the board.
+    func deferred(_ ticket: Admission.Ticket, _ change: (inout Board) -> [Effect]) {
+        queues.remove(ticket)
+        advance { $0.left(ticket, isShared: false, change) }
+    }
+}

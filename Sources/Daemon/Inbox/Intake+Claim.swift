@@ -1,0 +1,175 @@
+import DarkroomBatch
+import DarkroomCore
+import DarkroomSpool
+import Dispatch
+import Synchronization
+
+/// Manifests whose turn has come are examined, claimed, answered and passed to the scheduler, in groups.
+extension Intake {
+    /// Bytes of manifests that are held between reading and claiming. At this size a group ends early.
+    private static let groupBytes = 4 << 20
+
+    /// Examines the names that have arrived, and claims manifests in groups.
+    func drain() {
+        guard let inbox, !isStopped else { return }
+        reportSoon()
+        let examination = settings.examination.asking(stopped)
+        takeControlFiles(examination, inbox)
+        if canTake { takeGroup(examination, inbox) }
+        takeNextLarge(examination, inbox)
+        // It takes one group at a time, so that other events, such as a control file, do not wait for all. A test
+        // whether the spool accepts writes again takes only one group.
+        if controlFiles.hasNext || canTake && !refusals.isTrying { return drainSoon() }
+        // If the spool refuses writes, the next test examines everything.
+        guard !isBlocked else { return }
+        setTimer(examination.settle)
+        if mustScan && arrivals.hasLeft(where: scheduler.hasRoom)
+            || large.hasLeft(where: scheduler.hasRoom)
+        {
+            queue.async { [weak self] in self?.scan() }
+        } else if mustScan || !arrivals.isEmpty || !large.isEmpty {
+            waitsForRoom.store(true, ordering: .releasing)
+            // There may have been room before the flag was set.
+            if canTake || canTakeLarge { roomAppeared() }
+        }
+    }
+
+    private var canTake: Bool {
+        !isBlocked && !isStopped && arrivals.hasNext(where: scheduler.hasRoom)
+    }
+
+    private func drainSoon() {
+        guard !drainIsSet else { return }
+        drainIsSet = true
+        queue.async { [weak self] in
+            guard let self else { return }
+            drainIsSet = false
+            drain()
+        }
+    }
+
+    /// The scheduler has finished a batch. The folder may contain files for which there was no room.
+    func roomAppeared() {
+        guard waitsForRoom.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        queue.async { [weak self] in
+            guard let self, !isStopped else { return }
+            if arrivals.isEmpty, large.isEmpty { scan() } else { drain() }
+        }
+    }
+
+    /// Takes as many manifests as share the waits for the disk, or fewer if reading takes long, so that files that
+    /// arrive in the meantime get the next turn.
+    private func takeGroup(_ examination: Examination, _ inbox: Directory) {
+        reportIfDue()
+        let begin = time.now
+        var candidates: [Candidate] = []
+        var bytes = 0
+        var count = 0
+        while count < Arrivals.groupSize, time.now - begin < Self.turn,
+            let arrival = arrivals.next(where: scheduler.hasRoom)
+        {
+            count += 1
+            let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
+            let verdict = examination.examine(
+                arrival.name, in: inbox, isWhole: isWhole, largest: largestAtOnce)
+            if case .large = verdict {
+                queueLarge(arrival.name, isWhole: isWhole)
+            } else if let candidate = note(verdict, arrival.name) {
+                candidates.append(candidate)
+                bytes += candidate.reading.bytes?.count ?? 0
+            }
+            if bytes > Self.groupBytes {
+                claim(candidates, examination, inbox)
+                candidates = []
+                bytes = 0
+            }
+            if isBlocked || isStopped { return arrivals.leave() }
+        }
+        claim(candidates, examination, inbox)
+    }
+
+    /// Remembers why a file is not taken, or returns it as a candidate.
+    func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
+        if case .settling = verdict {} else { settling.forget(name) }
+        switch verdict {
+        case .gone, .control, .large:
+            refused[name] = nil
+        case .interrupted: break
+        case .ignored(let reason):
+            refuse(name, reason)
+        case .unreadable(let error) where error.fault != nil:
+            scheduler.storage.writeRefused(error)
+        case .unreadable(let error):
+            refuse(name, .unreadable(error))
+            recheckLater()
+        case .settling(let identity):
+            settling.note(name, identity, now: time.now)
+        case .ready(let candidate):
+            return candidate
+        }
+        return nil
+    }
+
+    func claim(
+        _ candidates: [Candidate], _ examination: Examination, _ inbox: Directory
+    ) {
+        guard !candidates.isEmpty else { return }
+        let claim = Claim(
+            spool: spool, inbox: inbox, examination: examination,
+            durably: settings.isDurable)
+        let outcome = claim.take(candidates)
+        note(outcome, of: candidates)
+        answer(outcome.claimed)
+    }
+
+    /// Remembers the results of a claim.
+    func note(_ outcome: Claim.Outcome, of candidates: [Candidate]) {
+        let stillRefused = Set(outcome.refused.map(\.name))
+        for candidate in candidates where !stillRefused.contains(candidate.name) {
+            refused[candidate.name] = nil
+        }
+        for (name, error) in outcome.refused {
+            refuse(name, .unreadable(error))
+            recheckLater()
+        }
+        putInOrder(outcome.stranded)
+        refusals.unanswered += outcome.unsynced
+        if let failure = outcome.failure {
+            scheduler.storage.writeRefused(failure)
+            arrivals.leave()
+        }
+    }
+
+    /// Gives receipts to manifests whose claims are on the disk. If a receipt cannot be written, its manifest is
+    /// remembered, because it is not in the inbox any more.
+    func answer(_ claimed: [ClaimedManifest]) {
+        note(receiptIssuer.answer(claimed))
+    }
+
+    var receiptIssuer: ReceiptIssuer {
+        ReceiptIssuer(
+            spool: spool, storage: scheduler.storage, log: log, durably: settings.isDurable,
+            stop: stopped)
+    }
+
+    /// Remembers the parts of an answer that the spool has refused, and takes the batches into work.
+    func note(_ answer: ReceiptIssuer.Answer) {
+        refusals.unanswered += answer.unanswered
+        refusals.unrecovered += answer.uncleared
+        for batch in answer.batches { accept(batch) }
+    }
+
+    /// Takes a batch into work, together with its control files.
+    func accept(_ prepared: PreparedBatch) {
+        let requests = requests(for: prepared)
+        for request in requests { controlFiles.take(request.file) }
+        let outcomes = scheduler.accept(prepared, requests.map(\.record)) {
+            [weak self] record in
+            guard let self else { return }
+            queue.async {
+                for request in requests where request.record == record { self.consume(request) }
+            }
+        }
+        for (request, outcome) in zip(requests, outcomes) { settle(request, outcome) }
+    }
+}
