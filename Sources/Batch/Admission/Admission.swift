@@ -104,7 +104,7 @@ struct Admission: Sendable {
     /// Whether the disk accepts writes, as far as is known here.
     var isStorageWorking = true
 
-    init(downloads: DownloadFairQueue.Limits, filters: FilterPlaces) {
+    init(downloads: DownloadFairQueue.Limits, filters: FilterSlots) {
         self.downloads = DownloadFairQueue(limits: downloads)
         local = DownloadFairQueue(limits: downloads)
         self.filters = FilterFairQueue(places: filters)
@@ -340,7 +340,7 @@ struct Admission: Sendable {
     // MARK: Hosts and limits
 
     mutating func setLimits(
-        downloads limits: DownloadFairQueue.Limits, filters places: FilterPlaces
+        downloads limits: DownloadFairQueue.Limits, filters places: FilterSlots
     ) -> Outcome {
         var outcome = Outcome()
         filters.places = places

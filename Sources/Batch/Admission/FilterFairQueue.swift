@@ -6,7 +6,7 @@ import DequeModule
 /// images of others. Therefore only as many filters are put into queues as can run at once, each into its own queue
 /// (`FilterQueues`). Other ready images wait here: the highest level first, and within a level in turns of owners and of
 /// their batches, one image each (`FairShare`). An owner with nothing in work does not wait until the images of others
-/// end (`FilterPlaces`).
+/// end (`FilterSlots`).
 ///
 /// A value without threads. The scheduler holds it under a lock.
 struct FilterFairQueue {
@@ -24,7 +24,7 @@ struct FilterFairQueue {
         var items: Deque<WorkRequest> = []
     }
 
-    var places: FilterPlaces
+    var places: FilterSlots
     /// The images in the queues, with the numbers of their queues.
     private var queueOfWork: [Work: Int] = [:]
     private var isTaken: [Bool] = []
@@ -33,7 +33,7 @@ struct FilterFairQueue {
     private var order = FairShare()
     private(set) var waitingCount = 0
 
-    init(places: FilterPlaces) {
+    init(places: FilterSlots) {
         self.places = places
     }
 

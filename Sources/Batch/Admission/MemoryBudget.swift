@@ -7,7 +7,7 @@
 /// Large images wait while small ones pass them, but not without limit: when `patience` others have passed an image, no
 /// other image gets memory until this one has what it needs. This does not apply to the kept part.
 ///
-/// The number of images with memory is at most the number of places (`FilterPlaces`). As some of the places, a part of
+/// The number of images with memory is at most the number of places (`FilterSlots`). As some of the places, a part of
 /// the memory is kept for owners with nothing in work, because the images of others have no time limit. An image has
 /// all its memory from one part, so it may not need more than the size of the shared part. From the kept part an image
 /// may get a 32nd, or `smallNeed`, so that there is enough for many owners. The guarantee: an owner with nothing in
@@ -61,7 +61,7 @@ struct MemoryBudget {
     private(set) var limit = Int.max
     /// How many images may have memory at once: no more than can be filtered at once, because memory of images that
     /// only wait in a queue would not be available to others.
-    private(set) var places = FilterPlaces(width: .max, keptForBatches: 0, keptForOwners: 0)
+    private(set) var places = FilterSlots(width: .max, keptForBatches: 0, keptForOwners: 0)
     private var sharedHeld = 0
     private var keptHeld = 0
     private var granted: [Ticket: Grant] = [:]
@@ -207,7 +207,7 @@ struct MemoryBudget {
     /// Changes the limits.
     ///
     /// - Returns: the tickets that continue: with the needed memory, or because they need too much.
-    mutating func setLimits(bytes: Int, places: FilterPlaces) -> [Ticket] {
+    mutating func setLimits(bytes: Int, places: FilterSlots) -> [Ticket] {
         limit = bytes
         self.places = places
         let most = mostOfOne

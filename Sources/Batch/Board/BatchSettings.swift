@@ -38,24 +38,24 @@ package struct BatchSettings: Sendable {
 extension BatchSettings {
     /// Additional places for owners who have nothing in work. Transfers and filters have no time limit, so these owners
     /// cannot wait for a taken place. Each running filter has a thread, and Dispatch makes at most 255 threads.
-    static let placesOfIdleOwners = 64
+    static let slotsOfIdleOwners = 64
 
     /// Pictures filtered at the same time, without those in additional places.
     package var filterWidth: Int {
         filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
     }
 
-    var filterPlaces: FilterPlaces {
-        FilterPlaces(width: filterWidth, keptForOwners: Self.placesOfIdleOwners)
+    var filterSlots: FilterSlots {
+        FilterSlots(width: filterWidth, keptForOwners: Self.slotsOfIdleOwners)
     }
 
     /// Simultaneous transfers, including those of owners who had nothing in work.
-    var mostDownloads: Int { downloadConcurrency + Self.placesOfIdleOwners }
+    var mostDownloads: Int { downloadConcurrency + Self.slotsOfIdleOwners }
 
     var saturation: Int { downloadConcurrency + filterWidth }
 
     var downloadLimits: DownloadFairQueue.Limits {
         DownloadFairQueue.Limits(
-            places: downloadConcurrency, perHost: perHost, keptForOwners: Self.placesOfIdleOwners)
+            places: downloadConcurrency, perHost: perHost, keptForOwners: Self.slotsOfIdleOwners)
     }
 }

@@ -77,7 +77,7 @@ extension Board {
     }
 
     /// Changes the amount of memory and the number of places for filters.
-    mutating func setMemory(limit: Int, places: FilterPlaces) -> [Effect] {
+    mutating func setMemory(limit: Int, places: FilterSlots) -> [Effect] {
         enqueue(memory.setLimits(bytes: limit, places: places))
     }
 

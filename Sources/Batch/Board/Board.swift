@@ -108,8 +108,8 @@ package struct Board {
         window = settings.window
         saturation = settings.saturation
         retryPolicy = settings.retryPolicy
-        admission = Admission(downloads: settings.downloadLimits, filters: settings.filterPlaces)
-        _ = setMemory(limit: settings.memory, places: settings.filterPlaces)
+        admission = Admission(downloads: settings.downloadLimits, filters: settings.filterSlots)
+        _ = setMemory(limit: settings.memory, places: settings.filterSlots)
     }
 
     // MARK: New batches

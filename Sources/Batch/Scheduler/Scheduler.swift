@@ -85,7 +85,7 @@ package final class Scheduler: Sendable {
         currentSettings.withLock { $0 = settings }
         cache?.setLimit(settings.cacheBytes)
         setWidths(settings)
-        advance { $0.setMemory(limit: settings.memory, places: settings.filterPlaces) }
+        advance { $0.setMemory(limit: settings.memory, places: settings.filterSlots) }
         statusKeeper.setInterval(settings.statusInterval)
     }
 
@@ -98,7 +98,7 @@ package final class Scheduler: Sendable {
             board.retryPolicy = settings.retryPolicy
             board.cacheKey = keyOfSource
             let outcome = board.admission.setLimits(
-                downloads: settings.downloadLimits, filters: settings.filterPlaces)
+                downloads: settings.downloadLimits, filters: settings.filterSlots)
             return board.follow(outcome)
         }
     }

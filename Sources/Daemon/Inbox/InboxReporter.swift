@@ -6,7 +6,7 @@ import Glibc
 /// queues; it is used on the intake's queue only.
 struct InboxReporter {
     /// Files that were created and that no process has closed yet.
-    var begun = BegunFiles()
+    var begun = IncompleteFiles()
     /// When the last scan of the inbox took place.
     private(set) var lastScan: String?
 

@@ -131,7 +131,7 @@ extension Intake {
     }
 
     private func judge(
-        _ name: FileName, _ begun: BegunFiles, _ obstacle: InboxReport.Obstacle?
+        _ name: FileName, _ begun: IncompleteFiles, _ obstacle: InboxReport.Obstacle?
     ) -> (reason: InboxReason, message: String)? {
         if name == largeInHand { return (.queued, "it is large, and is being read") }
         if let why = Examination.reasonToIgnore(name) ?? refused[name] {
@@ -181,7 +181,7 @@ extension Intake {
     }
 
     private func tellRestLater() {
-        schedule(at: time.now + NoticeAllowance.interval) { $0.tellRest() }
+        schedule(at: time.now + NoticeLimit.interval) { $0.tellRest() }
     }
 
     /// Reports the number of files that were not reported one by one.

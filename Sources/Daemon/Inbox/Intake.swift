@@ -51,7 +51,7 @@ package final class Intake: @unchecked Sendable {
     /// The queue on which large manifests are taken.
     let largeManifests = DispatchQueue(label: "darkroom.intake.large", qos: .userInitiated)
     /// How many refused files were reported recently.
-    var notices = NoticeAllowance()
+    var notices = NoticeLimit()
     /// What the spool has refused. Nothing more is claimed until the spool accepts it.
     var refusals = IntakeRefusals()
     /// Whether the folder contains something that only a scan finds.

@@ -22,7 +22,7 @@ final class AdmissionFixture {
     init(places: Int, perHost: Int = 100, width: Int) {
         admission = Admission(
             downloads: .init(places: places, perHost: perHost),
-            filters: FilterPlaces(width: width, keptForBatches: 0, keptForOwners: 0))
+            filters: FilterSlots(width: width, keptForBatches: 0, keptForOwners: 0))
     }
 
     // MARK: Events
@@ -177,7 +177,7 @@ final class AdmissionFixture {
                     downloads: .init(
                         places: Int.random(in: 1...5, using: &random),
                         perHost: Int.random(in: 1...3, using: &random)),
-                    filters: FilterPlaces(
+                    filters: FilterSlots(
                         width: Int.random(in: 1...3, using: &random), keptForBatches: 1,
                         keptForOwners: 2)))
         }

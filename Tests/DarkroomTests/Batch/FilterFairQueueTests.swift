@@ -32,7 +32,7 @@ import Testing
         width: Int, keptForBatches: Int = 0, keptForOwners: Int = 0
     ) -> FilterFairQueue {
         FilterFairQueue(
-            places: FilterPlaces(
+            places: FilterSlots(
                 width: width, keptForBatches: keptForBatches, keptForOwners: keptForOwners))
     }
 

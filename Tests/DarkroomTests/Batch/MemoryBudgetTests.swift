@@ -24,7 +24,7 @@ import Testing
     ) -> [MemoryBudget.Ticket] {
         ledger.setLimits(
             bytes: megabytes * Self.mega,
-            places: FilterPlaces(
+            places: FilterSlots(
                 width: width, keptForBatches: keptForBatches, keptForOwners: keptForOwners))
     }
 

@@ -162,7 +162,7 @@ import Testing
         try fixture.start()
         for index in 0..<120 { try fixture.drop(FileName("\(index).png"), "x") }
         try await fixture.catchUp()
-        #expect(fixture.journal.all(.notTaken).count == NoticeAllowance.limit)
+        #expect(fixture.journal.all(.notTaken).count == NoticeLimit.limit)
         fixture.time.advance(by: 60)
         try await fixture.wait(for: "the rest") {
             fixture.journal.all(.notTaken).last?[.count] == "20"

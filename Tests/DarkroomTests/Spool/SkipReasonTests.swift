@@ -57,25 +57,25 @@ import Testing
     // MARK: The journal
 
     @Test func aHundredAreToldAndTheRestIsCounted() {
-        var notices = NoticeAllowance()
+        var notices = NoticeLimit()
         let told = (0..<65_536).filter { notices.take(at: UInt64($0)) }
-        #expect(told == Array(0..<NoticeAllowance.limit))
+        #expect(told == Array(0..<NoticeLimit.limit))
         let withheld = [notices.takeWithheld(), notices.takeWithheld()]
         #expect(withheld == [65_436, 0])
         // The interval is the first one's still.
-        let isTold = notices.take(at: NoticeAllowance.interval - 1)
+        let isTold = notices.take(at: NoticeLimit.interval - 1)
         #expect(!isTold && notices.withheld == 1)
     }
 
     @Test func eachIntervalHasItsHundred() {
-        var notices = NoticeAllowance()
+        var notices = NoticeLimit()
         var told = 0
         // Ten a second for ten minutes.
         for tenth in 0..<6000 where notices.take(at: UInt64(tenth) * 100_000_000) { told += 1 }
-        #expect(told == 10 * NoticeAllowance.limit)
+        #expect(told == 10 * NoticeLimit.limit)
         #expect(notices.withheld == 5000)
         // What comes seldom is told, all of it.
-        let seldom = (20..<200).filter { notices.take(at: UInt64($0) * NoticeAllowance.interval) }
+        let seldom = (20..<200).filter { notices.take(at: UInt64($0) * NoticeLimit.interval) }
         #expect(seldom == Array(20..<200))
     }
 }

@@ -14,7 +14,7 @@ import DarkroomCore
 ///
 /// A file that turns out to be linked is treated as any file that was not renamed into the inbox: `inbox.settle`
 /// defines when it counts as complete.
-struct BegunFiles {
+struct IncompleteFiles {
     /// The maximum number of names. Other files are examined when they are closed, or by a scan.
     private static let capacity = 16_384
     /// In nanoseconds. The content of a file may be visible a moment before the event of its write.

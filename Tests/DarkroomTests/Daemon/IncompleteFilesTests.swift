@@ -4,11 +4,11 @@ import Testing
 @testable import DarkroomDaemon
 
 /// What has appeared in the inbox otherwise than by a rename.
-@Suite struct BegunFilesTests {
-    private static let moment = BegunFiles.moment
+@Suite struct IncompleteFilesTests {
+    private static let moment = IncompleteFiles.moment
 
-    private func begun(_ names: FileName...) -> BegunFiles {
-        var files = BegunFiles()
+    private func begun(_ names: FileName...) -> IncompleteFiles {
+        var files = IncompleteFiles()
         for (index, name) in names.enumerated() { files.appeared(name, now: UInt64(index)) }
         return files
     }

@@ -11,7 +11,7 @@
 /// The guarantee: an owner without a picture in work gets a place at once, unless `keptForOwners` other owners have got
 /// one in this way while the other places were taken. If the batches of one owner share the other places, one more
 /// batch of this owner gets one.
-struct FilterPlaces: Sendable, Equatable {
+struct FilterSlots: Sendable, Equatable {
     /// At least 1.
     var width: Int
     /// For batches with nothing in work, including those of idle owners.

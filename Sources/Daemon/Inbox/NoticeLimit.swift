@@ -1,6 +1,6 @@
 /// How many files are reported one by one. If someone moves a folder with 65,536 files into the inbox by mistake, the
 /// journal gets a hundred records and a sum instead of one record for each file.
-struct NoticeAllowance {
+struct NoticeLimit {
     /// In one interval.
     static let limit = 100
     /// In nanoseconds.
