@@ -18,7 +18,7 @@ import Testing
 
     /// Files with collections that are keyed by texts of our own.
     static let ownKeys = [
-        "Batch/EventLog+Batches.swift": "error codes",
+        "Batch/Board/EventLog+Batches.swift": "error codes",
         "Core/RecordThrottle.swift": "codes and states",
         "Core/ControlGroup.swift": "paths of control groups, from the kernel",
         "Core/Metrics.swift": "error codes",
