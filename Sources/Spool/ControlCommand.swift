@@ -30,7 +30,8 @@ package enum ControlCommand: String, Codable, Sendable, CaseIterable {
         case .retry:
             Form(
                 .reopens, .batchReopened, "is reopened",
-                summary: "Reopens a finished manifest: repeats failed images, cancelled images, and "
+                summary:
+                    "Reopens a finished manifest: repeats failed images, cancelled images, and "
                     + "images whose output was removed.",
                 remark: "The others stay unchanged.")
         }

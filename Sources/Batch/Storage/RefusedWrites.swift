@@ -42,9 +42,10 @@ final class RefusedWrites: Sendable {
 
     private func take() -> Write? { kept.withLock { $0.popFirst() } }
 
-    /// Repeats all kept writes, up to the first that is refused again.
+    /// Repeats all kept writes, up to the first that is refused again. The spool may accept no writes any more when the
+    /// queue comes to this.
     private func repeatAll() {
-        while let write = take() {
+        while storage.mayWork, let write = take() {
             let result = write()
             if result == .refused { return keep(write) }
             if result == .succeeded { storage.writeSucceeded() }
