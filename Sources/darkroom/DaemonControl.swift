@@ -60,7 +60,8 @@ enum DaemonControl: String {
                     .noDaemon, code: "no-daemon", "The daemon ended before it obeyed.")
             }
             if hasObeyed(state.name) { return try Console.lines(["\(state.name.rawValue)"]) }
-            usleep(50_000)
+            // Each reading of /proc/locks makes other processes wait that lock a file.
+            usleep(200_000)
         }
         throw ClientError(
             .tryAgain, code: "not-obeyed",
