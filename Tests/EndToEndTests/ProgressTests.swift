@@ -124,7 +124,7 @@ import Testing
         daemon.send(SIGUSR2)
         let ended = try await waitForProgress(fixture, "x", daemon, "the end") { $0.state.isFinal }
         #expect(ended.state == .completed && ended.retries == 1)
-        try fixture.checkCompleted(try #require(try fixture.spool.status(of: "x")))
+        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -141,7 +141,7 @@ import Testing
         let left = try #require(try progress(fixture, "work"))
         // As after a crash of the machine, which may lose what was not synced.
         let path = fixture.spool.root.appending(path: "outbox/work/progress.json")
-        try Data().write(to: path)
+        try FileManager.default.removeItem(at: path)
         let second = try await fixture.run(["downloads.concurrency": "32"])
         let anew = try await waitForProgress(fixture, "work", second, "its former images") {
             $0.counts.filtered >= left.counts.filtered
@@ -181,7 +181,7 @@ import Testing
 
         let second = try await fixture.run(settings)
         let running = try await waitForQueue(fixture, second, "the next daemon") {
-            $0.daemon.process != busy.daemon.process
+            $0.daemon.process != busy.daemon.process && $0.batches.first?.state == .processing
         }
         #expect(running.state == .running)
         #expect(try await second.stop() == .exited(0))

@@ -198,7 +198,8 @@ extension ProgressKeeper.Entry {
         progress.bytesPerSecond = meter.bytesPerSecond?.shortened
         progress.secondsLeft =
             meter.secondsLeft(images: counts.total - counts.finished)?.shortened
-        outlook = ProgressKeeper.Outlook(secondsLeft: progress.secondsLeft, waiting: status.waiting?.code)
+        outlook = ProgressKeeper.Outlook(
+            secondsLeft: progress.secondsLeft, waiting: status.waiting?.code)
         return progress
     }
 }
