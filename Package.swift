@@ -13,13 +13,14 @@ let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 /// All stations, in their order; tests and tools use any of them.
 let library: [Target.Dependency] = [
     "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomSpool",
-    "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
+    "DarkroomClient", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
 ]
 
 let package = Package(
     name: "darkroom",
     products: [
         .executable(name: "darkroomd", targets: ["darkroomd"]),
+        .executable(name: "darkroom", targets: ["darkroom"]),
         .library(name: "DarkroomPicture", targets: ["DarkroomPicture"]),
         // For the tests.
         .library(name: "clockshim", type: .dynamic, targets: ["CDarkroomClockShim"]),
@@ -111,6 +112,16 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Spool", swiftSettings: station),
+        // What a client program does with a spool: find it, drop files, find and read answers.
+        .target(
+            name: "DarkroomClient",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "DarkroomSpool",
+                "CDarkroomShims",
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            path: "Sources/Client", swiftSettings: station),
         // Who goes next, and the work itself: operations on queues, publication.
         .target(
             name: "DarkroomBatch",
@@ -151,6 +162,16 @@ let package = Package(
             name: "darkroomd",
             dependencies: library + [
                 "CDarkroomStart",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        // The command for people and scripts.
+        .executableTarget(
+            name: "darkroom",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "DarkroomSpool",
+                "DarkroomClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -198,7 +219,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: library + ["TestSupport", "darkroomd"],
+            dependencies: library + ["TestSupport", "darkroomd", "darkroom"],
             swiftSettings: strict),
     ]
 )

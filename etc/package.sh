@@ -20,7 +20,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/release.sh
 . etc/release.sh
 
-readonly PACKAGE=darkroom PROGRAMS=(darkroomd)
+readonly PACKAGE=darkroom PROGRAMS=(darkroomd darkroom)
 
 main() {
     read_options "$@"

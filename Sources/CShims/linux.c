@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, co
 int darkroom_birth(int dir, const char *name, int64_t *seconds, int64_t *nanoseconds)
 {
     struct statx found;
-    if (statx(dir, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &found) != 0)
+    if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BTIME, &found) != 0)
         return -1;
     if (!(found.stx_mask & STATX_BTIME))
         return 0;
@@ -56,4 +57,26 @@ int64_t darkroom_filesystem_type(int fd)
     if (fstatfs(fd, &s) != 0)
         return -1;
     return (int64_t)s.f_type;
+}
+
+int darkroom_unnamed_file(int dir, unsigned mode)
+{
+    return openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, (mode_t)mode);
+}
+
+int darkroom_name_file(int fd, int dir, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW);
+}
+
+int darkroom_open_process(int pid)
+{
+    return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+}
+
+int darkroom_signal_process(int process, int signal)
+{
+    return (int)syscall(SYS_pidfd_send_signal, process, signal, NULL, 0);
 }

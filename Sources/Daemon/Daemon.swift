@@ -34,6 +34,7 @@ package final class Daemon: @unchecked Sendable {
     private let statusIsDue = Atomic(false)
     private let housekeeper: Housekeeper
     private let metricsFile: MetricsFile
+    private let queueReporter: QueueReporter
 
     private var intake: Intake?
     private var signals: SignalSources?
@@ -72,9 +73,14 @@ package final class Daemon: @unchecked Sendable {
         cache = try CacheStore.open(configuration, log: log)
         scheduler = Self.scheduler(
             spool, configuration.batchSettings, engine, cache, log)
-        let current = CurrentConfiguration(configuration)
+        let current = CurrentConfiguration(loaded)
         self.current = current
-        housekeeper = Housekeeper(spool: spool, log: log) { [current] in current.value }
+        queueReporter = QueueReporter(spool: spool, scheduler: scheduler, log: log) { [current] in
+            current.value.queueLimits
+        }
+        housekeeper = Housekeeper(spool: spool, log: log) { [current] in
+            current.value.configuration
+        }
         let startTime = Date.now.timeIntervalSince1970
         metricsFile = MetricsFile(log: log) { [spool, scheduler] in
             MetricsMoment(of: scheduler, spool: spool.root.path, startTime: startTime)
@@ -113,6 +119,8 @@ package final class Daemon: @unchecked Sendable {
             return fail(error)
         }
         if isPaused { scheduler.suspend() }
+        let isAfterCrash = QueueReport.tellsOfCrash(in: spool.root)
+        queueReporter.start()
         signals = SignalSources(queue: control) { [weak self] signal in self?.handle(signal) }
         scheduler.onProgress { [weak self] in self?.progressed() }
         let intake = Intake(
@@ -138,7 +146,7 @@ package final class Daemon: @unchecked Sendable {
         startWatchdog()
         metricsFile.update(configuration.metricsTarget)
         cache?.start()
-        housekeeper.start(after: 2)
+        housekeeper.start(after: 2, isAfterCrash: isAfterCrash)
         // The status comes first: whoever waits for the start can read it then.
         tellStatus()
         notifier.ready()
@@ -161,10 +169,12 @@ package final class Daemon: @unchecked Sendable {
         if paused {
             scheduler.suspend()
             intake?.suspensionChanged()
+            queueReporter.stateChanged()
         } else {
             // This message comes before the effects of the resumption.
             if isNews { log.resumed(batches: scheduler.batchesToBeDone) }
             scheduler.resume()
+            queueReporter.stateChanged()
             if isNews { intake?.rescan() }
         }
         let batches = isNews && paused ? scheduler.batchesToBeDone : nil
@@ -205,11 +215,12 @@ package final class Daemon: @unchecked Sendable {
             // The engine comes first, so that every transfer with old headers also began while they were configured
             // (`CacheUse`).
             engine.update(new.transferSettings)
-            current.value = new
+            current.value = all
             scheduler.update(new.batchSettings)
             intake?.update(new.intakeSettings)
             metricsFile.update(new.metricsTarget)
             housekeeper.update()
+            queueReporter.stateChanged()
             isReloadRefused.store(false, ordering: .relaxed)
             LogLevel.set(new.logLevel)
             log.configured(
@@ -230,6 +241,7 @@ package final class Daemon: @unchecked Sendable {
         }
         isStopping = true
         scheduler.close()
+        queueReporter.stateChanged()
         notifier.stopping()
         log.stopping(
             signal: name, running: scheduler.runningCount, batches: scheduler.batchesToBeDone)
@@ -251,6 +263,7 @@ package final class Daemon: @unchecked Sendable {
             cache?.stop()
             spool.attempts.close()
             files.sync {}
+            queueReporter.end()
             log.stopped(unfinished: scheduler.summary.unfinished)
             ended.signal()
         }
@@ -283,6 +296,7 @@ package final class Daemon: @unchecked Sendable {
 
     /// Called after any progress. Updates the status at most twice a second, and never without progress.
     private func progressed() {
+        queueReporter.progressed()
         guard !statusIsDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
         control.asyncAfter(deadline: .now() + 0.5) { [weak self] in
             self?.statusIsDue.store(false, ordering: .releasing)

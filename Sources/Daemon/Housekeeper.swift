@@ -42,9 +42,12 @@ final class Housekeeper: @unchecked Sendable {
     }
 
     /// Begins after `seconds`, when most of the start's own work is done.
-    func start(after seconds: Double) {
+    ///
+    /// - Parameter isAfterCrash: whether the last daemon, or the machine, has crashed.
+    func start(after seconds: Double, isAfterCrash: Bool) {
         queue.async { [self] in
             clearLeftovers()
+            if isAfterCrash { removeOutdatedProgress() }
             readNote()
             come(in: seconds)
         }
@@ -138,6 +141,14 @@ final class Housekeeper: @unchecked Sendable {
             let expired = Expired(spool: spool, isStopped: { [self] in isStopped })
             let count = try expired.clear()
             if count > 0 { log.leftoversRemoved(count) }
+        } catch {
+            log.storageFailed(error)
+        }
+    }
+
+    private func removeOutdatedProgress() {
+        do {
+            try OutdatedProgress(spool: spool, isStopped: { [self] in isStopped }).remove()
         } catch {
             log.storageFailed(error)
         }

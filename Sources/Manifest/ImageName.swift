@@ -43,7 +43,13 @@ package enum ImageName {
     /// picture is removed, and characters that a name cannot have become `_`. The result is always a valid name, but
     /// not always unique.
     package static func derived(from source: ByteString) -> ByteString {
-        var component = lastComponent(of: source.string)
+        named(after: lastComponent(of: source.string))
+    }
+
+    /// The name of an image after a file of this name: without the extension of a picture, and with `_` for the
+    /// characters that a name cannot have. The result is always a valid name, but not always unique.
+    package static func named(after fileName: String) -> ByteString {
+        var component = fileName
         if let ending = PictureFileExtensions.droppedFromNames.first(where: component.hasEnding),
             component.utf8.count > ending.utf8.count
         {

@@ -2,8 +2,8 @@ import DarkroomCore
 import DarkroomPicture
 
 /// A file or URL of an overlay that is written where the name of an image belongs.
-enum OverlaySource {
-    static func isSource(_ text: ByteString) -> Bool {
+package enum OverlaySource {
+    package static func isSource(_ text: ByteString) -> Bool {
         guard text.utf8.count <= ImageListReader.maximumSource else { return false }
         if text.utf8.contains(UInt8(ascii: "/")) { return true }
         return PictureFileExtensions.match(text.string)

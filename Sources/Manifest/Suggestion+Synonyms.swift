@@ -3,7 +3,7 @@ import DarkroomPicture
 
 extension Suggestion {
     /// The candidate that is most similar to `word`, otherwise the first one with the same meaning.
-    static func meant(
+    package static func meant(
         by word: ByteString, among candidates: some Sequence<ByteString>
     ) -> String? {
         let candidates = Array(candidates)

@@ -19,6 +19,8 @@ package struct SpoolAudit {
     package let reference: Reference
     /// Whether the test's faults may cause this failure.
     package var mayFail: (Failure) -> Bool = { _ in false }
+    /// Whether the test's faults may refuse progress files.
+    package var mayLackProgress = false
 
     package private(set) var manifests = 0
     package private(set) var images = 0
@@ -164,6 +166,7 @@ package struct SpoolAudit {
         }
         var found = compare(status, manifest)
         found += try compareFiles(of: id, status, manifest)
+        found += try compareProgress(of: id, status, hasEnded: status.state.isFinal && !isActive)
         differing += found
         guard status.state.isFinal, !isActive else { return }
         ended.insert(id.text)
@@ -220,7 +223,9 @@ package struct SpoolAudit {
         let names = try onFiles { () throws(FileError) in
             try Directory(id, in: Directory(path: "\(spool.path)/outbox")).names()
         }
-        let ours = [BatchFile.status] + (status.manifest.file.map { [FileName($0)] } ?? [])
+        let ours =
+            [BatchFile.status, BatchFile.progress]
+            + (status.manifest.file.map { [FileName($0)] } ?? [])
         for name in names where !ours.contains(name) {
             if try spool.outboxFile(id, name) != outputs[name] {
                 wrong.append("outbox/\(id.text)/\(name.text) differs from a run without kills")
@@ -242,6 +247,19 @@ package struct SpoolAudit {
 }
 
 extension SpoolAudit {
+    /// The errors in the progress file next to a status.
+    private func compareProgress(
+        of id: FileName, _ status: Status, hasEnded: Bool
+    ) throws(SelfTestError) -> [String] {
+        guard let bytes = try spool.outboxFile(id, BatchFile.progress) else {
+            return mayLackProgress ? [] : ["outbox/\(id.text) has no progress"]
+        }
+        guard let progress = BatchProgress(decoding: bytes), bytes.count <= BatchProgress.capacity
+        else { return ["outbox/\(id.text) has no readable progress"] }
+        guard hasEnded, !progress.saysTheSame(as: BatchProgress(of: status)) else { return [] }
+        return ["\(id.text): its progress differs from its status"]
+    }
+
     /// Processes manifests without faults and returns the results as the reference. Each kind must have its intended
     /// result.
     package static func makeReference(

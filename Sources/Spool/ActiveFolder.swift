@@ -86,7 +86,8 @@ package struct ActiveFolder {
     private static func isScrap(_ name: FileName) -> Bool {
         BatchFile.isScratch(name)
             || [
-                BatchFile.newStatus, ItemJournal.fileName, "journal.new", SubmittedFile.folderName,
+                BatchFile.newStatus, BatchFile.newProgress, ItemJournal.fileName, "journal.new",
+                SubmittedFile.folderName,
             ].contains(name)
     }
 }

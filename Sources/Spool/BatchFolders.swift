@@ -7,6 +7,10 @@ package enum BatchFile {
     package static let status: FileName = "status.json"
     /// The status file before it is renamed into the outbox.
     package static let newStatus: FileName = "status.new"
+    /// The sums of the status, see `BatchProgress`.
+    package static let progress: FileName = "progress.json"
+    /// The same before it is renamed into the outbox.
+    static let newProgress: FileName = "progress.new"
     /// The folder of the receipt before it becomes `outbox/ID`.
     package static let receipt: FileName = "receipt"
 
@@ -65,11 +69,13 @@ package struct BatchFolders: Sendable {
     /// Replaces `outbox/ID/status.json` as a whole. A folder that someone has removed is created again: a batch gets
     /// its answer even if the first one was removed.
     ///
-    /// - Parameter mayGoOn: checked between the pieces of a long status; if it returns false, this throws ECANCELED.
+    /// - Parameters:
+    ///   - mayGoOn: checked between the pieces of a long status; if it returns false, this throws ECANCELED.
+    ///   - moved: called when the status is in the outbox, before it is synced.
     package func writeStatus(
-        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }
+        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }, moved: () -> Void = {}
     ) throws(FileError) {
-        try writeStatus(isFinal: status.state.isFinal, durably: durably) {
+        try writeStatus(isFinal: status.state.isFinal, durably: durably, moved: moved) {
             write throws(FileError) in
             try status.writtenNow.encode { piece throws(FileError) in
                 guard mayGoOn() else {
@@ -82,23 +88,23 @@ package struct BatchFolders: Sendable {
 
     /// Writes the last status even if someone has removed `active/ID`, through a new folder.
     package func writeLastStatus(
-        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }
+        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }, moved: () -> Void = {}
     ) throws(FileError) {
         do {
-            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
+            try writeStatus(status, durably: durably, mayGoOn: mayGoOn, moved: moved)
         } catch  where error.errno == .noSuchFileOrDirectory {
             do {
                 try spool.active.makeDirectory(FileName(id), mode: 0o700)
             } catch  where error.errno == .fileExists {
                 // Another file was missing.
             }
-            try writeStatus(status, durably: durably, mayGoOn: mayGoOn)
+            try writeStatus(status, durably: durably, mayGoOn: mayGoOn, moved: moved)
         }
     }
 
     /// Writes a status whose content comes in pieces: `content` receives a function that writes one piece.
     func writeStatus(
-        isFinal: Bool, durably: Bool,
+        isFinal: Bool, durably: Bool, moved: () -> Void = {},
         content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
     ) throws(FileError) {
         let active = try active()
@@ -109,6 +115,7 @@ package struct BatchFolders: Sendable {
         try active.rename(
             BatchFile.newStatus, to: outbox, as: BatchFile.status, replacing: true)
         (isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass()
+        moved()
         if durably { try outbox.sync() }
         if isFinal { FaultPoint.finalStatusSynced.pass() }
     }

@@ -32,7 +32,7 @@ enum DroppedFile {
 
 extension Directory {
     /// The identity of the submitted file, which is in this folder now; nil if it is not there.
-    func droppedIdentity(of name: FileName) throws(FileError) -> String? {
+    package func droppedIdentity(of name: FileName) throws(FileError) -> String? {
         guard let information = try information(of: name) else { return nil }
         return DroppedFile.identity(
             inode: UInt64(information.st_ino), birth: try birth(of: name))
@@ -52,6 +52,27 @@ extension Directory {
             return nil
         } catch {
             throw FileError("examine", path(of: name), error)
+        }
+    }
+}
+
+extension Descriptor {
+    /// The identity of this file once it is submitted. `path` is its name in messages.
+    package func droppedIdentity(path: String) throws(FileError) -> String {
+        var seconds: Int64 = 0
+        var nanoseconds: Int64 = 0
+        var information = stat()
+        do {
+            _ = try retryingInterrupts { fstat(number, &information) }
+            let isKnown = try retryingInterrupts {
+                darkroom_birth(number, "", &seconds, &nanoseconds)
+            }
+            return DroppedFile.identity(
+                inode: UInt64(information.st_ino),
+                birth: isKnown == 1
+                    ? timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) : nil)
+        } catch {
+            throw FileError("examine", path, error)
         }
     }
 }

@@ -42,7 +42,7 @@ package struct FileIdentity: Sendable, Equatable {
     }
 
     /// For storage and comparison.
-    var text: String { "\(inode)-\(modifiedSeconds).\(modifiedNanoseconds)" }
+    package var text: String { "\(inode)-\(modifiedSeconds).\(modifiedNanoseconds)" }
 
     /// The seconds since the last change, according to the wall clock; negative if the change is in the future.
     package var age: Double { age(at: Clock.wall) }

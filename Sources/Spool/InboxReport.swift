@@ -140,16 +140,16 @@ package struct InboxReport: Codable, Sendable, Equatable {
         return same != other
             || same.files.map { ByteString($0.name) } != other.files.map { ByteString($0.name) }
     }
+}
 
-    /// Indented JSON with keys in alphabetical order and a final newline.
-    package func encoded() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        do {
-            return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
-        } catch {
-            // Strings, integers and enumerations can always be encoded.
-            preconditionFailure("an inbox report cannot be encoded: \(error)")
-        }
+extension InboxReport: Report {
+    package static let fileName: FileName = "inbox.json"
+
+    package var listCount: Int { files.count }
+
+    package func shortened(to count: Int) -> Self {
+        var short = self
+        short.files = Array(files.prefix(count))
+        return short
     }
 }

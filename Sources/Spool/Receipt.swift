@@ -69,6 +69,7 @@ package enum Receipt {
             }
         }
         FaultPoint.receiptStatusWritten.pass()
+        receipt.write(BatchProgress(of: status))
         if let name = status.manifest.file.map({ FileName($0) }) {
             if status.state == .rejected {
                 try active.rename(name, to: receipt, as: name)

@@ -59,18 +59,19 @@ package struct Recovery: Sendable {
                 FaultPoint.recoveryEmptyRemoved.pass()
                 return .empty
             }
-            if status.state.isFinal { return try finish(folders, .json) }
+            if status.state.isFinal { return try finish(folders, status, .json) }
             return try restoreManifest(folders, status, active)
         }
         if let status, status.state.isFinal, try !wasReopened(status, active) {
-            return try finish(folders, format)
+            return try finish(folders, status, format)
         }
         return try resume(folders, format, status, active)
     }
 
     private func finish(
-        _ folders: BatchFolders, _ format: ManifestFormat
+        _ folders: BatchFolders, _ status: Status, _ format: ManifestFormat
     ) throws(FileError) -> Finding {
+        folders.correctProgress(ended: status)
         let givenBack = try Receipt.finish(folders, format: format, durably: durably)
         FaultPoint.recoveryFinished.pass()
         return .finished(givenBack: givenBack)
@@ -135,7 +136,8 @@ package struct Recovery: Sendable {
         var crashes: [Int: Crashes] = [:]
         if let active { _ = try applyJournal(to: &status, &crashes, folders, active) }
         let last = status.removed(from: folders)
-        try folders.writeLastStatus(last, durably: durably)
+        try folders.writeLastStatus(
+            last, durably: durably, moved: { folders.correctProgress(last) })
         try Receipt.finish(folders, format: format, durably: durably)
         return .removed(last)
     }
@@ -182,6 +184,7 @@ package struct Recovery: Sendable {
         let handOvers = try clearScrap(of: fresh, active)
         if control == .held { fresh.state = .held }
         if let status { try correct(status, to: fresh, folders) }
+        folders.correctProgress(fresh)
         return .unfinished(
             PreparedBatch(
                 folders: folders, manifest: manifest, status: fresh, control: control,
@@ -215,7 +218,8 @@ package struct Recovery: Sendable {
         _ status: Status, _ folders: BatchFolders, manifest bytes: [UInt8]?
     ) throws(FileError) {
         if try spool.outbox.exists(FileName(folders.id)) {
-            try folders.writeStatus(status, durably: durably)
+            try folders.writeStatus(
+                status, durably: durably, moved: { folders.correctProgress(status) })
         } else {
             try Receipt.issue(status, manifest: bytes, in: folders, durably: durably)
         }
@@ -370,6 +374,6 @@ package struct Recovery: Sendable {
 
     private static func isScrap(_ name: FileName) -> Bool {
         BatchFile.isScratch(name)
-            || ["status.new", "journal.new"].contains { name.text.hasPrefix($0) }
+            || ["status.new", "progress.new", "journal.new"].contains { name.text.hasPrefix($0) }
     }
 }

@@ -1,20 +1,44 @@
 import CDarkroomShims
 import DarkroomCore
+import Foundation
 import Glibc
 import SystemPackage
 
-/// `spool/inbox.json`, replaced as a whole.
+/// The content of a `ReportFile`.
+package protocol Report: Encodable, Sendable {
+    static var fileName: FileName { get }
+    /// The number of entries in its list, which may be long.
+    var listCount: Int { get }
+    /// The same report with the first entries of the list only.
+    func shortened(to count: Int) -> Self
+}
+
+extension Report {
+    /// Indented JSON with keys in alphabetical order and a final newline.
+    package func encoded() -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+        } catch {
+            // Strings, finite numbers and enumerations can always be encoded.
+            preconditionFailure("\(Self.fileName.text) cannot be encoded: \(error)")
+        }
+    }
+}
+
+/// A report in the root folder of the spool, such as `spool/inbox.json`, replaced as a whole.
 ///
-/// The reason why nothing is taken is most important when the disk is full, but then no new file can be written. So the
-/// file of the next report exists already, with reserved space for a report of a few files. When it has replaced the
+/// The reason why nothing goes on is most important when the disk is full, but then no new file can be written. So the
+/// file of the next report exists already, with reserved space for a report with a short list. When it has replaced the
 /// last report, the space of that one is used for the next.
-package struct ReportFile {
-    static let name: FileName = "inbox.json"
-    static let next: FileName = "inbox.json.new"
+package struct ReportFile<Content: Report> {
+    static var name: FileName { Content.fileName }
+    static var next: FileName { FileName("\(Content.fileName.text).new") }
     /// The number of bytes that are reserved for the next report.
-    private static let reserve = 16 << 10
-    /// The number of files for which this is enough, with any names.
-    private static let shortList = 8
+    private static var reserve: Int { 16 << 10 }
+    /// The number of entries for which this is enough, with any names.
+    private static var shortList: Int { 8 }
 
     let root: Directory
 
@@ -22,14 +46,12 @@ package struct ReportFile {
         self.root = root
     }
 
-    /// Writes the report; on a full disk a short one with the first few files.
-    package func write(_ report: InboxReport) throws(FileError) {
+    /// Writes the report; on a full disk a short one with the first few entries.
+    package func write(_ report: Content) throws(FileError) {
         do {
             try replace(with: report.encoded())
-        } catch  where error.isTransient && report.files.count > Self.shortList {
-            var short = report
-            short.files = Array(report.files.prefix(Self.shortList))
-            try replace(with: short.encoded())
+        } catch  where error.isTransient && report.listCount > Self.shortList {
+            try replace(with: report.shortened(to: Self.shortList).encoded())
         }
     }
 

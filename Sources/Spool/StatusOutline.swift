@@ -28,14 +28,14 @@ struct StatusOutline: Decodable, Equatable, Sendable {
 extension Status {
     /// Reads `status.json` in a folder of the outbox without its images, if it has the form that Darkroom writes; nil
     /// if it is not a status of this version.
-    init?(frameIn folder: Directory) throws(FileError) {
+    package init?(frameIn folder: Directory) throws(FileError) {
         guard let bytes = try ImagesFilter.frame(in: folder) else { return nil }
         self.init(decoding: bytes)
     }
 
     /// Reads `status.json` in a folder of the outbox and decodes the images one by one, because a decoder of 100,000
     /// images at once takes many times their memory; nil if it is not a status of this version.
-    init?(in folder: Directory) throws(FileError) {
+    package init?(in folder: Directory) throws(FileError) {
         let decoder = JSONDecoder()
         var images: [ImageStatus] = []
         var text = Data()

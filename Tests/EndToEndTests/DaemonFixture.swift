@@ -115,12 +115,15 @@ final class DaemonFixture: Sendable {
                 sourceLocation: sourceLocation)
         }
         let outputs = status.images.compactMap(\.output)
-        let expected =
-            outputs.map(\.file) + ["status.json"] + [status.manifest.file].compactMap { $0 }
+        let kept = outputs.map(\.file) + [status.manifest.file].compactMap { $0 }
+        let expected = kept + ["progress.json", "status.json"]
         #expect(spool.list(folder) == expected.sorted(), sourceLocation: sourceLocation)
-        let sums = try Checksums.sha256(
-            of: expected.filter { $0 != "status.json" },
-            in: spool.root.appending(path: folder).path)
+        let progress = try #require(
+            BatchProgress(decoding: try spool.bytes("\(folder)/progress.json")),
+            sourceLocation: sourceLocation)
+        #expect(
+            progress.saysTheSame(as: BatchProgress(of: status)), sourceLocation: sourceLocation)
+        let sums = try Checksums.sha256(of: kept, in: spool.root.appending(path: folder).path)
         #expect(
             sums == outputs.map(\.sha256) + [status.manifest.sha256].compactMap { $0 },
             sourceLocation: sourceLocation)

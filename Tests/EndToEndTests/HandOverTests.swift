@@ -254,7 +254,7 @@ import Testing
         try await handOver.checkEnd(daemon, logo)
         #expect(
             fixture.spool.list("outbox/x") == [
-                "logo.jpg", "manifest.json", "marked.png", "status.json",
+                "logo.jpg", "manifest.json", "marked.png", "progress.json", "status.json",
             ])
     }
 

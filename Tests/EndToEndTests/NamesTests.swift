@@ -163,11 +163,11 @@ import Testing
             return answers
         }
 
-        /// What is in an answer besides its status and its manifest.
+        /// What is in an answer besides its status, its progress and its manifest.
         func outputs(_ id: FileName) throws -> Set<FileName> {
             let outbox = try Directory("outbox", in: Directory(path: spool.path))
             return Set(try Directory(id, in: outbox).names())
-                .subtracting(["status.json", "manifest.json"])
+                .subtracting(["status.json", "progress.json", "manifest.json"])
         }
     }
 

@@ -85,18 +85,27 @@ refuses() { [[ $(sh "$1" no-such-thing 2>&1) = *"unknown argument 'no-such-thing
 have() { command -v "$1" >/dev/null; }
 
 programs() {
-    check "the program needs no library of Swift's" \
-        without '[Ss]wift|[Ff]oundation|dispatch' readelf --dynamic --wide "$program"
-    check "it needs no folder for its libraries" without 'R(UN)?PATH' readelf --dynamic --wide "$program"
-    check "it has no symbols" without '\.(symtab|debug_)' readelf --sections --wide "$program"
-    check "it is loaded at any address" has 'Type: +DYN' readelf --file-header "$program"
-    check "its tables of addresses are read-only before it runs" has 'GNU_RELRO' readelf --segments --wide "$program"
-    check "... all of them" has 'BIND_NOW|FLAGS.* NOW' readelf --dynamic --wide "$program"
-    check "its stack cannot be run" has 'GNU_STACK .* RW ' readelf --segments --wide "$program"
-    check "it does not say where it was built" \
-        without "$built_in|$HOME/" strings --all "$program"
+    local file
+    for file in "$work/root/usr/sbin/darkroomd" "$work/root/usr/bin/darkroom"; do
+        echo "# ${file##*/}"
+        is_hardened "$file"
+    done
     check "it runs: --check-config takes the configuration of the package" \
         "$program" --config "$work/root/etc/darkroom/darkroomd.yaml" --spool "$work/spool" --check-config
+    check "the command has the daemon's version" \
+        [ "$("$program" --version | cut -d ' ' -f 2)" = "$("$work/root/usr/bin/darkroom" --version | cut -d ' ' -f 2)" ]
+}
+
+is_hardened() { # PROGRAM
+    check "the program needs no library of Swift's" \
+        without '[Ss]wift|[Ff]oundation|dispatch' readelf --dynamic --wide "$1"
+    check "it needs no folder for its libraries" without 'R(UN)?PATH' readelf --dynamic --wide "$1"
+    check "it has no symbols" without '\.(symtab|debug_)' readelf --sections --wide "$1"
+    check "it is loaded at any address" has 'Type: +DYN' readelf --file-header "$1"
+    check "its tables of addresses are read-only before it runs" has 'GNU_RELRO' readelf --segments --wide "$1"
+    check "... all of them" has 'BIND_NOW|FLAGS.* NOW' readelf --dynamic --wide "$1"
+    check "its stack cannot be run" has 'GNU_STACK .* RW ' readelf --segments --wide "$1"
+    check "it does not say where it was built" without "$built_in|$HOME/" strings --all "$1"
 }
 
 has() { # PATTERN COMMAND...
@@ -113,30 +122,36 @@ without() { # PATTERN COMMAND...
 }
 
 completions() {
-    local share=$work/root/usr/share
-    check "bash completes its options" completes_in_bash "$share/bash-completion/completions/darkroomd"
-    if have zsh; then
-        check "zsh takes its completions" zsh -n "$share/zsh/vendor-completions/_darkroomd"
-    else
-        echo "skip zsh's completions: there is no zsh"
-    fi
-    if have fish; then
-        check "fish takes its completions" fish --no-execute "$share/fish/vendor_completions.d/darkroomd.fish"
-    else
-        echo "skip fish's completions: there is no fish"
-    fi
+    local share=$work/root/usr/share name
+    check "bash completes the options of darkroomd" \
+        completes_in_bash "$share/bash-completion/completions/darkroomd" darkroomd --check --check-config
+    check "bash completes the commands of darkroom" \
+        completes_in_bash "$share/bash-completion/completions/darkroom" darkroom sub submit
+    for name in darkroomd darkroom; do
+        if have zsh; then
+            check "zsh takes the completions of $name" zsh -n "$share/zsh/vendor-completions/_$name"
+        else
+            echo "skip zsh's completions: there is no zsh"
+        fi
+        if have fish; then
+            check "fish takes the completions of $name" \
+                fish --no-execute "$share/fish/vendor_completions.d/$name.fish"
+        else
+            echo "skip fish's completions: there is no fish"
+        fi
+    done
 }
 
-# As the shell does it when Tab is pressed after `darkroomd --check`.
-completes_in_bash() {
+# As the shell does it when Tab is pressed after `PROGRAM BEGINNING`.
+completes_in_bash() { # FILE PROGRAM BEGINNING EXPECTED
     local found
     found=$(bash --norc -c '
         . "$1"
-        function=$(complete -p darkroomd | sed "s/.*-F \([^ ]*\).*/\1/")
-        COMP_WORDS=(darkroomd --check) COMP_CWORD=1 COMP_LINE="darkroomd --check" COMP_POINT=17
-        "$function" darkroomd --check darkroomd
-        printf "%s\n" "${COMPREPLY[@]}"' - "$1")
-    [[ $found = *--check-config* ]] || { echo "completed: $found"; return 1; }
+        function=$(complete -p "$2" | sed "s/.*-F \([^ ]*\).*/\1/")
+        COMP_WORDS=("$2" "$3") COMP_CWORD=1 COMP_LINE="$2 $3" COMP_POINT=${#COMP_LINE}
+        "$function" "$2" "$3" "$2"
+        printf "%s\n" "${COMPREPLY[@]}"' - "$1" "$2" "$3")
+    [[ $found = *"$4"* ]] || { echo "completed: $found"; return 1; }
 }
 
 main

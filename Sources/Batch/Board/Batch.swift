@@ -63,6 +63,8 @@ package final class Batch {
     let cancellation = CancellationFlag()
     /// The board's internal status, see `shownStatus`.
     var status: Status
+    /// The sum of the sizes of the outputs.
+    private(set) var outputBytes: Int
     var handOvers: HandOverTable
     var live = LiveImages()
     var sources: [Source] = []
@@ -105,6 +107,7 @@ package final class Batch {
         folders = prepared.folders
         manifest = prepared.manifest
         status = prepared.status
+        outputBytes = prepared.status.outputBytes
         crashes = prepared.crashes
         handOvers = HandOverTable(files: prepared.handOvers)
         isContinued = prepared.status.times.started != nil
@@ -209,7 +212,7 @@ package final class Batch {
         startedAt = now
         status.state = .processing
         if status.times.started == nil { status.times.started = Clock.timestamp }
-        let counts = shownStatus.counts
+        let counts = shownCounts
         return BatchBeginning(
             id: folders.id, images: counts.total - counts.finished,
             isContinued: isContinued,
@@ -253,6 +256,16 @@ package final class Batch {
         status.counts[old] -= 1
         status.counts[state] += 1
         status.images[index].state = state
+    }
+
+    /// Changes the status of an image that has ended.
+    func setResult(_ image: ImageStatus, of index: Int) {
+        setState(image.state, of: index)
+        status.images[index] = image
+        // The output of an image that was filtered again has been counted.
+        if image.state == .filtered, !handOvers.isFilteredAgain(index) {
+            outputBytes = outputBytes.saturatingAdd(image.output?.bytes ?? 0)
+        }
     }
 
     var hasEnded: Bool { status.counts.finished == status.counts.total }

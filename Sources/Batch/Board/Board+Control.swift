@@ -174,7 +174,9 @@ extension Board {
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         waitingBatches[key] = Waiting(
             folders: batch.folders, level: batch.level, images: batch.manifest.images.count,
-            uid: batch.status.manifest.uid, control: .held, commands: batch.status.commands ?? [])
+            uid: batch.status.manifest.uid, priority: batch.manifest.priority,
+            received: batch.status.times.received, counts: batch.shownCounts,
+            outputBytes: batch.outputBytes, control: .held, commands: batch.status.commands ?? [])
         return [.dropScratch(key, batch.folders)]
     }
 

@@ -56,8 +56,8 @@ extension Board {
 }
 
 extension Status.Counts {
-    mutating func add(_ other: Status.Counts) {
-        total += other.total
-        for state in ImageState.allCases { self[state] += other[state] }
+    mutating func add(_ other: Status.Counts, times factor: Int = 1) {
+        total += factor * other.total
+        for state in ImageState.allCases { self[state] += factor * other[state] }
     }
 }

@@ -21,6 +21,12 @@ package struct Board {
         let images: Int
         /// The manifest's owner.
         let uid: UInt32?
+        let priority: Priority
+        /// When the manifest was taken.
+        let received: String
+        /// The states of its images, and the sum of the sizes of its outputs.
+        let counts: Status.Counts
+        let outputBytes: Int
         /// nil if there was no room to keep it, and while it is held.
         var prepared: PreparedBatch?
         /// While it is held, it gets no turn.
@@ -130,8 +136,12 @@ package struct Board {
         let batch = Waiting(
             folders: prepared.folders,
             level: Level(prepared.manifest.priority, prepared.manifest.qualityOfService),
-            images: images, uid: prepared.status.manifest.uid, prepared: isKept ? prepared : nil,
-            control: prepared.control, commands: prepared.status.commands ?? [])
+            images: images, uid: prepared.status.manifest.uid,
+            priority: prepared.manifest.priority, received: prepared.status.times.received,
+            counts: prepared.status.counts,
+            outputBytes: isContinued ? prepared.status.outputBytes : 0,
+            prepared: isKept ? prepared : nil, control: prepared.control,
+            commands: prepared.status.commands ?? [])
         waitingBatches[key] = batch
         keys[FileName(prepared.folders.id)] = key
         var effects: [Effect] = []
@@ -196,9 +206,7 @@ package struct Board {
     mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) -> [Effect] {
         guard let batch = batches[key] else { return [] }
         var effects: [Effect] = []
-        let state = image.state
-        batch.setState(state, of: index)
-        batch.status.images[index] = image
+        batch.setResult(image, of: index)
         end(index, of: batch, &effects)
         release(dependentsOf: index, image, of: batch, &effects)
         finishIfEnded(batch, &effects)

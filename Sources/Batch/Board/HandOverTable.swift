@@ -115,11 +115,26 @@ extension Batch {
     var shownStatus: Status {
         guard !handOvers.former.isEmpty else { return status }
         var shown = status
+        shown.counts = shownCounts
+        for (index, image) in handOvers.former { shown.images[index] = image }
+        return shown
+    }
+
+    /// The counts of this status.
+    var shownCounts: Status.Counts {
+        var counts = status.counts
         for (index, image) in handOvers.former {
-            shown.counts[shown.images[index].state] -= 1
-            shown.counts[image.state] += 1
-            shown.images[index] = image
+            counts[status.images[index].state] -= 1
+            counts[image.state] += 1
         }
+        return counts
+    }
+
+    /// This status without its images.
+    var shownFrame: Status {
+        var shown = status
+        shown.images = []
+        shown.counts = shownCounts
         return shown
     }
 

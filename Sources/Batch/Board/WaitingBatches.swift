@@ -26,6 +26,8 @@ package struct WaitingBatches {
 
     private var batches: [BatchKey: Board.Waiting] = [:]
     private var total = Counts()
+    /// The images of all batches.
+    private(set) var images = Status.Counts()
     /// None is empty.
     private var ofOwner: [Owner: Counts] = [:]
     /// How many owners have waiting batches.
@@ -35,6 +37,8 @@ package struct WaitingBatches {
     /// The batches that are not held.
     var waitingCount: Int { total.waiting }
     var heldCount: Int { total.held }
+
+    var keys: [BatchKey] { Array(batches.keys) }
 
     subscript(key: BatchKey) -> Board.Waiting? {
         get { batches[key] }
@@ -59,6 +63,7 @@ package struct WaitingBatches {
     private mutating func add(_ change: Int, _ batch: Board.Waiting?) {
         guard let batch else { return }
         total.add(change, batch)
+        images.add(batch.counts, times: change)
         var own = ofOwner[batch.uid] ?? Counts()
         waitingOwners -= own.waiting > 0 ? 1 : 0
         own.add(change, batch)

@@ -6,7 +6,7 @@ import Synchronization
 import SystemPackage
 
 /// Provides the statuses for the status keeper.
-protocol StatusSource: AnyObject, Sendable {
+protocol StatusSource: ProgressSource {
     /// The batch's present status; nil after it has finished.
     func snapshot(of key: BatchKey) -> StatusSnapshot?
     /// The batch's final status is in the outbox, and its folder in `active` has been removed.
@@ -39,7 +39,7 @@ struct StatusSnapshot: Sendable {
 ///
 /// A file is rewritten at most once in each interval. Writing also takes at most a twentieth of the time: the file of
 /// 100,000 images takes a second to write, that of ten images a fraction of a millisecond. A batch that ends waits for
-/// at most one such file, and a stop interrupts the writing.
+/// at most one such file, and a stop interrupts the writing. The `ProgressKeeper` writes the sums more often.
 package final class StatusKeeper: Sendable {
     private struct Entry {
         var isDirty = false
@@ -85,6 +85,7 @@ package final class StatusKeeper: Sendable {
     }
 
     let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
+    let progress: ProgressKeeper
     private let state = Mutex(State())
     /// The last statuses of batches that have ended.
     private let refusedEnds: RefusedWrites
@@ -103,6 +104,7 @@ package final class StatusKeeper: Sendable {
         refusedEnds = RefusedWrites(queue: queue, storage: storage)
         self.log = log
         self.time = time
+        progress = ProgressKeeper(time: time)
         setInterval(interval)
     }
 
@@ -113,9 +115,11 @@ package final class StatusKeeper: Sendable {
 
     /// The batch's status differs from its file.
     func changed(_ key: BatchKey, _ source: any StatusSource) {
+        let now = time.now
+        progress.changed(key, source, now: now)
         let tick = state.withLock { state -> Tick? in
             // The receipt exists, so the first update can wait too. A short batch has ended by then.
-            let new = Entry(notBefore: time.now + state.interval)
+            let new = Entry(notBefore: now + state.interval)
             state.entries[key, default: new].isDirty = true
             return state.entries[key].flatMap { state.requestTick(at: $0.notBefore) }
         }
@@ -124,7 +128,8 @@ package final class StatusKeeper: Sendable {
 
     /// Writes the statuses of these batches once more, and those of other batches that have changed, even if they were
     /// written recently, and waits for this. If the time is not sufficient, files stay as they are: a status with
-    /// 100,000 images takes a second.
+    /// 100,000 images takes a second. Their progress comes first, because it takes little time. Afterwards no progress
+    /// is written any more.
     ///
     /// - Parameter end: after this time, in nanoseconds, no file is begun, and the present one is interrupted.
     func leave(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64) {
@@ -132,7 +137,10 @@ package final class StatusKeeper: Sendable {
             let dirty = state.withLock {
                 Set($0.entries.filter(\.value.isDirty).keys).union($0.refused.keys)
             }
-            for key in keys + dirty.subtracting(keys).sorted() where time.now < end {
+            let keys = keys + dirty.subtracting(keys).sorted()
+            progress.write(keys, source, before: end)
+            progress.close()
+            for key in keys where time.now < end {
                 write(key, source) { time.now < end }
             }
         }
@@ -243,6 +251,8 @@ package final class StatusKeeper: Sendable {
             if storage.mayWork {
                 write(key, source) { !isClosed }
                 guard !storage.mayWork || isClosed else {
+                    progress.write([key], source)
+                    progress.forget(key)
                     state.withLock { $0.entries[key] = nil }
                     return source.parked(key)
                 }
@@ -296,7 +306,11 @@ package final class StatusKeeper: Sendable {
         let folders = snapshot.folders
         let format = snapshot.status.manifest.format ?? .json
         do throws(FileError) {
-            try folders.writeLastStatus(snapshot.status, durably: durably) { mayFinish }
+            try folders.writeLastStatus(snapshot.status, durably: durably) {
+                mayFinish
+            } moved: {
+                progress.finish(key, folders, snapshot.status)
+            }
             try Receipt.finish(folders, format: format, durably: durably)
         } catch  where error.errno == .canceled {
             return .undecided
@@ -311,6 +325,7 @@ package final class StatusKeeper: Sendable {
             state.entries[key] = nil
             state.refused[key] = nil
         }
+        progress.forget(key)
         if snapshot.status.isRemoved { log.batchRemoved(snapshot.status) }
         log.finished(snapshot.status, microseconds: snapshot.microseconds)
         source.finished(key)

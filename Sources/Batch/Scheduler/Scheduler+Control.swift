@@ -60,13 +60,13 @@ extension Scheduler {
         _ folders: BatchFolders, _ control: ControlState, _ commands: [ControlRecord],
         _ continued: Status?
     ) -> RefusedWrites.Result {
-        var isWritten = false
+        var written: Status?
         let change = { (status: inout Status) -> Bool in
             guard !status.state.isFinal else { return false }
             status.commands = commands
             status.waiting = nil
             status.state = control == .held ? .held : .pending
-            isWritten = true
+            written = status
             return true
         }
         do {
@@ -75,7 +75,9 @@ extension Scheduler {
             } else {
                 try folders.amendStatus(change)
             }
-            return isWritten ? .succeeded : .undecided
+            guard let written else { return .undecided }
+            statusKeeper.progress.amended(folders, written)
+            return .succeeded
         } catch  where error.fault != nil {
             storage.writeRefused(error, batch: folders.id)
             return .refused

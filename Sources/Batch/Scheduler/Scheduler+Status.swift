@@ -24,6 +24,13 @@ extension Scheduler: StatusSource {
         }
     }
 
+    func progress(of key: BatchKey) -> ProgressSnapshot? {
+        guard var sums = board.withLock({ $0.sums(of: key) }) else { return nil }
+        if !sums.status.state.isFinal { sums.status.waiting = waiting(key, sums.status) }
+        let mayWork = gate.mayStart && storage.mayWork && sums.status.state == .processing
+        return ProgressSnapshot(sums: sums, mayWork: mayWork)
+    }
+
     /// The reason why a batch does not progress. A reason that applies to all batches comes first. For a held batch,
     /// and one that has not begun and waits for its turn, the state is reason enough.
     private func waiting(_ key: BatchKey, _ status: Status) -> Status.Waiting? {

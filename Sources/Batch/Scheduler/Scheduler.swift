@@ -71,6 +71,7 @@ package final class Scheduler: Sendable {
         setWidths(settings)
         queueWatch.add(publisher.queue, "the publisher")
         queueWatch.add(statusKeeper.queue, "the writer of status files")
+        queueWatch.add(statusKeeper.progress.queue, "the writer of progress files")
         queueWatch.add(preparation, "the reader of waiting batches")
         queueWatch.add(fetched, "the processing of ended downloads")
         storage.add(publisher)

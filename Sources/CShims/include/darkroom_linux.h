@@ -44,4 +44,17 @@ int64_t darkroom_copy_range(int in, int64_t in_place, int out, int64_t out_place
 /* statfs(2)'s f_type of an open descriptor, or -1. */
 int64_t darkroom_filesystem_type(int fd);
 
+/* Opens a new file without a name in the folder, for reading and writing. It vanishes when it is closed, unless it gets
+ * a name before. Fails with EOPNOTSUPP, EISDIR or EINVAL where the file system or the kernel has no such files. */
+int darkroom_unnamed_file(int dir, unsigned mode);
+
+/* Gives the file a name. Fails with EEXIST if the name is taken. Needs /proc. */
+int darkroom_name_file(int fd, int dir, const char *name);
+
+/* pidfd_open(2): a descriptor of a process, which never means another process, or -1. */
+int darkroom_open_process(int pid);
+
+/* pidfd_send_signal(2) with that descriptor. */
+int darkroom_signal_process(int process, int signal);
+
 #endif

@@ -2,14 +2,14 @@ import Synchronization
 
 /// The present configuration. Each reload replaces it.
 final class CurrentConfiguration: Sendable {
-    private let configuration: Mutex<Configuration>
+    private let loaded: Mutex<ConfigurationLoader.Loaded>
 
-    init(_ configuration: Configuration) {
-        self.configuration = Mutex(configuration)
+    init(_ loaded: ConfigurationLoader.Loaded) {
+        self.loaded = Mutex(loaded)
     }
 
-    var value: Configuration {
-        get { configuration.withLock { $0 } }
-        set { configuration.withLock { $0 = newValue } }
+    var value: ConfigurationLoader.Loaded {
+        get { loaded.withLock { $0 } }
+        set { loaded.withLock { $0 = newValue } }
     }
 }

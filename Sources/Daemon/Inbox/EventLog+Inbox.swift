@@ -52,8 +52,4 @@ extension EventLog {
             .file: request.file.name.text,
         ]
     }
-
-    func reportFailed(_ error: FileError) {
-        say(.reportFailed, "inbox.json is not up to date: \(error.message)", [.error: error.code])
-    }
 }

@@ -76,7 +76,7 @@ extension Intake {
             try ReportFile(root: spool.root).write(report)
             reporter.hasFailed = false
         } catch {
-            if !reporter.hasFailed { log.reportFailed(error) }
+            if !reporter.hasFailed { log.reportFailed(error, of: InboxReport.fileName) }
             reporter.hasFailed = true
             // Nothing waits for this file, and it says what waits. So its refusal does not concern the guard.
             if !isStopped, !reporter.timerIsSet {

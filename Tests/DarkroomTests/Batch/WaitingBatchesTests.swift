@@ -41,12 +41,14 @@ import Testing
                     batches[key] = Board.Waiting(
                         folders: BatchFolders(spool: spool, id: "\(key)"),
                         level: Level(.normal, .default), images: 1, uid: owner,
-                        control: control)
+                        priority: .normal, received: "", counts: Status.Counts(new: 1),
+                        outputBytes: 0, control: control)
                 }
             }
         }
         #expect(batches.waitingCount == one.0 + other.0)
         #expect(batches.heldCount == one.1 + other.1)
+        #expect(batches.images == Status.Counts(new: key))
         #expect(batches.crowd(of: 1, limit: Self.limit, coming: coming) == crowd)
         // What is held or released counts as what it is then, and what is gone not at all.
         for key in stride(from: 1, through: key, by: 1) {
@@ -59,6 +61,7 @@ import Testing
             #expect(batches.removeValue(forKey: key) != nil)
         }
         #expect(batches.isEmpty && batches.waitingCount == 0 && batches.heldCount == 0)
+        #expect(batches.images == Status.Counts())
         #expect(batches.crowd(of: 1, limit: 1) == nil)
     }
 }

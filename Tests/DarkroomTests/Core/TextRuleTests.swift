@@ -19,6 +19,12 @@ import Testing
     /// Files with collections that are keyed by texts of our own.
     static let ownKeys = [
         "Batch/Board/EventLog+Batches.swift": "error codes",
+        "Client/FilterText.swift": "filters of the catalogue",
+        "Client/SpoolLocation.swift": "the environment",
+        "Client/Terminal/ColorChoice.swift": "the environment",
+        "Client/Terminal/Terminal.swift": "the environment",
+        "Client/Views/BatchList.swift": "states",
+        "Client/Views/SpoolOverview.swift": "reasons",
         "Core/RecordThrottle.swift": "codes and states",
         "Core/ControlGroup.swift": "paths of control groups, from the kernel",
         "Core/Metrics.swift": "error codes",
@@ -44,6 +50,8 @@ import Testing
         "Spool/CrashRecords.swift": "paths of control groups, from the kernel",
         "Spool/InboxReport.swift": "reasons",
         "Spool/Status.swift": "kinds of metadata",
+        "darkroom/PictureOptions.swift": "other words for an option's values",
+        "darkroom/WatchSession.swift": "states",
     ]
     /// Files that compare the string of a `ByteString`, or name characters.
     static let ownCharacters = [

@@ -148,7 +148,7 @@ import Testing
         (.clockDoubted, { $0.clockDoubted(.longAfter(90_000), program: 0) }),
         (.clockDoubted, { $0.clockBelieved() }),
         (.metricsFailed, { $0.metricsFailed(fileError) }),
-        (.reportFailed, { $0.reportFailed(fileError) }),
+        (.reportFailed, { $0.reportFailed(fileError, of: "queue.json") }),
         (.cacheOpened, { $0.cacheOpened("/c", limit: 1) }),
         (.cacheUnused, { $0.cacheUnused("/c", because: "r", isMissed: true) }),
         (.cacheUnused, { $0.cacheUnused("/c", because: "r", isMissed: false) }),

@@ -73,7 +73,9 @@ import Testing
         id: String? = nil
     ) throws {
         let id = id ?? self.id
-        try write(status(state, image, id: id).encoded(), "outbox/\(id)/status.json")
+        let status = status(state, image, id: id)
+        try write(status.encoded(), "outbox/\(id)/status.json")
+        try write(BatchProgress(of: status).encoded(), "outbox/\(id)/progress.json")
         try write(SampleManifest.single.text.utf8, "outbox/\(id)/manifest.json")
         if let picture { try write(picture, "outbox/\(id)/small.png") }
         if try spool.names("inbox") != [] { try remove("inbox/\(self.id).json") }
@@ -87,6 +89,7 @@ import Testing
         answer.images = []
         answer.counts = Status.Counts()
         try write(answer.encoded(), "outbox/\(long)/status.json")
+        try write(BatchProgress(of: answer).encoded(), "outbox/\(long)/progress.json")
         #expect(try audit().differing.count == 2)
         answer.manifest.file = nil
         answer.manifest.sha256 = nil
@@ -197,6 +200,22 @@ import Testing
         try answer()
         try write(Array("{\"schemaVer".utf8), "outbox/\(id)/status.json")
         #expect(try audit().differing == ["outbox/\(id) has no readable status"])
+    }
+
+    @Test func aProgressThatDoesNotAgreeDiffers() throws {
+        try answer()
+        try write(
+            BatchProgress(of: status(.processing, .new, id: id)).encoded(),
+            "outbox/\(id)/progress.json")
+        #expect(try audit().differing == ["\(id): its progress differs from its status"])
+        try write(Array("{".utf8), "outbox/\(id)/progress.json")
+        #expect(try audit().differing == ["outbox/\(id) has no readable progress"])
+        try remove("outbox/\(id)/progress.json")
+        #expect(try audit().differing == ["outbox/\(id) has no progress"])
+        var allowing = SpoolAudit(spool, Self.reference)
+        allowing.mayLackProgress = true
+        try allowing.look(isFinal: true)
+        #expect(allowing.problems == [])
     }
 
     @Test func anotherManifestDiffers() throws {

@@ -69,7 +69,7 @@ import Testing
     @Test(arguments: [
         ("notes.txt", true), ("journal.d", true), (".hidden", true), ("manifest.txt", true),
         ("source-3", false), ("output-0", false), ("journal", false), ("status.new", false),
-        ("journal.new", false),
+        ("journal.new", false), ("progress.new", false), ("progress.json", true),
     ])
     func keepsAFolderThatSomeoneElsePutThere(file: String, isForeign: Bool) throws {
         try spool.active.makeDirectory("x")

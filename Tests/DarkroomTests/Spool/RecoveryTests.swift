@@ -67,6 +67,87 @@ import Testing
                 depth: 8, channels: 3), attempts: 1)
     }
 
+    // MARK: Progress
+
+    /// Whatever the last daemon has left, an unfinished batch has the progress that its journal proves.
+    @Test(arguments: ["", "{", "missing", "old"]) func writesTheProgressAnew(left: String) throws {
+        try claim()
+        _ = try resume()
+        let outbox = try folders.outbox()
+        try ItemJournal.append(
+            [.ended(index: 0, filtered("a")), .commanded(ControlRecord(.hold, uid: 1))],
+            in: folders.active(), durably: false)
+        switch left {
+        case "missing": try outbox.remove(BatchFile.progress)
+        case "old": break
+        default:
+            try outbox.write(
+                Array(left.utf8), to: BatchFile.progress, replacing: true, durably: false)
+        }
+        let prepared = try resume()
+        let progress = try #require(folders.progress())
+        #expect(progress.saysTheSame(as: BatchProgress(of: prepared.status)))
+        #expect(progress.state == .held && progress.outputBytes == 1)
+        #expect(progress.counts.filtered == 1 && progress.commands?.count == 1)
+        // What is right is not written again.
+        let identity = try outbox.information(of: BatchFile.progress).map { FileIdentity($0) }
+        _ = try resume()
+        #expect(
+            try outbox.information(of: BatchFile.progress).map { FileIdentity($0) } == identity)
+    }
+
+    /// A kill between the last status and the last progress.
+    @Test func endsTheProgressOfAnEndedBatch() throws {
+        try claim()
+        var last = try resume().status
+        let former = try #require(folders.progress())
+        #expect(former.state == .pending)
+        last.images[0] = filtered("a")
+        last.images[1].state = .cancelled
+        last.counts = Status.Counts(of: last.images)
+        last.state = .cancelled
+        last.times.finished = Clock.timestamp
+        try folders.writeStatus(last, durably: false)
+        guard case .finished = try recovery.recover("x") else { throw Unexpected() }
+        let progress = try #require(folders.progress())
+        #expect(progress.saysTheSame(as: BatchProgress(of: last)) && progress.outputBytes == 1)
+        #expect(try spool.active.names().isEmpty)
+    }
+
+    @Test func clearsAProgressThatWasNotMoved() throws {
+        try claim()
+        _ = try resume()
+        try folders.active().write([1], to: BatchFile.newProgress, durably: false)
+        _ = try resume()
+        #expect(try !folders.active().exists(BatchFile.newProgress))
+    }
+
+    /// After a crash of the machine a status may be newer than what is beside it.
+    @Test func removesAProgressThatIsOlderThanItsStatus() throws {
+        let ids = ["right", "old", "empty", "missing", "unfinished"]
+        for id in ids {
+            try spool.outbox.makeDirectory(FileName(id))
+            let folder = try Directory(FileName(id), in: spool.outbox)
+            for (file, second) in [("status.json", 2), ("progress.json", id == "right" ? 3 : 1)] {
+                if id == "missing", file == "progress.json" { continue }
+                try folder.write(
+                    id == "empty" ? [] : [1], to: FileName(file), durably: false)
+                let times = [timespec](repeating: timespec(tv_sec: second, tv_nsec: 0), count: 2)
+                #expect(utimensat(folder.number, file, times, 0) == 0)
+            }
+        }
+        try spool.active.makeDirectory("unfinished")
+        let outdated = OutdatedProgress(spool: spool, isStopped: { false })
+        #expect(try outdated.remove() == 2)
+        let left = try ids.filter {
+            try Directory(FileName($0), in: spool.outbox).exists(BatchFile.progress)
+        }
+        #expect(left == ["right", "unfinished"])
+        #expect(try OutdatedProgress(spool: spool, isStopped: { true }).remove() == 0)
+    }
+
+    // MARK: States
+
     @Test func clearsAClaimThatHadNotGotItsManifest() throws {
         try spool.active.makeDirectory("x", mode: 0o700)
         guard case .empty = try recovery.recover("x") else { throw Unexpected() }
@@ -155,7 +236,8 @@ import Testing
         default: throw Unexpected()
         }
         #expect(try spool.tmp.read("y.json") == Array(Self.text.utf8))
-        #expect(try folders.outbox().names() == ["status.json"])
+        #expect(
+            try folders.outbox().names().map(\.text).sorted() == ["progress.json", "status.json"])
         #expect(try status()?.errors?.map(\.code) == ["too-large"])
         #expect(try spool.active.names().isEmpty)
     }

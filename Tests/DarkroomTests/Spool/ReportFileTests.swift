@@ -18,7 +18,8 @@ import Testing
     }
 
     private func read(_ root: Directory) throws -> InboxReport {
-        try JSONDecoder().decode(InboxReport.self, from: Data(root.read(ReportFile.name)))
+        try JSONDecoder().decode(
+            InboxReport.self, from: Data(root.read(ReportFile<InboxReport>.name)))
     }
 
     @Test func replacesTheReportWhole() throws {
@@ -28,9 +29,10 @@ import Testing
             try ReportFile(root: root).write(report(files: count))
             #expect(try read(root) == report(files: count))
         }
-        #expect(Set(try root.names()) == [ReportFile.name, ReportFile.next])
+        #expect(
+            Set(try root.names()) == [ReportFile<InboxReport>.name, ReportFile<InboxReport>.next])
         // Whoever may read the spool may read it.
-        let mode = try #require(try root.information(of: ReportFile.name)).st_mode
+        let mode = try #require(try root.information(of: ReportFile<InboxReport>.name)).st_mode
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("Umask:") })
         let mask = try #require(
@@ -42,7 +44,8 @@ import Testing
     @Test func writesOverALeftover() throws {
         let scratch = try ScratchDirectory()
         let root = try Directory(path: scratch.path)
-        try root.write([UInt8](repeating: 1, count: 100_000), to: ReportFile.next, durably: false)
+        try root.write(
+            [UInt8](repeating: 1, count: 100_000), to: ReportFile<InboxReport>.next, durably: false)
         try ReportFile(root: root).write(report(files: 1))
         #expect(try read(root) == report(files: 1))
     }
@@ -77,7 +80,7 @@ import Testing
     func writesOnAFullDisk() throws {
         let disk = try #require(Disk(kilobytes: 1024))
         let root = try Directory(path: disk.scratch.path)
-        let file = ReportFile(root: root)
+        let file = ReportFile<InboxReport>(root: root)
         try file.write(report(files: 0))
         try disk.fill()
         // More than once, and whatever there is to list.

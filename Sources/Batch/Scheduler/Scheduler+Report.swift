@@ -1,0 +1,35 @@
+import DarkroomSpool
+import Synchronization
+
+extension Scheduler {
+    /// Adds the unfinished batches to a report: those in work first, then the others by their arrival.
+    package func describeBatches(in report: inout QueueReport) {
+        let (counts, images, keys) = board.withLock {
+            ($0.batchCounts, $0.imageCounts, $0.unfinishedKeys)
+        }
+        report.counts = counts
+        report.images = images
+        // Sorted without the lock: there may be many.
+        let order = (keys.inWork.sorted() + keys.waiting.sorted()).prefix(QueueReport.capacity)
+        let listed = board.withLock { board in
+            order.compactMap { key in board.listed(key).map { (key, $0) } }
+        }
+        let outlooks = statusKeeper.progress.outlooks
+        let storage = storage.report?.code
+        let gate = gate.waiting?.code
+        report.batches = listed.map { key, batch in
+            var batch = batch
+            batch.secondsLeft = outlooks[key]?.secondsLeft
+            let common = batch.state == .processing ? storage ?? gate : storage
+            batch.waiting = common ?? outlooks[key]?.waitingForHost
+            return batch
+        }
+    }
+}
+
+extension ProgressKeeper.Outlook {
+    /// The code, if it concerns only the batch. The others are known at once, and this one was known some time ago.
+    fileprivate var waitingForHost: String? {
+        waiting == Status.Waiting.Code.hostPaused.rawValue ? waiting : nil
+    }
+}

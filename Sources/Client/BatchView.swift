@@ -1,0 +1,136 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Glibc
+import SystemPackage
+
+/// A batch as it is now, without its images.
+///
+/// The daemon replaces `progress.json` often while the batch is in work. What it says about the end does not count: the
+/// final `status.json` does, which has the number of retries. So nobody takes the end before a retry for the end after
+/// it.
+package final class BatchView {
+    package let id: String
+    private let spool: SpoolFolder
+    /// The last status, which may be megabytes long and is read again only when it was replaced.
+    private var known: (identity: FileIdentity, batch: Batch)?
+
+    package init(_ id: String, in spool: SpoolFolder) {
+        self.id = id
+        self.spool = spool
+    }
+
+    /// What there is to know about a batch.
+    package struct Batch: Sendable, Equatable {
+        package var state: BatchState
+        package var counts: Status.Counts
+        /// The owner of the manifest, and the identity of its file.
+        package var uid: UInt32?
+        package var identity: String?
+        package var retries: Int
+        package var commands: [ControlRecord]
+
+        /// Whether no image of it is in work.
+        package var isAtRest: Bool {
+            counts.downloading + counts.downloaded + counts.filtering == 0
+        }
+
+        init(_ progress: BatchProgress) {
+            state = progress.state
+            counts = progress.counts
+            uid = progress.uid
+            identity = progress.identity
+            retries = progress.retries ?? 0
+            commands = progress.commands ?? []
+        }
+
+        init(_ status: Status) {
+            state = status.state
+            counts = status.counts
+            uid = status.manifest.uid
+            identity = status.manifest.identity
+            retries = status.retries ?? 0
+            commands = status.commands ?? []
+        }
+    }
+
+    /// The folder of the batch; nil if there is no such batch.
+    package func folder() throws(ClientError) -> Directory? {
+        guard !id.isEmpty, !id.hasPrefix("."), !id.utf8.contains(UInt8(ascii: "/")),
+            !id.utf8.contains(0)
+        else { return nil }
+        let outbox = try spool.outbox()
+        do {
+            return try Directory(FileName(id), in: outbox)
+        } catch  where Self.meansMissing(error) {
+            return nil
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    private static func meansMissing(_ error: FileError) -> Bool {
+        [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .fileNameTooLong]
+            .contains(error.errno)
+    }
+
+    /// - Parameter fromStatus: whether only the whole status counts. `progress.json` has the last two commands only.
+    /// - Returns: nil if there is no such batch.
+    package func read(fromStatus: Bool = false) throws(ClientError) -> Batch? {
+        guard let folder = try folder() else { return nil }
+        do {
+            let status = try folder.information(of: "status.json")
+            if !fromStatus, let progress = try folder.information(of: BatchProgress.fileName),
+                status.map({ !$0.isNewer(than: progress) }) ?? true,
+                let report = try spool.progress(of: id), !report.state.isFinal
+            {
+                return Batch(report)
+            }
+            guard let status else { return nil }
+            return try read(status: FileIdentity(status), in: folder)
+        } catch let error as FileError {
+            if Self.meansMissing(error) { return nil }
+            throw ClientError(error)
+        } catch let error as ClientError {
+            throw error
+        } catch {
+            preconditionFailure("an error of another type: \(error)")
+        }
+    }
+
+    private func read(
+        status identity: FileIdentity, in folder: Directory
+    ) throws(ClientError) -> Batch {
+        if let known, known.identity == identity { return known.batch }
+        let status: Status?
+        do {
+            status = try Status(frameIn: folder)
+        } catch {
+            throw ClientError(error)
+        }
+        guard let status else {
+            throw ClientError(
+                .ioError, code: "unreadable-file",
+                "\(folder.path(of: "status.json")): it is not what this version of darkroom can read"
+            )
+        }
+        let batch = Batch(status)
+        known = (identity, batch)
+        return batch
+    }
+}
+
+extension stat {
+    /// Whether this file was written after another one.
+    func isNewer(than other: stat) -> Bool {
+        (st_mtim.tv_sec, st_mtim.tv_nsec) > (other.st_mtim.tv_sec, other.st_mtim.tv_nsec)
+    }
+}
+
+extension ClientError {
+    package static func noBatch(_ id: String) -> ClientError {
+        ClientError(
+            .missing, code: "no-such-batch", "\(FileName(id).text): there is no such batch",
+            remedy: "darkroom list --all shows the IDs of all batches.")
+    }
+}

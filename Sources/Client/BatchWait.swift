@@ -1,0 +1,46 @@
+import DarkroomCore
+import DarkroomSpool
+import Glibc
+
+/// Waits for something in the spool, with events where there are any, and looks at least once a second.
+package enum BatchWait {
+    /// The longest time between two looks, in seconds.
+    private static let interval = 1.0
+    /// The shortest one. A batch in work causes an event for each output.
+    private static let pause: UInt32 = 50_000
+
+    /// Calls `look` until it returns something.
+    ///
+    /// - Parameters:
+    ///   - folders: where something changes.
+    ///   - deadline: by `Clock.uptime`; nil for none.
+    /// - Returns: nil if the time is over.
+    package static func until<Value>(
+        _ deadline: Double?, watching folders: [Directory],
+        look: () throws(ClientError) -> Value?
+    ) throws(ClientError) -> Value? {
+        let watch = FolderWatch(folders)
+        while true {
+            if let value = try look() { return value }
+            let left = deadline.map { $0 - Clock.uptime } ?? interval
+            if left <= 0 { return nil }
+            watch.wait(seconds: min(left, interval))
+            usleep(pause)
+        }
+    }
+
+    /// Waits until a batch has ended and returns how; nil if the time is over.
+    ///
+    /// - Parameter retries: the number of retries that the answer must have at least.
+    package static func end(
+        of id: String, in spool: SpoolFolder, retries: Int = 0, until deadline: Double? = nil
+    ) throws(ClientError) -> BatchView.Batch? {
+        let view = BatchView(id, in: spool)
+        guard let folder = try view.folder() else { throw spool.noSuchBatch(id) }
+        return try until(deadline, watching: [folder]) {
+            () throws(ClientError) -> BatchView.Batch? in
+            guard let batch = try view.read() else { throw spool.noSuchBatch(id) }
+            return batch.state.isFinal && batch.retries >= retries ? batch : nil
+        }
+    }
+}

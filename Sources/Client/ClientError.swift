@@ -1,0 +1,31 @@
+import DarkroomCore
+import SystemPackage
+
+/// Why a command cannot do what it was told.
+package struct ClientError: CodedError, Equatable {
+    package var code: String
+    package var message: String
+    /// What the user can do; nil if the message says it.
+    package var remedy: String?
+    package var exit: ClientExit
+    package var isTransient: Bool { exit == .tryAgain || exit == .noDaemon }
+
+    package init(_ exit: ClientExit, code: String, _ message: String, remedy: String? = nil) {
+        self.exit = exit
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+    }
+
+    /// A file of the spool, or of the user, cannot be used.
+    package init(_ error: FileError, remedy: String? = nil) {
+        let exit: ClientExit =
+            switch error.errno {
+            case .noSuchFileOrDirectory, .notDirectory: .missing
+            case .permissionDenied, .notPermitted, .readOnlyFileSystem: .noPermission
+            case .noSpace, .diskQuotaExceeded: .tryAgain
+            default: .ioError
+            }
+        self.init(exit, code: error.code, error.message, remedy: remedy)
+    }
+}

@@ -1,0 +1,21 @@
+import DarkroomSpool
+
+extension ClientExit {
+    /// The exit code for a batch in this state.
+    package init(of state: BatchState) {
+        self =
+            switch state {
+            case .pending, .processing, .held: .unfinished
+            case .completed: .success
+            case .completedWithErrors: .completedWithErrors
+            case .cancelled: .cancelled
+            case .rejected: .rejected
+            }
+    }
+
+    /// The exit code for several batches: that of the worst.
+    package init(ofWorst states: some Sequence<BatchState>) {
+        // The codes are in the order of severity, except that an unfinished batch is none of the others.
+        self = states.map { ClientExit(of: $0) }.max { $0.rawValue < $1.rawValue } ?? .success
+    }
+}

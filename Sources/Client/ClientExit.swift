@@ -1,0 +1,29 @@
+/// The exit codes of `darkroom`. Those from 64 on are from sysexits.h.
+package enum ClientExit: Int32, Error, Sendable, CaseIterable {
+    case success = 0
+    /// A command was given, and changed nothing: the batch has ended already, or there was nothing to repeat.
+    case noEffect = 1
+    /// A batch completed with errors.
+    case completedWithErrors = 3
+    case cancelled = 4
+    /// A batch is not finished yet.
+    case unfinished = 8
+    case usage = 64
+    /// A manifest has errors, or was rejected.
+    case rejected = 65
+    /// There is no such batch, or a file that the command needs does not exist.
+    case missing = 66
+    /// No daemon works on the spool.
+    case noDaemon = 69
+    case ioError = 74
+    /// The time is over, or something else was in the way. A later attempt may succeed.
+    case tryAgain = 75
+    case noPermission = 77
+    /// The command was interrupted by SIGINT.
+    case interrupted = 130
+
+    /// The worse of two codes: the higher one.
+    package static func worst(_ a: ClientExit, _ b: ClientExit) -> ClientExit {
+        a.rawValue >= b.rawValue ? a : b
+    }
+}

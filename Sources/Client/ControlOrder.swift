@@ -1,0 +1,195 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Glibc
+import SystemPackage
+
+/// A command to a batch, from the check of its rights to its effect.
+package final class ControlOrder {
+    package let command: ControlCommand
+    private let spool: SpoolFolder
+    /// nil if the command would have no effect, and is not given.
+    private let staged: StagedFile?
+    /// The name of the control file.
+    package let name: FileName
+    private var target: Target
+    /// When the control file was seen to be gone.
+    private var gone: Double?
+
+    /// What the command is for.
+    private enum Target {
+        case batch(BatchView)
+        /// A manifest that is still in the inbox.
+        case manifest(FileName, identity: String, AnswerSearch)
+    }
+
+    package enum Outcome: Sendable, Equatable {
+        /// It took effect on this batch.
+        case done(id: String)
+        /// The batch was in this state before, as the end of a sentence about it.
+        case already(id: String, String)
+        case noEffect(id: String, String)
+    }
+
+    /// How long a command may take to appear in the status after its file is gone, in seconds.
+    private static let patience = 10.0
+
+    /// Checks whether the user may give the command, and gives it.
+    ///
+    /// - Parameter queue: the last report of the daemon.
+    package init(
+        _ command: ControlCommand, _ id: String, in spool: SpoolFolder, queue: QueueReport?
+    ) throws(ClientError) {
+        self.command = command
+        self.spool = spool
+        let (target, owner) = try Self.find(id, for: command, in: spool)
+        self.target = target
+        try Self.requirePermission(command, id, owner: owner, in: spool, queue: queue)
+        let verb = FileName("\(id).\(command.rawValue)")
+        // In the inbox, a hold could meet the next manifest with this name.
+        if case .batch(let view) = target, !command.form.effect.isForFinished,
+            try view.read()?.state.isFinal == true
+        {
+            (staged, name) = (nil, verb)
+            return
+        }
+        let staged = try StagedFile([], in: spool)
+        self.staged = staged
+        // The extension may be written in any case, and another user may have given the same command.
+        for ending in [command.rawValue, command.rawValue.uppercased()] {
+            let name = FileName("\(id).\(ending)")
+            if try staged.drop(as: name) {
+                self.name = name
+                return
+            }
+        }
+        throw ClientError(
+            .tryAgain, code: "file-exists",
+            "\(spool.path)/inbox/\(verb.text): this command waits already",
+            remedy: spool.reasonForWaiting(of: verb))
+    }
+
+    // MARK: The target
+
+    /// In the order of the daemon: an unfinished batch, a manifest in the inbox, a finished batch; for a command to
+    /// finished batches, the manifest comes last.
+    private static func find(
+        _ id: String, for command: ControlCommand, in spool: SpoolFolder
+    ) throws(ClientError) -> (Target, owner: UInt32?) {
+        let view = BatchView(id, in: spool)
+        let batch = try view.read()
+        if let batch, !batch.state.isFinal || command.form.effect.isForFinished {
+            return (.batch(view), batch.uid)
+        }
+        if let manifest = try manifest(id, command, in: spool) { return manifest }
+        guard let batch else { throw spool.noSuchBatch(id) }
+        return (.batch(view), batch.uid)
+    }
+
+    private static func manifest(
+        _ id: String, _ command: ControlCommand, in spool: SpoolFolder
+    ) throws(ClientError) -> (Target, owner: UInt32?)? {
+        guard !id.utf8.contains(UInt8(ascii: "/")), !id.utf8.contains(0),
+            let file = ControlFile(FileName("\(id).\(command.rawValue)"))
+        else { return nil }
+        let inbox = try spool.inbox()
+        let search = try AnswerSearch(stem: id, in: spool)
+        do {
+            for name in file.manifestNames {
+                guard let information = try inbox.information(of: name),
+                    let identity = try inbox.droppedIdentity(of: name)
+                else { continue }
+                return (.manifest(name, identity: identity, search), information.st_uid)
+            }
+            return nil
+        } catch  where error.errno == .fileNameTooLong {
+            return nil
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    private static func requirePermission(
+        _ command: ControlCommand, _ id: String, owner: UInt32?, in spool: SpoolFolder,
+        queue: QueueReport?
+    ) throws(ClientError) {
+        let user = geteuid()
+        let record = ControlRecord(command, uid: user)
+        let spoolOwner = (try? spool.root.information())?.st_uid
+        let isPrivileged = user == 0 || user == spoolOwner || user == queue?.daemon.uid
+        guard !record.isPermitted(forBatchOf: owner, isPrivileged: isPrivileged) else { return }
+        let who = owner.map { "it belongs to \(userName($0))" } ?? "its owner is not known"
+        throw ClientError(
+            .noPermission, code: "permission-denied",
+            "\(FileName(id).text): you may not \(command.rawValue) it: \(who)",
+            remedy: "Only its owner, the owner of the spool and root may.")
+    }
+
+    private static func userName(_ uid: UInt32) -> String {
+        guard let entry = getpwuid(uid), let name = entry.pointee.pw_name else {
+            return "user \(uid)"
+        }
+        return String(cString: name)
+    }
+
+    // MARK: The effect
+
+    /// What became of the command; nil if this is not known yet.
+    package func outcome() throws(ClientError) -> Outcome? {
+        // The daemon removes the file after the command is stored, so the file comes first.
+        if gone == nil, try staged?.isWaiting(as: name) != true { gone = Clock.uptime }
+        switch target {
+        case .batch(let view): return try outcome(view)
+        case .manifest(let manifest, let identity, var search):
+            if let id = try search.find(manifest, identity: identity) {
+                let view = BatchView(id, in: spool)
+                target = .batch(view)
+                return try outcome(view)
+            }
+            target = .manifest(manifest, identity: identity, search)
+            return isOverdue ? .noEffect(id: manifest.text, Self.silent) : nil
+        }
+    }
+
+    private static let silent = "is unchanged; the journal of darkroomd tells why"
+
+    private var isOverdue: Bool { gone.map { Clock.uptime - $0 > Self.patience } ?? false }
+
+    private func outcome(_ view: BatchView) throws(ClientError) -> Outcome? {
+        guard let batch = try view.read(fromStatus: gone != nil) else {
+            return gone == nil ? nil : .noEffect(id: view.id, "was removed")
+        }
+        if let staged, batch.commands.contains(where: { $0.file == staged.controlIdentity }) {
+            return .done(id: view.id)
+        }
+        guard gone != nil else { return nil }
+        return reason(view.id, batch) ?? (isOverdue ? .noEffect(id: view.id, Self.silent) : nil)
+    }
+
+    /// Why a command had no effect; nil if it may not have appeared in the status yet.
+    private func reason(_ id: String, _ batch: BatchView.Batch) -> Outcome? {
+        let ended = "has ended before (\(batch.state.rawValue))"
+        switch command.form.effect {
+        case .reopens: return .noEffect(id: id, Self.reasonAgainstRetry(batch))
+        case .sets(.cancelled):
+            if batch.state == .cancelled { return .already(id: id, "is cancelled already") }
+        case .sets(.held):
+            if batch.state == .held { return .already(id: id, "is held already") }
+        case .sets(.free):
+            if !batch.state.isFinal, batch.state != .held {
+                return .already(id: id, "is not held")
+            }
+        }
+        return batch.state.isFinal ? .noEffect(id: id, ended) : nil
+    }
+
+    private static func reasonAgainstRetry(_ batch: BatchView.Batch) -> String {
+        switch batch.state {
+        case .pending, .processing, .held: "is still in work"
+        case .rejected: "was rejected; correct its manifest and submit it again"
+        case .completed: "has nothing to repeat: all images are filtered"
+        case .completedWithErrors, .cancelled:
+            "has nothing to repeat; the journal of darkroomd tells why"
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+
+extension SpoolFolder {
+    /// What the daemon wrote last about the files in the inbox; nil if it has not written yet.
+    package func inboxReport() -> InboxReport? {
+        guard let bytes = try? root.read("inbox.json") else { return nil }
+        return try? JSONDecoder().decode(InboxReport.self, from: Data(bytes))
+    }
+
+    /// Why a file in the inbox is not taken, in plain sentences, as far as the daemon has said.
+    package func reasonForWaiting(of name: FileName) -> String {
+        let report = inboxReport()
+        let queue = try? queue()
+        if DaemonPresence(in: self, queue: queue) == .absent {
+            return "no daemon works on the spool \(path)"
+        }
+        if let file = report?.files.first(where: { ByteString($0.name) == ByteString(name.text) }) {
+            return "\(file.message). \(file.help)"
+        }
+        if let why = report?.why, report?.claiming == false { return why.message }
+        if report?.paused == true { return "the daemon is paused" }
+        return "the daemon has not said why; its journal may tell (journalctl -u darkroomd)"
+    }
+}

@@ -1,0 +1,63 @@
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+import Glibc
+
+/// The process that holds the lock of a spool, by `/proc/locks`.
+///
+/// Nobody has to try the lock for this, which could keep a starting daemon out.
+enum LockHolder: Equatable {
+    /// A process of this machine; nil if it is in another namespace of processes, so that its number is unknown here.
+    case process(pid_t?)
+    case nobody
+    /// This system does not show its locks.
+    case unknown
+
+    /// The number of readings after which a lock that was in none of them does not exist. The kernel gives the file
+    /// page by page, and while other locks come and go, an entry between two pages may be lost.
+    private static let readings = 3
+
+    /// - Parameter process: the process that wrote the last report.
+    init(of spool: SpoolFolder, reportedBy process: Int32?) {
+        guard let file = try? spool.root.information(of: "lock") else {
+            self = .nobody
+            return
+        }
+        self = .nobody
+        for _ in 0..<Self.readings where self == .nobody {
+            // Foundation reads the first page only, because the file has no size.
+            guard let locks = try? Directory(path: "/proc").read("locks") else {
+                self = .unknown
+                return
+            }
+            self.init(String(decoding: locks, as: UTF8.self), file: file, reportedBy: process)
+        }
+    }
+
+    init(_ locks: String, file: stat, reportedBy process: Int32?) {
+        for line in locks.split(separator: "\n") {
+            // "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF"
+            let fields = line.split(separator: " ")
+            guard fields.count > 5, fields[1] == "FLOCK" else { continue }
+            let place = fields[5].split(separator: ":")
+            guard place.count == 3, place[2] == "\(file.st_ino)" else { continue }
+            // Some file systems (Btrfs, overlays) show another device here than in stat(2).
+            let isSameDevice =
+                Int(place[0], radix: 16) == Self.major(file.st_dev)
+                && Int(place[1], radix: 16) == Self.minor(file.st_dev)
+            guard isSameDevice || process.map({ fields[4] == "\($0)" }) ?? false else { continue }
+            self = .process(pid_t(fields[4]).flatMap { $0 > 0 ? $0 : nil })
+            return
+        }
+        self = .nobody
+    }
+
+    /// As in makedev(3).
+    private static func major(_ device: dev_t) -> Int {
+        Int((device >> 8) & 0xFFF | (device >> 32) & ~0xFFF)
+    }
+
+    private static func minor(_ device: dev_t) -> Int {
+        Int(device & 0xFF | (device >> 12) & ~0xFF)
+    }
+}

@@ -1,0 +1,91 @@
+import DarkroomCore
+import DarkroomManifest
+
+/// Changes the priority in the text of a manifest, and nothing else.
+extension ManifestFile {
+    /// The text with this priority.
+    ///
+    /// - Parameter manifest: what the text means now.
+    /// - Throws: if the text has a form in which this is not clear.
+    package func bytes(
+        with priority: Priority, of manifest: Manifest, _ rules: ManifestRules
+    ) throws(ClientError) -> [UInt8] {
+        if manifest.priority == priority { return bytes }
+        var wanted = manifest
+        wanted.priority = priority
+        // The text is read again, so that a mistake here cannot change anything else.
+        guard let changed = edited(priority, rules),
+            case .success(let result) = ManifestFile(changed, like: self).check(rules),
+            result == wanted
+        else {
+            throw ClientError(
+                .usage, code: "bad-priority",
+                "\(shown): --priority cannot change this file; write ‘priority’ into it")
+        }
+        return changed
+    }
+
+    private func edited(_ priority: Priority, _ rules: ManifestRules) -> [UInt8]? {
+        let budget = NodeBudget(images: rules.limits.images)
+        let root: Document.Node?
+        switch format {
+        case .json: root = try? JSONReader.read(bytes, budget: budget)
+        case .yaml: root = try? YAMLReader.read(bytes, budget: budget)
+        case .plist: return nil
+        }
+        guard let root, case .map(let map) = root.value else { return nil }
+        if let value = map["priority"] { return replacing(value.place, with: priority) }
+        guard let start = offset(of: root.place) else { return nil }
+        if bytes[start] == UInt8(ascii: "{") {
+            let entry = "\"priority\": \"\(priority.rawValue)\", "
+            return Array(bytes[...start]) + Array(entry.utf8) + bytes[(start + 1)...]
+        }
+        // A map of YAML without braces: its first key gets a line before it.
+        guard let first = map.entries.first?.place, let start = offset(of: first) else {
+            return nil
+        }
+        let indentation = String(repeating: " ", count: Int(first.column) - 1)
+        let line = "priority: \(priority.rawValue)\n\(indentation)"
+        return Array(bytes[..<start]) + Array(line.utf8) + bytes[start...]
+    }
+
+    /// Replaces a word at a place, with its quotes.
+    private func replacing(_ place: Document.Place, with priority: Priority) -> [UInt8]? {
+        guard let start = offset(of: place) else { return nil }
+        let rest = bytes[start...]
+        let end: Int
+        if let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+            guard let closing = rest.dropFirst().firstIndex(of: quote) else { return nil }
+            end = closing + 1
+        } else {
+            end = rest.firstIndex { !($0 | 0x20).isLowercaseLetter } ?? rest.endIndex
+        }
+        return Array(bytes[..<start]) + Array("\"\(priority.rawValue)\"".utf8) + bytes[end...]
+    }
+
+    /// The index of the byte at a place.
+    private func offset(of place: Document.Place) -> Int? {
+        var line = 1
+        // A byte order mark is not in the first column.
+        var index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        while line < place.line {
+            guard let newline = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) else {
+                return nil
+            }
+            index = newline + 1
+            line += 1
+        }
+        var column = 1
+        while column < place.column, index < bytes.endIndex {
+            index += 1
+            // Columns are scalars.
+            while index < bytes.endIndex, bytes[index] & 0xC0 == 0x80 { index += 1 }
+            column += 1
+        }
+        return index < bytes.endIndex ? index : nil
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLowercaseLetter: Bool { self &- UInt8(ascii: "a") < 26 }
+}

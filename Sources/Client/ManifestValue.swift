@@ -1,0 +1,108 @@
+import DarkroomCore
+import DarkroomManifest
+
+/// A value of a manifest that the command writes. Maps keep their order.
+package indirect enum ManifestValue: Sendable, Equatable {
+    case text(String)
+    case integer(Int)
+    /// Never infinite and always a number.
+    case number(Double)
+    case boolean(Bool)
+    case list([ManifestValue])
+    case map([Entry])
+
+    package struct Entry: Sendable, Equatable {
+        package let key: String
+        package let value: ManifestValue
+
+        package init(_ key: String, _ value: ManifestValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    package static func map(_ key: String, _ value: ManifestValue) -> ManifestValue {
+        .map([Entry(key, value)])
+    }
+}
+
+/// The text of a manifest: one line for each image and each filter.
+extension ManifestValue {
+    package func manifest(in format: ManifestFormat) -> String {
+        guard case .map(let entries) = self else { return inline(format) + "\n" }
+        switch format {
+        case .yaml: return entries.map { $0.yamlBlock }.joined()
+        case .json, .plist:
+            return "{\n" + entries.map { "  " + $0.jsonBlock }.joined(separator: ",\n") + "\n}\n"
+        }
+    }
+
+    /// The value in one line.
+    package func inline(_ format: ManifestFormat) -> String {
+        switch self {
+        case .text(let text):
+            format == .yaml && Self.isPlain(text) ? text : Self.quoted(text)
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .boolean(let value): "\(value)"
+        case .list(let items):
+            "[" + items.map { $0.inline(format) }.joined(separator: ", ") + "]"
+        case .map(let entries):
+            "{" + entries.map { $0.inline(format) }.joined(separator: ", ") + "}"
+        }
+    }
+
+    /// In double quotes, with the escapes that JSON and YAML share. YAML does not allow all characters of JSON without
+    /// an escape.
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\t": quoted += "\\t"
+            case "\r": quoted += "\\r"
+            case _
+            where scalar.isControl || scalar.value == 0xFEFF
+                || scalar.value >= 0xFFFE
+                    && scalar.value <= 0xFFFF:
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+
+    /// Whether YAML reads it as this text without quotes.
+    private static func isPlain(_ text: String) -> Bool {
+        let word = ByteString(text)
+        guard let first = text.utf8.first,
+            (first | 0x20) &- UInt8(ascii: "a") < 26 || first == UInt8(ascii: "/"),
+            !PlainScalar.isNull(word), PlainScalar.boolean(word) == nil
+        else { return false }
+        return text.utf8.allSatisfy {
+            ($0 | 0x20) &- UInt8(ascii: "a") < 26 || $0 &- UInt8(ascii: "0") < 10
+                || "-_./".utf8.contains($0)
+        }
+    }
+}
+
+extension ManifestValue.Entry {
+    fileprivate func inline(_ format: ManifestFormat) -> String {
+        ManifestValue.text(key).inline(format) + ": " + value.inline(format)
+    }
+
+    fileprivate var jsonBlock: String {
+        guard case .list(let items) = value, !items.isEmpty else { return inline(.json) }
+        let lines = items.map { "    " + $0.inline(.json) }.joined(separator: ",\n")
+        return "\(ManifestValue.text(key).inline(.json)): [\n\(lines)\n  ]"
+    }
+
+    fileprivate var yamlBlock: String {
+        guard case .list(let items) = value, !items.isEmpty else { return inline(.yaml) + "\n" }
+        return ManifestValue.text(key).inline(.yaml) + ":\n"
+            + items.map { "  - \($0.inline(.yaml))\n" }.joined()
+    }
+}

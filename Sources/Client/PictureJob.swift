@@ -1,0 +1,123 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
+
+/// Pictures and what to do with all of them: a manifest that nobody has to write.
+package struct PictureJob: Sendable {
+    package var pictures: [PictureSource]
+    package var filters: [FilterText] = []
+    /// Laid over each picture, after the other filters.
+    package var watermark: PictureSource?
+    package var format: OutputFormat?
+    package var quality: Int?
+    package var priority: Priority?
+    /// Where the daemon reads local pictures, if this is known.
+    package var roots: SourceRoots?
+
+    package init(_ pictures: [PictureSource]) {
+        self.pictures = pictures
+    }
+
+    /// The manifest.
+    ///
+    /// A filter may refer to a picture by its file or URL. Such a picture becomes an image of its own, without filters,
+    /// and as PNG, so that its transparent parts stay.
+    package func manifest() throws(ClientError) -> ManifestValue {
+        var names = ImageNames()
+        let images = pictures.map { picture in
+            image(named: names.add(picture.imageName), picture, [])
+        }
+        var layers = Layers(names: names)
+        let filters = try filterValues(&layers)
+        var entries: [ManifestValue.Entry] = []
+        if let priority { entries.append(.init("priority", .text(priority.rawValue))) }
+        if !filters.isEmpty { entries.append(.init("filters", .list(filters))) }
+        if let output { entries.append(.init("output", output)) }
+        let logos = layers.images.map { name, source in
+            image(named: name, source, logoSettings)
+        }
+        entries.append(.init("images", .list(logos + images)))
+        return .map(entries)
+    }
+
+    private func filterValues(_ layers: inout Layers) throws(ClientError) -> [ManifestValue] {
+        var values: [ManifestValue] = []
+        for filter in filters {
+            values.append(
+                try filter.value { (text) throws(ClientError) in try layers.name(of: text) })
+        }
+        if let watermark {
+            let name = ManifestValue.text(layers.name(of: watermark))
+            values.append(.map("watermark", .map("from", name)))
+        }
+        return values
+    }
+
+    private var output: ManifestValue? {
+        guard let format else { return nil }
+        var entries = [ManifestValue.Entry("format", .text(format.rawValue))]
+        if let quality { entries.append(.init("quality", .integer(quality))) }
+        return .map(entries)
+    }
+
+    private var logoSettings: [ManifestValue.Entry] {
+        let settings = [ManifestValue.Entry("filters", .list([]))]
+        guard format == .jpeg else { return settings }
+        return settings + [.init("output", .map("format", .text(OutputFormat.png.rawValue)))]
+    }
+
+    private func image(
+        named name: ByteString, _ picture: PictureSource, _ settings: [ManifestValue.Entry]
+    ) -> ManifestValue {
+        let source = roots.map { picture.seen(in: $0) } ?? picture
+        return .map(
+            [.init("name", .text(name.string)), .init("source", .text(source.source))] + settings)
+    }
+}
+
+/// The names of the images of a manifest, each with an output file of its own in every format.
+private struct ImageNames {
+    private var taken: Set<ByteString> = []
+    private var numbers = NameNumbering()
+
+    /// The name, with a number if it is taken.
+    mutating func add(_ wanted: ByteString) -> ByteString {
+        let name =
+            isTaken(wanted)
+            ? numbers.name(for: wanted) { [taken] in Self.isTaken($0, in: taken) } : wanted
+        taken.formUnion(Self.files(of: name))
+        return name
+    }
+
+    private func isTaken(_ name: ByteString) -> Bool { Self.isTaken(name, in: taken) }
+
+    private static func isTaken(_ name: ByteString, in taken: Set<ByteString>) -> Bool {
+        !taken.isDisjoint(with: files(of: name))
+    }
+
+    private static func files(of name: ByteString) -> [ByteString] {
+        [name] + OutputFormat.allCases.map { Manifest.Image.outputFile(named: name, $0) }
+    }
+}
+
+/// The pictures that filters lay over others, each once.
+private struct Layers {
+    private(set) var images: [(name: ByteString, source: PictureSource)] = []
+    private var names: ImageNames
+
+    init(names: ImageNames) {
+        self.names = names
+    }
+
+    /// The name of the image of a picture that a filter refers to.
+    mutating func name(of text: String) throws(ClientError) -> String {
+        name(of: try PictureSource(text))
+    }
+
+    mutating func name(of picture: PictureSource) -> String {
+        if let known = images.first(where: { $0.source == picture }) { return known.name.string }
+        let name = names.add(picture.imageName)
+        images.append((name, picture))
+        return name.string
+    }
+}

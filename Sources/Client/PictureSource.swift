@@ -1,0 +1,103 @@
+import DarkroomCore
+import DarkroomManifest
+import Foundation
+import Glibc
+import SystemPackage
+
+/// A picture that was named on a command line: a file of this machine, or a URL.
+package struct PictureSource: Sendable, Equatable {
+    /// As a manifest names it: an absolute path, or a URL.
+    package let source: String
+    /// The name that an image gets after it; see `ImageName`.
+    package let imageName: ByteString
+    /// The absolute path of a local file.
+    package let path: String?
+
+    /// - Parameter folder: the folder that relative paths begin at.
+    /// - Throws: if the file does not exist, or is not a picture's file.
+    package init(
+        _ argument: String, in folder: String = FileManager.default.currentDirectoryPath
+    ) throws(ClientError) {
+        if Self.isURL(argument) {
+            source = argument
+            imageName = ImageName.derived(from: ByteString(argument))
+            path = nil
+            return
+        }
+        let path = Self.absolute(argument, in: folder)
+        try Self.requireFile(path, argument)
+        self.path = path
+        source = Self.written(path)
+        imageName = ImageName.named(after: FilePath(path).lastComponent?.string ?? "")
+    }
+
+    private init(path: String, imageName: ByteString) {
+        self.path = path
+        self.imageName = imageName
+        source = Self.written(path)
+    }
+
+    /// The same file by its path without links, if the given path is not beneath one of the roots but this one is.
+    package func seen(in roots: SourceRoots) -> PictureSource {
+        guard let path, !roots.contain(path), let real = Self.real(path), roots.contain(real)
+        else { return self }
+        return PictureSource(path: real, imageName: imageName)
+    }
+
+    private static func isURL(_ text: String) -> Bool {
+        let lowered = ByteString(text).asciiLowercased
+        return ["http://", "https://", "file:/"].contains { lowered.hasPrefix($0) }
+    }
+
+    /// The path from the root, without `.` and repeated slashes. `..` is left to the system, because a link may lead
+    /// elsewhere.
+    private static func absolute(_ path: String, in folder: String) -> String {
+        let whole = path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
+        let parts = whole.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+            .filter { $0 != "." }
+        let joined = "/" + parts.joined(separator: "/")
+        return parts.contains("..") ? real(joined) ?? joined : joined
+    }
+
+    /// The path without links; nil if there is no such file.
+    private static func real(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(validatingCString: found)
+    }
+
+    private static func requireFile(_ path: String, _ argument: String) throws(ClientError) {
+        var information = stat()
+        let shown = FileName(argument).text
+        guard stat(path, &information) == 0 else {
+            throw ClientError(FileError("find it", shown, Errno(rawValue: errno)))
+        }
+        switch information.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR:
+            throw ClientError(
+                .rejected, code: "not-a-file",
+                "\(shown): it is a folder. Name the pictures in it, for example \(shown)/*.jpg")
+        default:
+            throw ClientError(.rejected, code: "not-a-file", "\(shown): it is not a file")
+        }
+    }
+
+    /// The path in a manifest. A source cannot have control characters, so such a path becomes a `file:` URL.
+    private static func written(_ path: String) -> String {
+        guard path.unicodeScalars.contains(where: \.isControl) else { return path }
+        let digits = Array("0123456789ABCDEF".utf8)
+        var url = Array("file://".utf8)
+        for byte in path.utf8 {
+            let isPlain =
+                (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10
+                || "/-._~".utf8.contains(byte)
+            if isPlain {
+                url.append(byte)
+            } else {
+                url += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: url, as: UTF8.self)
+    }
+}

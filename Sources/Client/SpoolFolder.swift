@@ -1,0 +1,102 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import SystemPackage
+
+/// A spool as its users see it: its folders and files, without its lock and without any right of the daemon.
+package struct SpoolFolder: Sendable {
+    package let root: Directory
+    package var path: String { root.path }
+
+    /// - Throws: if there is no folder at the path, or no spool in it.
+    package init(path: String) throws(ClientError) {
+        do throws(FileError) {
+            root = try Directory(path: path)
+            guard try root.exists("outbox") else {
+                throw FileError("find its outbox", path, .noSuchFileOrDirectory)
+            }
+        } catch {
+            throw ClientError(
+                error,
+                remedy:
+                    "Name the folder with --spool or DARKROOM_SPOOL. darkroomd creates it when it starts."
+            )
+        }
+    }
+
+    package func inbox() throws(ClientError) -> Directory { try folder("inbox") }
+    package func outbox() throws(ClientError) -> Directory { try folder("outbox") }
+
+    private func folder(_ name: FileName) throws(ClientError) -> Directory {
+        do {
+            return try Directory(name, in: root)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// The IDs of all batches that have an answer, in alphabetical order.
+    package func batchIDs() throws(ClientError) -> [String] {
+        let outbox = try outbox()
+        do {
+            return try outbox.names().filter { $0.bytes.first != UInt8(ascii: ".") }.map(\.text)
+                .sorted()
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// The progress of a batch; nil if there is no such batch.
+    package func progress(of id: String) throws(ClientError) -> BatchProgress? {
+        try decode(BatchProgress.self, BatchProgress.fileName, of: id)
+    }
+
+    /// The whole status of a batch; nil if there is no such batch.
+    package func status(of id: String) throws(ClientError) -> Status? {
+        try decode(Status.self, "status.json", of: id)
+    }
+
+    /// What the daemon wrote last about itself; nil if no daemon has written yet.
+    package func queue() throws(ClientError) -> QueueReport? {
+        try decode(QueueReport.self, QueueReport.fileName, in: root)
+    }
+
+    private func decode<Value: Decodable>(
+        _ type: Value.Type, _ name: FileName, of id: String
+    ) throws(ClientError) -> Value? {
+        guard !id.isEmpty, !id.hasPrefix("."), !id.contains("/") else { return nil }
+        let folder: Directory
+        do {
+            folder = try Directory(FileName(id), in: try outbox())
+        } catch let error as FileError where error.errno == .noSuchFileOrDirectory {
+            return nil
+        } catch let error as FileError {
+            throw ClientError(error)
+        } catch let error as ClientError {
+            throw error
+        } catch {
+            preconditionFailure("an error of another type: \(error)")
+        }
+        return try decode(type, name, in: folder)
+    }
+
+    func decode<Value: Decodable>(
+        _ type: Value.Type, _ name: FileName, in folder: Directory
+    ) throws(ClientError) -> Value? {
+        let bytes: [UInt8]
+        do {
+            bytes = try folder.read(name)
+        } catch {
+            if error.errno == .noSuchFileOrDirectory { return nil }
+            throw ClientError(error)
+        }
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch {
+            throw ClientError(
+                .ioError, code: "unreadable-file",
+                "\(folder.path(of: name)): it is not what this version of darkroom can read")
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import SystemPackage
+
+/// A checked manifest on its way: dropped into the inbox, then taken as a batch.
+package final class Submission {
+    private let spool: SpoolFolder
+    private let staged: StagedFile
+    private var search: AnswerSearch
+    /// Its name in the inbox.
+    package let name: FileName
+
+    package var identity: String { staged.identity }
+
+    /// The number of names that are tried.
+    private static let attempts = 100_000
+
+    /// Drops the manifest under the first free name of `stem.json`, `stem-2.json`, ….
+    ///
+    /// - Parameter isHeld: whether to drop a hold before it; see `drop(_:holding:…)`.
+    package init(
+        _ bytes: [UInt8], _ format: ManifestFormat, stem: String, isHeld: Bool,
+        in spool: SpoolFolder
+    ) throws(ClientError) {
+        self.spool = spool
+        staged = try StagedFile(bytes, mayEndAnywhere: format.mayEndAnywhere, in: spool)
+        search = try AnswerSearch(stem: stem, in: spool)
+        let hold = isHeld ? try StagedFile([], in: spool) : nil
+        name = try Self.drop(
+            staged, holding: hold, stem: stem, ending: format.fileExtensions[0], in: spool)
+    }
+
+    /// A hold takes effect on the manifest that arrives with it, but on an unfinished batch of this name before. So a
+    /// held manifest gets a name that no batch has. And `NAME.hold` belongs to the manifest of its submitter: others
+    /// leave the name alone as long as it is there.
+    private static func drop(
+        _ manifest: StagedFile, holding hold: StagedFile?, stem: String, ending: String,
+        in spool: SpoolFolder
+    ) throws(ClientError) -> FileName {
+        let (inbox, outbox) = (try spool.inbox(), try spool.outbox())
+        for number in 1...attempts {
+            let id = number == 1 ? stem : "\(stem)-\(number)"
+            let (name, holdName) = (FileName("\(id).\(ending)"), FileName("\(id).hold"))
+            if try exists(holdName, in: inbox) { continue }
+            if let hold {
+                if try exists(FileName(Claim.id(fromFileName: name.text)), in: outbox) { continue }
+                guard try hold.drop(as: holdName) else { continue }
+                if try manifest.drop(as: name) { return name }
+                try hold.withdraw(holdName)
+                throw ClientError(
+                    .tryAgain, code: "file-exists",
+                    "\(inbox.path(of: name)): another manifest has this name",
+                    remedy: "Nothing was submitted. Choose another name with --name.")
+            } else if try manifest.drop(as: name) {
+                return name
+            }
+        }
+        throw ClientError(
+            .tryAgain, code: "file-exists", "\(inbox.path): no name is free for \(stem)",
+            remedy: "Choose another name with --name.")
+    }
+
+    private static func exists(
+        _ name: FileName, in folder: Directory
+    ) throws(ClientError) -> Bool {
+        do {
+            return try folder.exists(name)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// The ID of its batch; nil if the daemon has not taken it yet.
+    package func id() throws(ClientError) -> String? {
+        try search.find(name, identity: staged.identity)
+    }
+
+    /// - Throws: if the manifest is gone and there is no answer.
+    package func isWaiting() throws(ClientError) -> Bool { try staged.isWaiting(as: name) }
+}
+
+/// The names of submitted manifests, without their extension.
+package enum SubmissionName {
+    /// In bytes: an ID has as many at most, and a number and an extension still fit into a file name.
+    private static let capacity = 200
+
+    /// A name that a user has chosen.
+    package static func checked(_ name: String) throws(ClientError) -> String {
+        let fault: String? =
+            if name.isEmpty {
+                "is empty"
+            } else if name.utf8.first == UInt8(ascii: ".") {
+                "begins with a dot"
+            } else if name.utf8.contains(UInt8(ascii: "/")) {
+                "contains a slash"
+            } else if name.unicodeScalars.contains(where: \.isControl) {
+                "contains a control character"
+            } else if name.utf8.count > capacity {
+                "has \(name.utf8.count) bytes; the limit is \(capacity)"
+            } else {
+                nil
+            }
+        guard let fault else { return name }
+        throw ClientError(
+            .usage, code: "bad-name", "--name \(FileName(name).text): the name \(fault)")
+    }
+
+    /// The name of a manifest's file without its extension.
+    package static func of(_ file: FileName) -> String {
+        let text = file.text
+        return usable(text.partsAtLastDot.map { String($0.stem) } ?? text)
+    }
+
+    /// For pictures: their folder, if all are in one, else the first picture.
+    package static func of(_ pictures: [PictureSource]) -> String {
+        let folders = Set(pictures.map { $0.path.map { FilePath($0).removingLastComponent() } })
+        if pictures.count > 1, folders.count == 1, let folder = folders.first ?? nil,
+            let last = folder.lastComponent
+        {
+            return usable(last.string)
+        }
+        return usable(pictures.first?.imageName.string ?? "")
+    }
+
+    private static func usable(_ text: String) -> String {
+        var name = FileName(text).text.prefix(utf8: capacity)
+        if name.utf8.first == UInt8(ascii: ".") { name = "_" + name.dropFirst() }
+        return name.isEmpty ? "pictures" : name
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// Results for programs: JSON with keys in alphabetical order.
+package enum JSONText {
+    /// One object, indented.
+    package static func object(_ value: some Encodable) -> String {
+        encode(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+    }
+
+    /// One object in one line, with its kind in `type`: a line of JSON Lines.
+    package static func line(_ type: String, _ value: some Encodable) -> String {
+        encode(Line(type: type, value: value), [.sortedKeys, .withoutEscapingSlashes])
+    }
+
+    private static func encode(
+        _ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting
+    ) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = formatting
+        do {
+            return String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            // No result contains a number that is not finite.
+            preconditionFailure("a result cannot be encoded: \(error)")
+        }
+    }
+
+    private struct Line<Value: Encodable>: Encodable {
+        let type: String
+        let value: Value
+
+        private enum CodingKeys: String, CodingKey { case type }
+
+        func encode(to encoder: any Encoder) throws {
+            try value.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(type, forKey: .type)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Glibc
+
+/// What a stream can show: a terminal with its size, or a file or pipe without any limit.
+package struct Terminal: Sendable, Equatable {
+    /// Whether the stream is a terminal.
+    package var isTerminal: Bool
+    /// Whether the cursor can be moved.
+    package var canRedraw: Bool
+    package var hasColor: Bool
+    /// Whether the locale has characters outside ASCII.
+    package var isUTF8: Bool
+    /// The number of columns to which lines are cut; nil if nothing is cut.
+    package var width: Int?
+    /// The number of lines of the screen.
+    package var height: Int
+
+    package init(
+        isTerminal: Bool, canRedraw: Bool, hasColor: Bool = false, isUTF8: Bool = true,
+        width: Int? = nil, height: Int = 24
+    ) {
+        self.isTerminal = isTerminal
+        self.canRedraw = canRedraw
+        self.hasColor = hasColor
+        self.isUTF8 = isUTF8
+        self.width = width
+        self.height = height
+    }
+
+    /// The stream of an open descriptor.
+    package init(
+        _ descriptor: CInt, color: ColorChoice = .auto,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        isTerminal = isatty(descriptor) == 1
+        canRedraw = isTerminal && !Self.isDumb(environment)
+        hasColor = color.isOn(isTerminal: isTerminal, environment: environment)
+        isUTF8 = Self.isUTF8(environment)
+        height = 24
+        if isTerminal { measure(descriptor, environment) }
+    }
+
+    /// Asks the terminal for its size again.
+    package mutating func measure(
+        _ descriptor: CInt, _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        var size = winsize()
+        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0
+        width =
+            isKnown && size.ws_col > 0
+            ? Int(size.ws_col) : environment["COLUMNS"].flatMap { Int($0) } ?? 80
+        height =
+            isKnown && size.ws_row > 0
+            ? Int(size.ws_row) : environment["LINES"].flatMap { Int($0) } ?? 24
+    }
+
+    static func isDumb(_ environment: [String: String]) -> Bool {
+        ["", "dumb", "unknown"].contains(environment["TERM"] ?? "")
+    }
+
+    /// As setlocale(3) finds the locale: the first variable that is not empty decides.
+    private static func isUTF8(_ environment: [String: String]) -> Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy
+            .compactMap { environment[$0] }.first { !$0.isEmpty }
+        let name = (locale ?? "").lowercased()
+        return name.contains("utf-8") || name.contains("utf8")
+    }
+
+    /// The end of a text that was cut.
+    package var ellipsis: String { isUTF8 ? "…" : "~" }
+
+    /// The text in a style, if the stream has colours.
+    package func paint(_ text: String, _ style: TextStyle?) -> String {
+        guard hasColor, let style, !text.isEmpty else { return text }
+        return "\u{1B}[\(style.code)m\(text)\u{1B}[0m"
+    }
+}
+
+/// The style of a piece of text. It never has a meaning that the text does not have.
+package enum TextStyle: Sendable, Equatable {
+    case bold, dim, red, green, yellow, cyan
+
+    /// The parameter of the terminal's control sequence SGR (ECMA-48).
+    var code: Int {
+        switch self {
+        case .bold: 1
+        case .dim: 2
+        case .red: 31
+        case .green: 32
+        case .yellow: 33
+        case .cyan: 36
+        }
+    }
+}

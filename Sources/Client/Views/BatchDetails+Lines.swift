@@ -1,0 +1,161 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+
+extension BatchDetails {
+    /// The number of failed images that are shown if nobody asks for them.
+    private static let shortList = 10
+
+    /// The text for people.
+    package func lines(on terminal: Terminal) -> [String] {
+        let width = facts.map { DisplayWidth.of($0.name) }.max() ?? 0
+        var lines = [
+            "\(terminal.paint(batch.id.visible, .bold)): "
+                + terminal.paint(batch.state.words, batch.state.style)
+        ]
+        for (name, text) in facts {
+            lines.append("  \(terminal.paint(name.padded(to: width), .dim))  \(text)")
+        }
+        return lines + problemLines + imageLines(terminal)
+    }
+
+    private var facts: [(name: String, text: String)] {
+        var facts: [(String, String)] = []
+        if batch.state != .rejected { facts.append(("images", countText)) }
+        if let speed { facts.append(("rate", speed)) }
+        if let left = batch.secondsLeft, !batch.state.isFinal, daemon.name == .running {
+            facts.append(("time left", "about \(HumanText.estimate(left))"))
+        }
+        if !batch.state.isFinal, let reason = batch.reason(daemon) {
+            facts.append(("reason", reason))
+        }
+        facts.append(("manifest", manifestText))
+        facts.append(("priority", batch.priority.rawValue))
+        facts += times
+        if let retries = batch.retries { facts.append(("retries", "\(retries)")) }
+        for command in batch.commands ?? [] {
+            facts.append(
+                (
+                    "command",
+                    "\(command.command.rawValue) by \(HumanText.user(command.uid)), \(moment(command.time))"
+                ))
+        }
+        let size = batch.outputBytes > 0 ? ", \(HumanText.bytes(Double(batch.outputBytes)))" : ""
+        facts.append(("answer", folder.visible + size))
+        return facts
+    }
+
+    private var countText: String {
+        let counts = batch.counts
+        var parts = ["\(counts.filtered) of \(counts.total) done"]
+        let others = [
+            (counts.failed, "failed"), (counts.cancelled, "cancelled"),
+            (counts.filtering, "filtering"), (counts.downloading, "downloading"),
+            (counts.downloaded, "downloaded"), (counts.new, "not begun"),
+        ]
+        parts += others.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return parts.joined(separator: ", ")
+    }
+
+    private var speed: String? {
+        guard let images = batch.imagesPerSecond, !batch.state.isFinal else { return nil }
+        let bytes = batch.bytesPerSecond.map { ", \(HumanText.bytes($0))/s" } ?? ""
+        return "\(HumanText.rate(images)) images/s\(bytes)"
+    }
+
+    private var manifestText: String {
+        let manifest = status.manifest
+        return "\(manifest.name.visible), \(HumanText.bytes(Double(manifest.bytes))), "
+            + "submitted by \(HumanText.user(batch.uid))"
+    }
+
+    private var times: [(String, String)] {
+        let times = batch.times
+        var lines = [("received", moment(times.received))]
+        if let started = times.started { lines.append(("started", moment(started))) }
+        if let finished = times.finished {
+            let duration = Clock.microseconds(from: times.started, to: finished).map {
+                ", after \(Words.time(microseconds: $0))"
+            }
+            lines.append(("finished", moment(finished) + (duration ?? "")))
+        }
+        return lines
+    }
+
+    /// A time, and how long ago that is.
+    private func moment(_ timestamp: String) -> String {
+        guard let date = Clock.date(timestamp) else { return timestamp.visible }
+        return
+            "\(HumanText.time(timestamp, in: zone)) (\(HumanText.age(now.timeIntervalSince(date))) ago)"
+    }
+
+    /// The problems of a rejected manifest, with their places as compilers write them.
+    private var problemLines: [String] {
+        guard let errors = status.errors, !errors.isEmpty else { return [] }
+        return ["\(Words.count(errors.count, "problem")) of the manifest:"]
+            + errors.map { problem in
+                let place = [problem.line, problem.column].compactMap { $0 }.map { ":\($0)" }
+                    .joined()
+                let path = problem.path.isEmpty ? "" : "\(problem.path.visible): "
+                let help = problem.suggestion.map { "; did you mean \($0.visible)?" } ?? ""
+                return
+                    "  \(status.manifest.name.visible)\(place): \(path)\(problem.message.visible)"
+                    + " [\(problem.code)]\(help)"
+            }
+    }
+
+    private func imageLines(_ terminal: Terminal) -> [String] {
+        if images == .all { return table(status.images).lines(on: terminal) + failureLines(.max) }
+        return failureLines(images == .failed ? .max : Self.shortList)
+    }
+
+    private func table(_ images: [ImageStatus]) -> TextTable {
+        var table = TextTable([
+            .init("IMAGE", minimum: 8), .init("STATE"),
+            .init("PIXELS", isNumber: true, dispensability: 3),
+            .init("BYTES", isNumber: true, dispensability: 2),
+            .init("TIME", isNumber: true, dispensability: 1),
+            .init("FILE", minimum: 8, dispensability: 4),
+        ])
+        for image in images {
+            let time = image.milliseconds.downloading + image.milliseconds.filtering
+            table.append([
+                .init(image.name), .init(image.state.rawValue, image.state == .failed ? .red : nil),
+                .init(image.output.map { "\($0.width)x\($0.height)" } ?? "-"),
+                .init(image.output.map { "\($0.bytes)" } ?? "-"),
+                .init(image.attempts == 0 ? "-" : "\(time)ms"),
+                .init(image.output?.file ?? "-"),
+            ])
+        }
+        return table
+    }
+
+    private func failureLines(_ limit: Int) -> [String] {
+        let failed = status.images.filter { $0.state == .failed }
+        guard !failed.isEmpty else { return [] }
+        var lines = ["\(Words.count(failed.count, "failed image")):"]
+        for image in failed.prefix(limit) {
+            let reason =
+                image.error.map { "\($0.message.visible) [\($0.code)]" } ?? "no reason is known"
+            let help = image.error?.isTransient == true ? "; a retry may help" : ""
+            lines.append("  \(image.name.visible): \(reason)\(help)")
+        }
+        if failed.count > limit {
+            lines.append(
+                "  and \(failed.count - limit) more: darkroom show \(batch.id.shellQuoted) --failed"
+            )
+        }
+        return batch.state.isFinal ? lines + [remedy(failed)] : lines
+    }
+
+    private func remedy(_ failed: [ImageStatus]) -> String {
+        let helped = failed.count { $0.error?.isTransient == true }
+        let retry = "darkroom retry \(batch.id.shellQuoted)"
+        return switch helped {
+        case 0: "Without a change of the sources, a retry fails again: \(retry)"
+        case failed.count: "A retry may help: \(retry)"
+        default: "A retry may help \(helped) of them: \(retry)"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+
+/// `darkroom show`: one batch with everything that is known about it.
+package struct BatchDetails: Sendable {
+    /// Which images are shown one by one.
+    package enum Images: Sendable, Equatable {
+        /// The first failed ones.
+        case firstFailed
+        case failed
+        case all
+    }
+
+    package let batch: BatchProgress
+    package let status: Status
+    package let daemon: DaemonState
+    /// The path of the answer.
+    package let folder: String
+    let images: Images
+    let now: Date
+    /// The zone of the times in the text.
+    package var zone = TimeZone.current
+
+    /// - Throws: `no-such-batch` if there is none.
+    package init(
+        of id: String, in spool: SpoolFolder, images: Images = .firstFailed, now: Date = Date()
+    ) throws(ClientError) {
+        guard let answer = try spool.folder(of: id) else { throw spool.noSuchBatch(id) }
+        guard var status = try spool.frame(in: answer) else { throw spool.noSuchBatch(id) }
+        let progress = try spool.summary(of: id)
+        let counts = progress?.counts ?? status.counts
+        let isOlder = try !spool.hasProgress(answer)
+        // The images of a large batch take seconds to read.
+        if images == .all || counts.failed > 0 || isOlder {
+            status = try Self.whole(answer) ?? status
+        }
+        batch =
+            isOlder
+            ? BatchProgress(olderAnswer: status) : progress ?? BatchProgress(olderAnswer: status)
+        self.status = status
+        daemon = try DaemonState(of: spool, now: now)
+        folder = answer.path
+        self.images = images
+        self.now = now
+    }
+
+    private static func whole(_ answer: Directory) throws(ClientError) -> Status? {
+        do throws(FileError) {
+            return try Status(in: answer)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// The images that are listed.
+    package var listed: [ImageStatus] {
+        images == .all ? status.images : status.images.filter { $0.state == .failed }
+    }
+
+    /// One object for programs.
+    package var json: String { JSONText.object(Report(self)) }
+
+    private struct Report: Encodable {
+        var id: String
+        var state: BatchState
+        var priority: Priority
+        var uid: UInt32?
+        var user: String?
+        var manifest: Status.ManifestReference
+        var counts: Status.Counts
+        var times: Status.Times
+        var retries: Int?
+        var outputBytes: Int
+        var imagesPerSecond: Double?
+        var bytesPerSecond: Double?
+        var secondsLeft: Double?
+        var waiting: Status.Waiting?
+        var reason: String?
+        var commands: [ControlRecord]?
+        var errors: [ManifestProblem]?
+        var images: [ImageStatus]
+        var folder: String
+        var daemon: DaemonState.Name
+        var written: String
+
+        init(_ details: BatchDetails) {
+            let batch = details.batch
+            id = batch.id
+            state = batch.state
+            priority = batch.priority
+            uid = batch.uid
+            user = batch.uid.map { HumanText.user($0) }
+            manifest = details.status.manifest
+            counts = batch.counts
+            times = batch.times
+            retries = batch.retries
+            outputBytes = batch.outputBytes
+            imagesPerSecond = batch.imagesPerSecond
+            bytesPerSecond = batch.bytesPerSecond
+            secondsLeft = batch.secondsLeft
+            waiting = batch.waiting
+            reason = batch.reason(details.daemon, problem: details.status.errors?.first)
+            commands = batch.commands
+            errors = details.status.errors
+            images = details.listed
+            folder = details.folder
+            daemon = details.daemon.name
+            written = batch.written
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+
+/// `darkroom list`: one line for each batch.
+package struct BatchList: Sendable {
+    /// Which batches are listed.
+    package struct Selection: Sendable, Equatable {
+        /// Also finished ones.
+        package var all = false
+        /// Those in these states only; empty for any.
+        package var states: Set<BatchState> = []
+        /// Unfinished ones, and those that ended after this time.
+        package var since: Date?
+
+        package init(all: Bool = false, states: Set<BatchState> = [], since: Date? = nil) {
+            self.all = all
+            self.states = states
+            self.since = since
+        }
+
+        /// Whether it has finished batches at all.
+        var wantsFinished: Bool {
+            states.isEmpty ? all || since != nil : states.contains(where: \.isFinal)
+        }
+
+        func contains(_ batch: BatchProgress) -> Bool {
+            if !states.isEmpty, !states.contains(batch.state) { return false }
+            guard batch.state.isFinal else { return true }
+            if let since {
+                return batch.times.finished.flatMap(Clock.date).map { $0 >= since } ?? false
+            }
+            return all || !states.isEmpty
+        }
+    }
+
+    package private(set) var rows: [Row] = []
+    /// The answers that could not be read.
+    package private(set) var errors: [ClientError] = []
+
+    package init(
+        of spool: SpoolFolder, _ selection: Selection, now: Date = Date()
+    ) throws(ClientError) {
+        let daemon = try DaemonState(of: spool, now: now)
+        let outbox = try spool.outbox()
+        for id in try spool.batchIDs() {
+            if !selection.wantsFinished, Self.hasEnded(id, in: outbox) { continue }
+            do throws(ClientError) {
+                guard let batch = try spool.summary(of: id), selection.contains(batch) else {
+                    continue
+                }
+                let problem = batch.state == .rejected ? try spool.firstProblem(of: id) : nil
+                rows.append(Row(batch, batch.reason(daemon, problem: problem), now: now))
+            } catch {
+                errors.append(error)
+            }
+        }
+        rows.sort { ($0.times.received, $0.id) < ($1.times.received, $1.id) }
+    }
+
+    /// Whether the batch has ended for sure, without a look at the rest of its file: a spool may have 100,000 ended
+    /// batches and few others.
+    private static func hasEnded(_ id: String, in outbox: Directory) -> Bool {
+        let file: FileName = "\(id)/progress.json"
+        guard let bytes = try? outbox.read(file, upTo: BatchProgress.capacity),
+            // In JSON, no string contains a quotation mark, so this is the key.
+            let state = bytes.firstRange(of: Array(#""state":""#.utf8)),
+            let end = bytes[state.upperBound...].firstIndex(of: UInt8(ascii: "\"")),
+            BatchState(rawValue: String(decoding: bytes[state.upperBound..<end], as: UTF8.self))?
+                .isFinal == true
+        else { return false }
+        // A batch that is being reopened has a newer status.
+        guard let progress = try? outbox.information(of: file),
+            let status = try? outbox.information(of: "\(id)/status.json")
+        else { return false }
+        return !status.isNewer(than: progress)
+    }
+
+    /// The table for people.
+    package func lines(on terminal: Terminal) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        var table = TextTable([
+            .init("ID", minimum: 8), .init("STATE", minimum: 10),
+            .init("DONE", isNumber: true), .init("FAILED", isNumber: true),
+            .init("PRIORITY", dispensability: 4), .init("USER", minimum: 6, dispensability: 3),
+            .init("AGE", isNumber: true, dispensability: 2),
+            .init("REASON", minimum: 12, dispensability: 1),
+        ])
+        for row in rows { table.append(row.cells) }
+        return table.lines(on: terminal)
+    }
+
+    /// JSON Lines: one for each batch, and the sums at the end.
+    package var jsonLines: [String] {
+        let summary = Summary(
+            batches: rows.count,
+            states: Dictionary(grouping: rows, by: \.state.rawValue).mapValues(\.count),
+            unreadable: errors.count)
+        return rows.map { JSONText.line("batch", $0) } + [JSONText.line("summary", summary)]
+    }
+
+    /// One batch.
+    package struct Row: Encodable, Sendable {
+        package var id: String
+        package var state: BatchState
+        package var priority: Priority
+        package var uid: UInt32?
+        package var user: String?
+        package var counts: Status.Counts
+        package var times: Status.Times
+        package var imagesPerSecond: Double?
+        package var secondsLeft: Double?
+        package var waiting: Status.Waiting?
+        package var reason: String?
+        /// The seconds since it was received.
+        package var age: Double
+
+        init(_ batch: BatchProgress, _ reason: String?, now: Date) {
+            id = batch.id
+            state = batch.state
+            priority = batch.priority
+            uid = batch.uid
+            user = batch.uid.map { HumanText.user($0) }
+            counts = batch.counts
+            times = batch.times
+            imagesPerSecond = batch.imagesPerSecond
+            secondsLeft = batch.secondsLeft
+            waiting = batch.waiting
+            self.reason = reason
+            age = Clock.date(batch.times.received).map { max(0, now.timeIntervalSince($0)) } ?? 0
+            age = (age * 1000).rounded() / 1000
+        }
+
+        fileprivate var cells: [TextTable.Cell] {
+            [
+                .init(id, .bold), .init(state.rawValue, state.style),
+                .init(state == .rejected ? "-" : "\(counts.filtered)/\(counts.total)"),
+                .init("\(counts.failed)", counts.failed > 0 ? .red : nil),
+                .init(priority.rawValue), .init(user ?? "-"), .init(HumanText.age(age)),
+                .init(reason ?? "-"),
+            ]
+        }
+    }
+
+    private struct Summary: Encodable {
+        var batches: Int
+        var states: [String: Int]
+        var unreadable: Int
+    }
+}
+
+extension SpoolFolder {
+    /// The first problem of a rejected manifest.
+    fileprivate func firstProblem(of id: String) throws(ClientError) -> ManifestProblem? {
+        guard let folder = try folder(of: id) else { return nil }
+        return try frame(in: folder)?.errors?.first
+    }
+}

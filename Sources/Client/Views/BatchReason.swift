@@ -1,0 +1,80 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+
+extension BatchProgress {
+    /// Why the batch is as it is, or why nothing happens, as one short sentence without its full stop; nil if there is
+    /// nothing to say.
+    ///
+    /// - Parameter problem: the first problem of a rejected manifest.
+    package func reason(_ daemon: DaemonState, problem: ManifestProblem? = nil) -> String? {
+        switch state {
+        case .completed, .completedWithErrors: return nil
+        case .rejected: return problem.map(\.sentence)
+        case .cancelled: return last(.cancel).map { "cancelled by \($0)" }
+        case .pending, .processing, .held: break
+        }
+        if !daemon.isPresent { return daemon.obstacle }
+        if state == .held { return last(.hold).map { "held by \($0)" } ?? "held" }
+        if let waiting { return waiting.message.visible }
+        return daemon.obstacle ?? (state == .pending ? "waits for its turn" : nil)
+    }
+
+    /// The user who gave this command last.
+    private func last(_ command: ControlCommand) -> String? {
+        commands?.last { $0.command == command }.map { HumanText.user($0.uid) }
+    }
+}
+
+extension ManifestProblem {
+    /// The problem with its place: `line 3, column 5, images[3].name: MESSAGE`.
+    package var sentence: String {
+        var places: [String] = []
+        if let line { places.append("line \(line)") }
+        if let column { places.append("column \(column)") }
+        if !path.isEmpty { places.append(path.visible) }
+        let place = places.joined(separator: ", ")
+        return (place.isEmpty ? "" : "\(place): ") + message.visible
+    }
+}
+
+extension BatchState {
+    /// The style of the word on a terminal.
+    package var style: TextStyle? {
+        switch self {
+        case .pending: .dim
+        case .processing: .cyan
+        case .held: .yellow
+        case .completed: .green
+        case .completedWithErrors: .yellow
+        case .cancelled: .yellow
+        case .rejected: .red
+        }
+    }
+
+    /// The state in a sentence.
+    package var words: String {
+        self == .completedWithErrors ? "completed with errors" : rawValue
+    }
+}
+
+extension BatchProgress {
+    /// How the finished batch has ended, in one line.
+    package var result: String {
+        let took = Clock.microseconds(from: times.started, to: times.finished).map {
+            " in \(Words.time(microseconds: $0))"
+        }
+        let outcome =
+            switch state {
+            case .completed: "\(Words.count(counts.total, "image"))\(took ?? "")"
+            case .rejected: "darkroom show \(id.shellQuoted) lists its errors"
+            default:
+                [
+                    "\(counts.filtered) of \(Words.count(counts.total, "image")) done",
+                    counts.failed > 0 ? "\(counts.failed) failed" : nil,
+                    counts.cancelled > 0 ? "\(counts.cancelled) cancelled" : nil,
+                ].compactMap { $0 }.joined(separator: ", ")
+            }
+        return "\(id.visible): \(state.words), \(outcome)"
+    }
+}

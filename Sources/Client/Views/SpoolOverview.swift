@@ -1,0 +1,151 @@
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+
+/// `darkroom status`: the spool as a whole.
+package struct SpoolOverview: Sendable {
+    package let spool: String
+    package let daemon: DaemonState
+    package let inbox: InboxReport?
+    let now: Date
+    /// The zone of the times in the text.
+    package var zone = TimeZone.current
+
+    package init(of spool: SpoolFolder, now: Date = Date()) throws(ClientError) {
+        self.spool = spool.path
+        daemon = try DaemonState(of: spool, now: now)
+        inbox = spool.inboxReport()
+        self.now = now
+    }
+
+    /// When the present state began; nil if the daemon has not said.
+    var since: String? {
+        switch daemon.name {
+        case .running: daemon.queue?.daemon.started
+        case .paused, .waiting: daemon.waiting?.since
+        case .stopping: nil
+        case .stopped, .killed: daemon.queue?.written ?? inbox?.written
+        }
+    }
+
+    /// One object for programs.
+    package var json: String { JSONText.object(Report(self)) }
+
+    private struct Report: Encodable {
+        var state: DaemonState.Name
+        var since: String?
+        var spool: String
+        var waiting: Status.Waiting?
+        var daemon: QueueReport.Daemon?
+        var counts: QueueReport.Counts?
+        var images: Status.Counts?
+        var imagesPerSecond: Double?
+        var bytesPerSecond: Double?
+        var inbox: Inbox?
+        var written: String?
+
+        /// The files that are not taken.
+        struct Inbox: Encodable {
+            var watch: InboxReport.Watch
+            var claiming: Bool
+            var why: InboxReport.Obstacle?
+            var counts: [String: Int]
+            var files: [InboxReport.File]
+            var written: String
+        }
+
+        init(_ overview: SpoolOverview) {
+            let queue = overview.daemon.queue
+            state = overview.daemon.name
+            since = overview.since
+            spool = overview.spool
+            waiting = overview.daemon.waiting
+            daemon = queue?.daemon
+            counts = queue?.counts
+            images = queue?.images
+            imagesPerSecond = queue?.imagesPerSecond
+            bytesPerSecond = queue?.bytesPerSecond
+            inbox = overview.inbox.map {
+                Inbox(
+                    watch: $0.watch, claiming: $0.claiming, why: $0.why, counts: $0.counts,
+                    files: $0.files, written: $0.written)
+            }
+            written = queue?.written
+        }
+    }
+}
+
+extension SpoolOverview {
+    /// The text for people.
+    package func lines(on terminal: Terminal) -> [String] {
+        [headline(terminal)] + work + inboxLines(terminal)
+    }
+
+    private func headline(_ terminal: Terminal) -> String {
+        let style: TextStyle =
+            switch daemon.name {
+            case .running: .green
+            case .paused, .waiting, .stopping: .yellow
+            case .stopped, .killed: .red
+            }
+        var line = terminal.paint(daemon.name.rawValue, style)
+        if let since {
+            let age = Clock.date(since).map { HumanText.age(now.timeIntervalSince($0)) } ?? "?"
+            let time = HumanText.time(since, in: zone)
+            line +=
+                daemon.name == .killed
+                ? ", last report \(time) (\(age) ago)" : " since \(time) (\(age))"
+        }
+        line += ": \(spool.visible)"
+        if let process = daemon.queue?.daemon, daemon.isPresent {
+            line += ", darkroomd \(process.version.visible), process \(process.process)"
+            if daemon.isElsewhere { line += " of another machine" }
+        }
+        if let waiting = daemon.waiting { line += "\n  waits: \(waiting.message.visible)" }
+        return line
+    }
+
+    private var work: [String] {
+        guard let queue = daemon.queue else { return [] }
+        let counts = queue.counts
+        var lines = [
+            "  batches  \(counts.processing) in work, \(counts.pending) waiting, \(counts.held) held"
+        ]
+        let images = queue.images
+        var line =
+            "  images   \(images.filtered) of \(images.total) done, \(images.failed) failed, "
+            + "\(images.downloading) downloading, \(images.filtering) filtering"
+        if daemon.name == .running, let rate = queue.imagesPerSecond {
+            line += "; \(HumanText.rate(rate)) images/s"
+            if let bytes = queue.bytesPerSecond { line += ", \(HumanText.bytes(bytes))/s" }
+        }
+        lines.append(line)
+        return lines
+    }
+
+    private func inboxLines(_ terminal: Terminal) -> [String] {
+        guard let inbox else { return [] }
+        var lines: [String] = []
+        if inbox.watch == .polling {
+            lines.append("  inbox    is read every few seconds, because there are no events")
+        }
+        if daemon.isPresent, let why = inbox.why {
+            lines.append("  inbox    no manifest is taken: \(why.message.visible)")
+        }
+        guard inbox.total > 0 else { return lines }
+        lines.append("\(Words.count(inbox.total, "file")) in the inbox not taken:")
+        for file in inbox.files {
+            let age = Clock.date(file.since).map {
+                ", for \(HumanText.age(now.timeIntervalSince($0)))"
+            }
+            lines.append(
+                "  \(terminal.paint(file.name.visible, .bold)): \(file.message.visible)"
+                    + " [\(file.reason.rawValue)\(age ?? "")]")
+            lines.append("    \(file.help.visible)")
+        }
+        if inbox.total > inbox.files.count {
+            lines.append("  and \(inbox.total - inbox.files.count) more")
+        }
+        return lines
+    }
+}

@@ -1,0 +1,187 @@
+import DarkroomCore
+import DarkroomSpool
+
+/// `--progress`: how the progress of batches is shown on standard error.
+package enum ProgressMode: String, Sendable, CaseIterable {
+    /// `tty` on a terminal whose cursor can be moved, else `plain`.
+    case auto
+    /// A picture that is drawn again.
+    case tty
+    /// A line for each change of state, and one every 30 seconds.
+    case plain
+    /// JSON Lines: an event for each change.
+    case json
+    case none
+
+    package func resolved(_ terminal: Terminal) -> ProgressMode {
+        self == .auto ? terminal.canRedraw ? .tty : .plain : self
+    }
+}
+
+/// Shows the progress of batches while somebody waits for them.
+///
+/// On a terminal it draws a few lines and draws them again when something has changed, at most five times a second.
+/// `erase()` removes them, so nothing is left. The cursor stays visible, so that a killed command leaves a usable
+/// terminal.
+///
+/// The caller gives the time, so that tests need no clock.
+package final class ProgressView {
+    /// The seconds between two pictures.
+    private static let interval = 0.2
+    /// The seconds between two lines that say that the work goes on.
+    private static let heartbeat = 30.0
+    /// The number of batches that have a line of their own in such a heartbeat.
+    private static let heartbeatLines = 5
+
+    private let mode: ProgressMode
+    private var terminal: Terminal
+    private let write: (String) -> Void
+    /// The lines that are on the screen.
+    private var drawn: [String] = []
+    private var lastDrawing = -Double.infinity
+    /// What was last said about each batch, by its place.
+    private var said: [String] = []
+    private var lastLine = -Double.infinity
+    private var lastEvents: [BatchProgress] = []
+
+    package init(
+        _ mode: ProgressMode, on terminal: Terminal, write: @escaping (String) -> Void
+    ) {
+        self.mode = mode.resolved(terminal)
+        self.terminal = terminal
+        self.write = write
+    }
+
+    /// Shows the present progress of the batches, of which there are always the same.
+    ///
+    /// - Parameter seconds: the time of a clock that nobody sets.
+    /// - Returns: the seconds until it must be called again although nothing changes; nil if never.
+    @discardableResult
+    package func show(
+        _ batches: [BatchProgress], _ daemon: DaemonState, at seconds: Double
+    ) -> Double? {
+        switch mode {
+        case .tty, .auto: return draw(batches, daemon, at: seconds)
+        case .plain: return say(batches, daemon, at: seconds)
+        case .json:
+            tell(batches, daemon)
+            return nil
+        case .none: return nil
+        }
+    }
+
+    /// Removes what is on the screen.
+    package func erase() {
+        guard !drawn.isEmpty else { return }
+        write(home() + "\u{1B}[J")
+        drawn = []
+        lastDrawing = -.infinity
+    }
+
+    /// The size of the terminal has changed.
+    package func resize(to terminal: Terminal) {
+        erase(before: terminal)
+    }
+
+    private func erase(before terminal: Terminal) {
+        self.terminal = terminal
+        erase()
+    }
+
+    // MARK: A terminal
+
+    private func draw(
+        _ batches: [BatchProgress], _ daemon: DaemonState, at seconds: Double
+    ) -> Double? {
+        let lines = ProgressFrame(batches.filter { !$0.state.isFinal }, daemon, terminal).lines
+        guard lines != drawn else { return nil }
+        let wait = lastDrawing + Self.interval - seconds
+        guard wait <= 0 else { return wait }
+        // Each line is cleared only behind its new text, so nothing flickers.
+        let text = lines.map { "\($0)\u{1B}[K" }.joined(separator: "\r\n")
+        write(home() + text + "\u{1B}[J")
+        drawn = lines
+        lastDrawing = seconds
+        return nil
+    }
+
+    /// Moves the cursor to the first column of the first drawn line. A terminal that has become narrower has wrapped
+    /// the lines.
+    private func home() -> String {
+        let width = max(1, terminal.width ?? 80)
+        let rows = drawn.reduce(0) { $0 + max(1, (DisplayWidth.ofPainted($1) + width - 1) / width) }
+        return rows > 1 ? "\r\u{1B}[\(min(rows - 1, max(0, terminal.height - 1)))A" : "\r"
+    }
+
+    // MARK: Lines
+
+    private func say(
+        _ batches: [BatchProgress], _ daemon: DaemonState, at seconds: Double
+    ) -> Double? {
+        if said.count != batches.count { said = Array(repeating: "", count: batches.count) }
+        let unfinished = batches.indices.filter { !batches[$0].state.isFinal }
+        var isNews = false
+        for place in unfinished {
+            let batch = batches[place]
+            let news = "\(batch.state) \(batch.reason(daemon) ?? "")"
+            guard news != said[place] else { continue }
+            said[place] = news
+            isNews = true
+            write(Self.sentence(batch, daemon) + "\n")
+        }
+        if isNews { lastLine = seconds }
+        guard !unfinished.isEmpty else { return nil }
+        if seconds - lastLine >= Self.heartbeat {
+            for place in unfinished.prefix(Self.heartbeatLines) {
+                write(Self.sentence(batches[place], daemon) + "\n")
+            }
+            let others = unfinished.count - Self.heartbeatLines
+            if others > 0 { write("and \(Words.count(others, "other batch", "other batches"))\n") }
+            lastLine = seconds
+        }
+        return lastLine + Self.heartbeat - seconds
+    }
+
+    /// The progress of a batch in one line.
+    static func sentence(_ batch: BatchProgress, _ daemon: DaemonState) -> String {
+        let counts = batch.counts
+        var parts = [
+            "\(batch.id.visible): \(batch.state.words)",
+            "\(counts.finished) of \(Words.count(counts.total, "image"))",
+        ]
+        if counts.failed > 0 { parts.append("\(counts.failed) failed") }
+        if batch.state == .processing, daemon.name == .running {
+            if let rate = batch.imagesPerSecond { parts.append("\(HumanText.rate(rate)) images/s") }
+            if let left = batch.secondsLeft {
+                parts.append("about \(HumanText.estimate(left)) left")
+            }
+        }
+        let reason = batch.reason(daemon).map { "; \($0)" } ?? ""
+        return parts.joined(separator: ", ") + reason
+    }
+
+    // MARK: Events
+
+    private func tell(_ batches: [BatchProgress], _ daemon: DaemonState) {
+        for (place, batch) in batches.enumerated()
+        where !lastEvents.indices.contains(place) || lastEvents[place] != batch {
+            write(JSONText.line("progress", batch) + "\n")
+        }
+        lastEvents = batches
+    }
+}
+
+extension DisplayWidth {
+    /// The width of text with control sequences of styles.
+    static func ofPainted(_ text: String) -> Int {
+        var isStyle = false
+        return text.unicodeScalars.reduce(0) { width, scalar in
+            if scalar == "\u{1B}" { isStyle = true }
+            if isStyle {
+                if scalar == "m" { isStyle = false }
+                return width
+            }
+            return width + of(scalar)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+import Synchronization
+
+// Atomic values may be set in a handler: they need no lock. A handler can refer to nothing but globals.
+private let received = Atomic<CInt>(0)
+private let isResized = Atomic<Bool>(false)
+
+/// The signals that end a command which waits, and the one that says that the terminal has another size.
+///
+/// A signal only sets a flag: the loop that waits ends, clears the screen and says how to come back.
+package enum StopSignals {
+    /// From now on SIGINT, SIGTERM and SIGHUP set `signal`.
+    package static func begin() {
+        // The values are created here, because a handler must not do that.
+        received.store(0, ordering: .relaxed)
+        isResized.store(false, ordering: .relaxed)
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            handle(signal) { received.store($0, ordering: .relaxed) }
+        }
+        handle(SIGWINCH) { _ in isResized.store(true, ordering: .relaxed) }
+    }
+
+    private static func handle(_ signal: CInt, _ handler: @escaping @convention(c) (CInt) -> Void) {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = handler
+        sigemptyset(&action.sa_mask)
+        sigaction(signal, &action, nil)
+    }
+
+    /// The signal that has arrived.
+    package static var signal: CInt? {
+        let signal = received.load(ordering: .relaxed)
+        return signal == 0 ? nil : signal
+    }
+
+    static func takeResize() -> Bool { isResized.exchange(false, ordering: .relaxed) }
+}

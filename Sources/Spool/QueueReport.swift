@@ -1,0 +1,146 @@
+import DarkroomCore
+import DarkroomManifest
+import Foundation
+
+/// The content of `spool/queue.json`: what the daemon does, and all unfinished batches.
+///
+/// The daemon replaces it as a whole: when its state changes, at most once a second while anything is in work, and every
+/// ten seconds otherwise. A report that is older than this, and a spool whose lock nobody holds, show that the daemon
+/// was killed. `etc/queue.schema.json` describes the file for other programs; a test compares the two.
+package struct QueueReport: Codable, Sendable, Equatable {
+    /// The maximum number of listed batches.
+    package static let capacity = 1000
+    /// The seconds between two reports when nothing changes.
+    package static let heartbeat = 10.0
+
+    /// The version of this format. A reader refuses a version that it does not know.
+    package var schemaVersion = 1
+    /// When this was written, in UTC, in the format of RFC 3339 with milliseconds.
+    package var written: String
+    package var state: State
+    /// Why no work begins while `state` is `waiting`: the disk refuses writes.
+    package var waiting: Status.Waiting?
+    package var daemon: Daemon
+    package var limits: Limits
+    /// The number of batches in each state.
+    package var counts = Counts()
+    /// The images of the unfinished batches.
+    package var images = Status.Counts()
+    /// The images that ended per second, in the last seconds of work, and the bytes of their outputs; absent if nothing
+    /// is in work.
+    package var imagesPerSecond: Double?
+    package var bytesPerSecond: Double?
+    /// At most `capacity` unfinished batches: those in work first, then by their arrival.
+    package var batches: [Batch] = []
+
+    package init(
+        written: String, state: State, waiting: Status.Waiting? = nil, daemon: Daemon,
+        limits: Limits
+    ) {
+        self.written = written
+        self.state = state
+        self.waiting = waiting
+        self.daemon = daemon
+        self.limits = limits
+    }
+
+    /// What the daemon does. That it was killed is not in any file: its readers conclude it.
+    package enum State: String, Codable, Sendable, CaseIterable {
+        case running, paused, waiting, stopping, stopped
+    }
+
+    /// The process that writes the report.
+    package struct Daemon: Codable, Sendable, Equatable {
+        package var version: String
+        package var process: Int32
+        package var started: String
+        package var uid: UInt32
+
+        package init(version: String, process: Int32, started: String, uid: UInt32) {
+            self.version = version
+            self.process = process
+            self.started = started
+            self.uid = uid
+        }
+    }
+
+    /// What a submitter needs to know beforehand.
+    package struct Limits: Codable, Sendable, Equatable {
+        /// The maximum size of a manifest in bytes.
+        package var manifestBytes: Int
+        /// The maximum number of images in a manifest, and of filters of an image.
+        package var images: Int
+        package var filters: Int
+        /// The filters of images without any, as the configuration has them, in YAML (`FilterList`).
+        package var defaultFilters: String
+        /// The folders from which local pictures are read.
+        package var sourceRoots: [String]
+        /// Those of them that the daemon can read: its sandbox may hide others.
+        package var readableRoots: [String]
+        /// The maximum size of a picture's file, in bytes.
+        package var sourceBytes: Int
+
+        package init(
+            manifestBytes: Int, images: Int, filters: Int, defaultFilters: String,
+            sourceRoots: [String], readableRoots: [String], sourceBytes: Int
+        ) {
+            self.manifestBytes = manifestBytes
+            self.images = images
+            self.filters = filters
+            self.defaultFilters = defaultFilters
+            self.sourceRoots = sourceRoots
+            self.readableRoots = readableRoots
+            self.sourceBytes = sourceBytes
+        }
+    }
+
+    package struct Counts: Codable, Sendable, Equatable {
+        package var processing = 0
+        package var pending = 0
+        package var held = 0
+
+        package init() {}
+    }
+
+    package struct Batch: Codable, Sendable, Equatable {
+        package var id: String
+        package var state: BatchState
+        package var priority: Priority
+        package var uid: UInt32?
+        package var received: String
+        package var counts: Status.Counts
+        package var secondsLeft: Double?
+        /// The code of what it waits for, see `Status.Waiting`.
+        package var waiting: String?
+
+        package init(
+            id: String, state: BatchState, priority: Priority, uid: UInt32?, received: String,
+            counts: Status.Counts
+        ) {
+            self.id = id
+            self.state = state
+            self.priority = priority
+            self.uid = uid
+            self.received = received
+            self.counts = counts
+        }
+    }
+}
+
+extension QueueReport: Report {
+    package static let fileName: FileName = "queue.json"
+
+    package var listCount: Int { batches.count }
+
+    /// Whether the last daemon on a spool ended without saying so: it was killed, or the machine crashed.
+    package static func tellsOfCrash(in root: Directory) -> Bool {
+        guard let bytes = try? root.read(fileName) else { return false }
+        return (try? JSONDecoder().decode(Self.self, from: Data(bytes)))?.state != .stopped
+    }
+
+    package func shortened(to count: Int) -> Self {
+        var short = self
+        short.batches = Array(batches.prefix(count))
+        return short
+    }
+}

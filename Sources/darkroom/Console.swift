@@ -1,0 +1,56 @@
+import DarkroomClient
+import Foundation
+import Glibc
+
+/// Results go to standard output, everything else to standard error.
+enum Console {
+    static func line(_ text: String) { try? write(text + "\n", to: STDOUT_FILENO) }
+
+    static func text(_ text: String) { try? write(text, to: STDOUT_FILENO) }
+
+    /// One object in one line.
+    static func json(_ value: some Encodable) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else {
+            // Strings, integers and lists of them can always be encoded.
+            preconditionFailure("a result cannot be encoded: \(value)")
+        }
+        line(String(decoding: data, as: UTF8.self))
+    }
+
+    /// A line about a file: a problem of a manifest.
+    static func problem(_ text: String) { try? write(text + "\n", to: STDERR_FILENO) }
+
+    /// Sentences for people.
+    static func complain(_ message: String) {
+        for line in message.split(separator: "\n") {
+            try? write("darkroom: \(line)\n", to: STDERR_FILENO)
+        }
+    }
+
+    static func complain(_ error: ClientError) {
+        complain(error.message)
+        if let remedy = error.remedy { complain(remedy) }
+    }
+
+    /// The lines of a view.
+    static func lines(_ lines: [String]) throws(ClientError) {
+        guard !lines.isEmpty else { return }
+        try write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
+    }
+
+    static func write(_ text: String, to file: CInt) throws(ClientError) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw ClientError(
+                    .ioError, code: "output",
+                    "The output cannot be written: \(String(cString: strerror(errno))).")
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+
+/// A subcommand that gives a command to batches; `ControlCommand` has the table of them.
+protocol ControlSubcommand: ParsableCommand {
+    static var command: ControlCommand { get }
+    var options: ControlOptions { get }
+}
+
+extension ControlSubcommand {
+    static var configuration: CommandConfiguration {
+        let form = command.form
+        let verb = command.rawValue
+        return CommandConfiguration(
+            commandName: verb,
+            abstract: form.summary,
+            discussion: """
+                \(form.remark.map { $0 + " " } ?? "")Prints what became of each batch. You may do this to batches of \
+                your own; root and the owner of the spool may do it to all.
+
+                Examples:
+                  darkroom \(verb) holiday
+                  darkroom \(verb) --wait holiday beach
+
+                Exit codes: 0 done, 1 nothing has changed, 66 no such batch, 69 no daemon is running, 77 no permission. \
+                With --wait also 3 completed with errors, 4 cancelled.
+                """)
+    }
+
+    func run() throws {
+        try ControlRun(command: Self.command, options: options).run()
+    }
+}
+
+struct CancelCommand: ControlSubcommand {
+    static let command = ControlCommand.cancel
+    @OptionGroup var options: ControlOptions
+}
+
+struct HoldCommand: ControlSubcommand {
+    static let command = ControlCommand.hold
+    @OptionGroup var options: ControlOptions
+}
+
+struct ReleaseCommand: ControlSubcommand {
+    static let command = ControlCommand.release
+    @OptionGroup var options: ControlOptions
+}
+
+struct RetryCommand: ControlSubcommand {
+    static let command = ControlCommand.retry
+    @OptionGroup var options: ControlOptions
+}
+
+struct ControlOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("IDs of batches.", valueName: "id"))
+    var ids: [String]
+
+    @Flag(
+        help:
+            "Wait until the batch has ended; after a hold, until none of its images is in work.")
+    var wait = false
+
+    @Flag(help: "Print JSON: one object for each batch, then a summary.")
+    var json = false
+
+    @OptionGroup var spool: SpoolOptions
+}
+
+/// Gives one command to several batches and says what became of it.
+struct ControlRun {
+    let command: ControlCommand
+    let options: ControlOptions
+    private let folder: SpoolFolder
+
+    init(command: ControlCommand, options: ControlOptions) throws(ClientError) {
+        self.command = command
+        self.options = options
+        folder = try options.spool.open()
+    }
+
+    /// The result for one batch.
+    private struct Result: Encodable {
+        let type = "control"
+        let command: ControlCommand
+        let id: String
+        let effect: Effect
+        let message: String
+        var state: BatchState?
+
+        enum Effect: String, Encodable { case done, already, none, refused }
+    }
+
+    private struct Summary: Encodable {
+        let type = "summary"
+        let batches: Int
+        let exit: Int32
+    }
+
+    func run() throws {
+        let queue = try folder.queue()
+        try folder.requireDaemon(queue, remedy: "Nothing has changed.")
+        Interruption.advise(
+            "Commands that were given take effect without this command; darkroom list shows the batches."
+        )
+        var worst = ClientExit.success
+        // All are given before the first is waited for.
+        var orders: [(id: String, order: ControlOrder)] = []
+        for id in options.ids {
+            do {
+                orders.append((id, try ControlOrder(command, id, in: folder, queue: queue)))
+            } catch {
+                worst = .worst(worst, refuse(id, error))
+            }
+        }
+        for (id, order) in orders {
+            do {
+                worst = .worst(worst, try finish(order))
+            } catch {
+                worst = .worst(worst, refuse(id, error))
+            }
+        }
+        if options.json { Console.json(Summary(batches: options.ids.count, exit: worst.rawValue)) }
+        if worst != .success { throw worst }
+    }
+
+    private func refuse(_ id: String, _ error: ClientError) -> ClientExit {
+        if options.json {
+            Console.json(
+                Result(command: command, id: id, effect: .refused, message: error.message))
+        } else {
+            Console.complain(error)
+        }
+        return error.exit
+    }
+
+    private func finish(_ order: ControlOrder) throws(ClientError) -> ClientExit {
+        let patience = Patience(folder, order.name)
+        let outcome = try BatchWait.until(
+            nil, watching: [try folder.inbox(), try folder.outbox()]
+        ) { () throws(ClientError) -> ControlOrder.Outcome? in
+            patience.remind()
+            return try order.outcome()
+        }
+        switch outcome {
+        case .done(let id):
+            return try tell(id, .done, "\(id) \(command.form.words)")
+        case .already(let id, let words):
+            return try tell(id, .already, "\(id) \(words)")
+        case .noEffect(let id, let words):
+            if options.json {
+                Console.json(
+                    Result(command: command, id: id, effect: .none, message: "\(id) \(words)"))
+            } else {
+                Console.complain("\(id) \(words)")
+            }
+            return .noEffect
+        case nil:
+            preconditionFailure("a wait without end has ended")
+        }
+    }
+
+    private func tell(
+        _ id: String, _ effect: Result.Effect, _ message: String
+    ) throws(ClientError) -> ClientExit {
+        if !options.json { Console.line(message) }
+        let batch = options.wait ? try wait(id) : nil
+        if options.json {
+            Console.json(
+                Result(
+                    command: command, id: id, effect: effect, message: message, state: batch?.state)
+            )
+        }
+        guard let batch, batch.state.isFinal else { return .success }
+        if command == .cancel, batch.state == .cancelled { return .success }
+        return ClientExit(of: batch.state)
+    }
+
+    /// A held batch does not end; its wait ends with the last image in work.
+    private func wait(_ id: String) throws(ClientError) -> BatchView.Batch? {
+        let view = BatchView(id, in: folder)
+        guard let now = try view.read(), let place = try view.folder() else {
+            throw folder.noSuchBatch(id)
+        }
+        guard command == .hold else {
+            return try BatchWait.end(of: id, in: folder, retries: now.retries)
+        }
+        return try BatchWait.until(nil, watching: [place]) {
+            () throws(ClientError) -> BatchView.Batch? in
+            guard let batch = try view.read() else { throw folder.noSuchBatch(id) }
+            return batch.isAtRest || batch.state.isFinal ? batch : nil
+        }
+    }
+}

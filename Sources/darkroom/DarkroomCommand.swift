@@ -1,0 +1,66 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import Glibc
+
+/// The command line for people and scripts.
+///
+/// The result goes to standard output; progress and complaints go to standard error. A command ends with a `ClientExit`,
+/// which it throws as a `ClientError` if there is something to say.
+struct DarkroomCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "darkroom",
+        abstract: "Submit pictures to darkroomd and see what becomes of them.",
+        version: "darkroom \(Release.version)",
+        subcommands: [
+            SubmitCommand.self, MakeCommand.self, CheckCommand.self, WaitCommand.self,
+            CancelCommand.self, HoldCommand.self, ReleaseCommand.self, RetryCommand.self,
+            ListCommand.self, ShowCommand.self, StatusCommand.self, WatchCommand.self,
+            LogsCommand.self, PauseCommand.self, ResumeCommand.self,
+        ])
+
+    /// Runs the command, and ends the process with its exit code.
+    static func start() -> Never {
+        do {
+            try requireText()
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let error as ClientError {
+            Console.complain(error)
+            Glibc.exit(error.exit.rawValue)
+        } catch let code as ClientExit {
+            Glibc.exit(code.rawValue)
+        } catch {
+            exit(withError: error)
+        }
+        Glibc.exit(ClientExit.success.rawValue)
+    }
+
+    /// Refuses arguments that are not UTF-8: Swift would change them, and a manifest cannot contain them.
+    private static func requireText() throws(ClientError) {
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[index],
+                String(validatingCString: argument) == nil
+            else { continue }
+            throw ClientError(
+                .rejected, code: "not-utf8",
+                "\(FileName(String(cString: argument)).text): the name is not UTF-8",
+                remedy:
+                    "A manifest is UTF-8 text and cannot name such a file. Rename it, or give it a second name with ln."
+            )
+        }
+    }
+}
+
+/// The options of every command that uses a spool.
+struct SpoolOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The spool's root folder. If not given: DARKROOM_SPOOL, then the key spool of \(SpoolLocation.configuration), then \(SpoolLocation.standard).",
+            valueName: "dir"), completion: .directory)
+    var spool: String?
+
+    func open() throws(ClientError) -> SpoolFolder {
+        try SpoolFolder(path: SpoolLocation.path(option: spool))
+    }
+}

@@ -1,0 +1,26 @@
+import DarkroomClient
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Ctrl-C: ends the command, leaves the batches alone, and says how to come back.
+enum Interruption {
+    private static let advice = Mutex<String?>(nil)
+    private static let source = Mutex<(any DispatchSourceSignal)?>(nil)
+
+    /// From now on, SIGINT ends the command with this advice.
+    static func advise(_ text: String) {
+        advice.withLock { $0 = text }
+        source.withLock { source in
+            guard source == nil else { return }
+            signal(SIGINT, SIG_IGN)
+            let new = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+            new.setEventHandler {
+                if let text = advice.withLock({ $0 }) { Console.complain(text) }
+                Glibc._exit(ClientExit.interrupted.rawValue)
+            }
+            new.activate()
+            source = new
+        }
+    }
+}

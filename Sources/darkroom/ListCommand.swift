@@ -1,0 +1,86 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List batches, one in each line.",
+        discussion: """
+            Without an option, only unfinished batches are listed. REASON says why nothing happens.
+
+            Examples:
+              darkroom list
+              darkroom list --all --since 1d
+              darkroom list --state completedWithErrors,rejected
+              darkroom list --json | jq -r 'select(.type == "batch").id'
+            """)
+
+    @OptionGroup var spool: SpoolOptions
+    @OptionGroup var color: ColorOptions
+
+    @Flag(name: .shortAndLong, help: "List finished batches too.")
+    var all = false
+
+    @Option(
+        help: ArgumentHelp(
+            "List batches in these states only: \(Words.list(BatchState.allCases.map(\.rawValue), "or")). "
+                + "Several are separated by commas.",
+            valueName: "state"))
+    var state: [StateList] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "List unfinished batches, and those that ended after this time: a date (2026-11-21, with or "
+                + "without a time), today, yesterday, or how long ago (90min, 12h, 7d).",
+            valueName: "time"))
+    var since: SinceTime?
+
+    @Flag(help: "Print JSON Lines: an object for each batch, and a summary at the end.")
+    var json = false
+
+    func run() throws {
+        let selection = BatchList.Selection(
+            all: all, states: Set(state.flatMap(\.states)), since: since?.date)
+        let list = try BatchList(of: spool.open(), selection)
+        let terminal = color.output
+        try Console.lines(json ? list.jsonLines : list.lines(on: terminal))
+        if list.rows.isEmpty, !json, terminal.isTerminal {
+            Console.complain(
+                all || !state.isEmpty || since != nil
+                    ? "There is no such batch." : "All batches are finished; --all lists them.")
+        }
+        guard let error = list.errors.first else { return }
+        Console.complain(
+            "\(Words.count(list.errors.count, "batch", "batches")) cannot be read: \(error.message)"
+        )
+        throw error.exit
+    }
+}
+
+/// The value of `--state`.
+struct StateList: ExpressibleByArgument {
+    let states: [BatchState]
+
+    init?(argument: String) {
+        let words = argument.split(separator: ",").map(String.init)
+        states = words.compactMap { word in
+            BatchState.allCases.first { $0.rawValue.lowercased() == word.lowercased() }
+        }
+        guard !words.isEmpty, states.count == words.count else { return nil }
+    }
+
+    static var allValueStrings: [String] { BatchState.allCases.map(\.rawValue) }
+}
+
+/// The value of `--since`.
+struct SinceTime: ExpressibleByArgument {
+    let date: Date
+
+    init?(argument: String) {
+        guard let date = TimeArgument.date(argument) else { return nil }
+        self.date = date
+    }
+}

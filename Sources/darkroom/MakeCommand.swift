@@ -1,0 +1,75 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+
+/// Prints the manifest that `submit` would drop for pictures.
+struct MakeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "make",
+        abstract: "Print the manifest for pictures and filters.",
+        discussion: """
+            Prints what darkroom submit would submit for the same pictures and options, as JSON. Names of files may \
+            contain any characters.
+
+            Examples:
+              darkroom make photos/*.jpg --filter sepia=0.8 --filter thumbnail=1600
+              darkroom make *.png --filter crop:width=100,height=50,gravity=center -o crops.yaml
+              darkroom make photo.jpg --filter resize=800x600 --watermark logo.png --format jpeg
+
+            thumbnail=1600 scales a picture to at most 1600 by 1600 pixels.
+
+            Exit codes: 0 success, 64 the command line is wrong, 65 a picture cannot be named or the manifest would be \
+            rejected, 66 a picture does not exist.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Pictures: files or URLs.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @OptionGroup var pictures: PictureOptions
+    @OptionGroup var priority: PriorityOption
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Write the manifest into this file; as YAML if its name ends in .yaml or .yml.",
+            valueName: "file"), completion: .file())
+    var output: String?
+
+    @OptionGroup var spool: SpoolOptions
+
+    func run() throws {
+        let format = try outputFormat()
+        // Without a spool, the manifest is the same for most pictures.
+        let report = try? spool.open().queue()
+        let job = try pictures.job(files, priority: priority.value(), report)
+        let manifest = try job.manifest()
+        let file = ManifestFile(manifest, shown: "the manifest")
+        if case .failure(let rejection) = file.check(ManifestRules(report)) {
+            for problem in rejection.problems { Console.problem(file.line(of: problem)) }
+            throw ClientExit.rejected
+        }
+        let text = manifest.manifest(in: format)
+        guard let output else { return Console.text(text) }
+        do {
+            try Data(text.utf8).write(to: URL(filePath: output), options: .atomic)
+        } catch {
+            throw ClientError(
+                .ioError, code: "file-error",
+                "\(FileName(output).text): cannot write: \(error.localizedDescription)")
+        }
+    }
+
+    private func outputFormat() throws(ClientError) -> ManifestFormat {
+        guard let output else { return .json }
+        guard let format = ManifestFormat(fileName: output), format != .plist else {
+            throw ClientError(
+                .usage, code: "bad-option",
+                "-o \(FileName(output).text): the name must end in .json, .yaml or .yml")
+        }
+        return format
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
+
+/// What to do with pictures that are named on the command line.
+struct PictureOptions: ParsableArguments {
+    @Option(
+        name: .customLong("filter"),
+        help: ArgumentHelp(
+            "A filter: NAME, NAME=VALUE or NAME:KEY=VALUE,KEY=VALUE. The option may be repeated; the filters are applied in this order. darkroom-manifest(5) lists them.",
+            valueName: "filter"),
+        completion: .list(FilterCatalog.all.map(\.name)))
+    var filters: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Lay this picture over the lower right corner of each picture.", valueName: "logo"),
+        completion: .file())
+    var watermark: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The format of the results: png or jpeg. If not given: png.", valueName: "format"),
+        completion: .list(OutputFormat.allCases.map(\.rawValue)))
+    var format: String?
+
+    @Option(
+        help: ArgumentHelp("The quality of JPEG results, 1 to 100.", valueName: "number"))
+    var quality: Int?
+
+    /// Whether any of the options is given.
+    var isEmpty: Bool { filters.isEmpty && watermark == nil && format == nil && quality == nil }
+
+    /// The pictures with these options.
+    ///
+    /// - Parameter report: the daemon's last report, if there is one.
+    func job(
+        _ files: [String], priority: Priority?, _ report: QueueReport?
+    ) throws(ClientError) -> PictureJob {
+        var job = PictureJob([])
+        job.filters = try filters.map { text throws(ClientError) in try FilterText(text) }
+        job.format = try chosenFormat()
+        job.quality = try checkedQuality(job.format)
+        job.priority = priority
+        job.roots = report.map { SourceRoots($0.limits) }
+        for file in files {
+            if ManifestArgument.isManifest(file) {
+                throw ClientError(
+                    .usage, code: "not-a-picture",
+                    "\(FileName(file).text): it is a manifest, not a picture")
+            }
+            job.pictures.append(try PictureSource(file))
+        }
+        if let watermark { job.watermark = try PictureSource(watermark) }
+        return job
+    }
+
+    private func chosenFormat() throws(ClientError) -> OutputFormat? {
+        guard let format else { return nil }
+        return try Words.choice(format, of: "--format", ["jpg": .jpeg])
+    }
+
+    private func checkedQuality(_ format: OutputFormat?) throws(ClientError) -> Int? {
+        guard let quality else { return nil }
+        guard format == .jpeg else {
+            throw ClientError(
+                .usage, code: "bad-option", "--quality is for JPEG: add --format jpeg")
+        }
+        guard OutputOptions.qualities.contains(quality) else {
+            throw ClientError(
+                .usage, code: "bad-option", "--quality \(quality): write a number from 1 to 100")
+        }
+        return quality
+    }
+}
+
+/// The option of commands that make or submit manifests.
+struct PriorityOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The priority: \(Words.list(Priority.allCases.map(\.rawValue), "or")).",
+            valueName: "priority"),
+        completion: .list(Priority.allCases.map(\.rawValue)))
+    var priority: String?
+
+    func value() throws(ClientError) -> Priority? {
+        guard let priority else { return nil }
+        return try Words.choice(priority, of: "--priority")
+    }
+}
+
+extension Words {
+    /// The value with this name, or an error that names the nearest one.
+    static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ word: String, of option: String, _ others: [String: Choice] = [:]
+    ) throws(ClientError) -> Choice {
+        if let choice = Choice(rawValue: word) ?? others[word] { return choice }
+        let names = Choice.allCases.map(\.rawValue)
+        let hint =
+            Suggestion.nearest(to: word, among: names).map { "; did you mean ‘\($0)’?" }
+            ?? ": write \(list(names, "or"))"
+        throw ClientError(
+            .usage, code: "unknown-value", "\(option) \(FileName(word).text): unknown\(hint)")
+    }
+}
+
+/// What an argument of `submit` means.
+enum ManifestArgument {
+    /// Whether it is a manifest, by its name. A URL always names a picture.
+    static func isManifest(_ argument: String) -> Bool {
+        if argument == ManifestFile.standardInput { return true }
+        return !argument.contains("://") && ManifestFormat(fileName: argument) != nil
+    }
+}

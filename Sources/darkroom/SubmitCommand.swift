@@ -1,0 +1,60 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+
+/// Submits manifests, or pictures with filters.
+struct SubmitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "submit",
+        abstract: "Submit manifests, or pictures with filters, and print their IDs.",
+        discussion: """
+            Files that end in \(ManifestFormat.fileExtensionList("or")) are manifests; - is a manifest on standard \
+            input. All others are pictures, which go together into one manifest. Every manifest is checked first, and \
+            nothing is submitted if one has errors.
+
+            Prints the ID of each batch. The other commands take it.
+
+            Examples:
+              darkroom submit holiday.yaml
+              darkroom submit photos/*.jpg --filter thumbnail=1600 --format jpeg
+              darkroom submit photos.plist --wait && echo done
+              id=$(darkroom submit --hold later.yaml)
+
+            Exit codes: 0 submitted, 64 the command line is wrong, 65 a manifest has errors, 66 a file does not exist, \
+            69 no daemon is running, 77 no permission. With --wait also 3 completed with errors, 4 cancelled.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "Manifests, or pictures: files or URLs.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @OptionGroup var pictures: PictureOptions
+    @OptionGroup var priority: PriorityOption
+
+    @Option(
+        help: ArgumentHelp(
+            "The name of the manifest, which becomes the ID; a number is added if it is taken.",
+            valueName: "name"))
+    var name: String?
+
+    @Flag(help: "Hold the batch: no image begins before darkroom release.")
+    var hold = false
+
+    @Flag(help: "Wait until the batches have ended; the exit code tells how.")
+    var wait = false
+
+    @Flag(help: "Submit also if no daemon is running, or if it cannot read a picture.")
+    var anyway = false
+
+    @Flag(help: "Print JSON: one object for each batch, then a summary.")
+    var json = false
+
+    @OptionGroup var spool: SpoolOptions
+
+    func run() throws {
+        try SubmitRun(self).run()
+    }
+}

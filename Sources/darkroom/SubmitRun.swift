@@ -1,0 +1,257 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+
+/// The steps of `darkroom submit`: check all, drop all, find the IDs, wait.
+struct SubmitRun {
+    private let command: SubmitCommand
+    private let folder: SpoolFolder
+    private let queue: QueueReport?
+    private let rules: ManifestRules
+    private let isAbsent: Bool
+
+    init(_ command: SubmitCommand) throws(ClientError) {
+        self.command = command
+        folder = try command.spool.open()
+        queue = try folder.queue()
+        rules = ManifestRules(queue)
+        isAbsent = DaemonPresence(in: folder, queue: queue) == .absent
+    }
+
+    /// A manifest that may be dropped.
+    private struct Prepared {
+        let stem: String
+        let shown: String
+        let format: ManifestFormat
+        let bytes: [UInt8]
+        let manifest: Manifest
+    }
+
+    /// The result for one manifest.
+    private struct Result: Encodable {
+        let type = "submission"
+        let manifest: String
+        /// Its name in the inbox.
+        let file: String
+        let identity: String
+        /// Absent if no daemon has taken it.
+        var id: String?
+    }
+
+    /// How a batch ended.
+    private struct Ending: Encodable {
+        let type = "batch"
+        let id: String
+        let state: BatchState
+        let counts: Status.Counts
+    }
+
+    private struct Summary: Encodable {
+        let type = "summary"
+        let submitted: Int
+        let exit: Int32
+    }
+
+    func run() throws {
+        Interruption.advise("Nothing was submitted.")
+        let prepared = try prepare()
+        if !command.anyway {
+            try folder.requireDaemon(
+                queue,
+                remedy:
+                    "Nothing was submitted. Start the daemon (systemctl start darkroomd), or submit with --anyway."
+            )
+        }
+        try requireReadable(prepared)
+        var failure: ClientError?
+        let submissions = drop(prepared, &failure)
+        if let failure { Console.complain(failure) }
+        if isAbsent, !command.wait {
+            Console.complain(
+                "No daemon works on the spool \(folder.path). It takes the manifest when it starts."
+            )
+            for (manifest, submission) in zip(prepared, submissions) {
+                tell(manifest, submission, id: nil)
+            }
+            return try finish(submissions.count, failure?.exit ?? .success)
+        }
+        let ids = try findIDs(prepared, submissions)
+        let worst = command.wait ? try waitForEnds(of: ids) : .success
+        try finish(ids.count, .worst(worst, failure?.exit ?? .success))
+    }
+
+    private func finish(_ count: Int, _ exit: ClientExit) throws(ClientExit) {
+        if command.json { Console.json(Summary(submitted: count, exit: exit.rawValue)) }
+        if exit != .success { throw exit }
+    }
+
+    // MARK: Before the drop
+
+    private func prepare() throws -> [Prepared] {
+        let manifests = command.files.filter(ManifestArgument.isManifest)
+        let priority = try command.priority.value()
+        let name = try command.name.map { name throws(ClientError) in
+            try SubmissionName.checked(name)
+        }
+        if manifests.isEmpty { return [try preparePictures(name: name, priority)] }
+        try requireOnlyManifests(manifests)
+        let prepared = try manifests.map { path throws(ClientError) in
+            try prepareManifest(path, name: name, priority)
+        }
+        guard prepared.allSatisfy({ $0 != nil }) else { throw ClientExit.rejected }
+        return prepared.compactMap { $0 }
+    }
+
+    private func requireOnlyManifests(_ manifests: [String]) throws(ClientError) {
+        guard manifests.count == command.files.count else {
+            throw ClientError(
+                .usage, code: "mixed-files",
+                "\(FileName(manifests[0]).text) is a manifest, and other files are pictures. Submit them separately."
+            )
+        }
+        guard command.pictures.isEmpty else {
+            throw ClientError(
+                .usage, code: "bad-option",
+                "--filter, --watermark, --format and --quality are for pictures; a manifest has its own"
+            )
+        }
+    }
+
+    /// nil for a manifest with errors, which are printed.
+    private func prepareManifest(
+        _ path: String, name: String?, _ priority: Priority?
+    ) throws(ClientError) -> Prepared? {
+        let file = try ManifestFile(path: path, limits: rules.limits)
+        guard let manifest = checked(file) else { return nil }
+        let bytes =
+            try priority.map { priority throws(ClientError) in
+                try file.bytes(with: priority, of: manifest, rules)
+            } ?? file.bytes
+        let stem = name ?? file.fileName.map { SubmissionName.of($0) } ?? "manifest"
+        return Prepared(
+            stem: stem, shown: file.shown, format: file.format, bytes: bytes, manifest: manifest)
+    }
+
+    private func preparePictures(name: String?, _ priority: Priority?) throws -> Prepared {
+        let job = try command.pictures.job(command.files, priority: priority, queue)
+        let stem = name ?? SubmissionName.of(job.pictures)
+        let file = ManifestFile(try job.manifest(), shown: stem)
+        guard let manifest = checked(file) else { throw ClientExit.rejected }
+        return Prepared(
+            stem: stem, shown: stem, format: file.format, bytes: file.bytes, manifest: manifest)
+    }
+
+    /// Prints the problems of a manifest that has some.
+    private func checked(_ file: ManifestFile) -> Manifest? {
+        switch file.check(rules) {
+        case .success(let manifest): return manifest
+        case .failure(let rejection):
+            for problem in rejection.problems { Console.problem(file.line(of: problem)) }
+            return nil
+        }
+    }
+
+    private func requireReadable(_ prepared: [Prepared]) throws(ClientError) {
+        guard let queue, !command.anyway else { return }
+        let roots = SourceRoots(queue.limits)
+        for item in prepared {
+            if let obstacle = roots.obstacle(among: item.manifest.absolutePaths) { throw obstacle }
+        }
+    }
+
+    // MARK: The drop and its answer
+
+    /// Drops the manifests in their order, up to the first that cannot be dropped.
+    private func drop(_ prepared: [Prepared], _ failure: inout ClientError?) -> [Submission] {
+        var submissions: [Submission] = []
+        Interruption.advise("A part may have been submitted. darkroom list shows the batches.")
+        for item in prepared {
+            do {
+                submissions.append(
+                    try Submission(
+                        item.bytes, item.format, stem: item.stem, isHeld: command.hold, in: folder))
+            } catch {
+                failure = error
+                break
+            }
+        }
+        let names = submissions.map(\.name.text)
+        Interruption.advise(
+            "Submitted: \(Words.list(names, "and")). darkroom list shows the batches.")
+        return submissions
+    }
+
+    private func findIDs(
+        _ prepared: [Prepared], _ submissions: [Submission]
+    ) throws(ClientError) -> [String] {
+        var ids: [String] = []
+        for (manifest, submission) in zip(prepared, submissions) {
+            let patience = Patience(folder, submission.name)
+            let id = try BatchWait.until(
+                nil, watching: [try folder.outbox()]
+            ) { () throws(ClientError) -> String? in
+                patience.remind()
+                return try submission.id()
+            }
+            guard let id else { preconditionFailure("a wait without end has ended") }
+            if command.hold { try requireHold(id) }
+            tell(manifest, submission, id: id)
+            ids.append(id)
+        }
+        return ids
+    }
+
+    /// The hold was dropped before the manifest, by its name. If another manifest with this name came first, it held
+    /// that one, and this one is held now.
+    private func requireHold(_ id: String) throws(ClientError) {
+        guard let batch = try BatchView(id, in: folder).read(), !batch.state.isFinal,
+            batch.state != .held, !batch.commands.contains(where: { $0.command == .hold })
+        else { return }
+        let order = try ControlOrder(.hold, id, in: folder, queue: queue)
+        _ = try BatchWait.until(
+            nil, watching: [try folder.inbox()]
+        ) { () throws(ClientError) -> ControlOrder.Outcome? in try order.outcome() }
+    }
+
+    private func tell(_ prepared: Prepared, _ submission: Submission, id: String?) {
+        if command.json {
+            Console.json(
+                Result(
+                    manifest: prepared.shown, file: submission.name.text,
+                    identity: submission.identity, id: id))
+        } else if let id {
+            Console.line(id)
+        }
+    }
+
+    // MARK: The end
+
+    private func waitForEnds(of ids: [String]) throws(ClientError) -> ClientExit {
+        let names = ids.joined(separator: " ")
+        Interruption.advise(
+            "The work goes on without this command. To wait again: darkroom wait \(names)")
+        var worst = ClientExit.success
+        for id in ids {
+            guard let batch = try BatchWait.end(of: id, in: folder) else { continue }
+            if command.json {
+                Console.json(Ending(id: id, state: batch.state, counts: batch.counts))
+            } else if batch.state != .completed {
+                Console.complain(Self.words(id, batch))
+            }
+            worst = .worst(worst, ClientExit(of: batch.state))
+        }
+        return worst
+    }
+
+    private static func words(_ id: String, _ batch: BatchView.Batch) -> String {
+        let counts = batch.counts
+        let what =
+            switch batch.state {
+            case .cancelled: "was cancelled"
+            case .rejected: "was rejected"
+            default: "has ended: \(counts.failed) of \(Words.count(counts.total, "image")) failed"
+            }
+        return "\(id) \(what). darkroom show \(id) tells more."
+    }
+}

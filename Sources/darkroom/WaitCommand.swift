@@ -1,0 +1,70 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomSpool
+
+/// Waits until batches have ended.
+struct WaitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wait",
+        abstract: "Wait until batches have ended.",
+        discussion: """
+            Prints nothing. The exit code tells how the batches ended; for several ones, it is the highest.
+
+            Examples:
+              darkroom wait holiday && echo done
+              darkroom wait --timeout 10min $(darkroom submit *.yaml)
+
+            Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 65 the manifest was rejected, 66 no such \
+            batch, 75 the time is over.
+            """)
+
+    @Argument(help: ArgumentHelp("IDs of batches.", valueName: "id"))
+    var ids: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait at most: seconds, or a time such as 90s, 10min or 2h.",
+            valueName: "time"))
+    var timeout: String?
+
+    @OptionGroup var spool: SpoolOptions
+
+    func validate() throws {
+        _ = try seconds()
+    }
+
+    private func seconds() throws -> Double? {
+        guard let timeout else { return nil }
+        guard let seconds = Quantity.seconds(timeout), seconds >= 0 else {
+            throw ValidationError("--timeout \(timeout): write a time such as 90s, 10min or 2h")
+        }
+        return seconds
+    }
+
+    func run() throws {
+        let folder = try spool.open()
+        let deadline = try seconds().map { Clock.uptime + $0 }
+        Interruption.advise("The batches go on without this command.")
+        var worst = ClientExit.success
+        for id in ids {
+            do {
+                worst = .worst(worst, try wait(id, in: folder, until: deadline))
+            } catch {
+                Console.complain(error)
+                worst = .worst(worst, error.exit)
+            }
+        }
+        if worst != .success { throw worst }
+    }
+
+    private func wait(
+        _ id: String, in folder: SpoolFolder, until deadline: Double?
+    ) throws(ClientError) -> ClientExit {
+        guard let batch = try BatchWait.end(of: id, in: folder, until: deadline) else {
+            Console.complain("\(FileName(id).text) has not ended yet")
+            return .tryAgain
+        }
+        return ClientExit(of: batch.state)
+    }
+}

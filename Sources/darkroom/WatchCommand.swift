@@ -1,0 +1,59 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomSpool
+import Glibc
+
+struct WatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show the progress of batches until they end.",
+        discussion: """
+            Without an ID, all unfinished batches are watched. Progress goes to standard error; standard output gets a \
+            line for each batch that has ended. Ctrl-C ends the command; the batches go on.
+
+            Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 65 rejected; of several batches the worst. \
+            66 no such batch, 130 interrupted.
+
+            Examples:
+              darkroom watch
+              darkroom watch holiday
+              darkroom watch holiday --progress plain 2>progress.log
+              darkroom watch holiday --json
+            """)
+
+    @Argument(help: "The IDs of the batches.")
+    var ids: [String] = []
+
+    @OptionGroup var spool: SpoolOptions
+    @OptionGroup var color: ColorOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "How progress is shown: auto, tty (drawn again), plain (lines), json or none.",
+            valueName: "how"))
+    var progress = ProgressMode.auto
+
+    @Flag(
+        help:
+            "Print JSON Lines on standard output: an event for each change, and a summary at the end."
+    )
+    var json = false
+
+    func run() throws {
+        let folder = try spool.open()
+        let watched = ids.isEmpty ? try BatchList(of: folder, .init()).rows.map(\.id) : ids
+        guard !watched.isEmpty else { return Console.complain("No batch is unfinished.") }
+        // The same ID twice is watched once.
+        var known: Set<ByteString> = []
+        let unique = watched.filter { known.insert(ByteString($0)).inserted }
+        StopSignals.begin()
+        var session = try WatchSession(
+            unique, in: folder, progress: json ? .json : progress,
+            stream: json ? STDOUT_FILENO : STDERR_FILENO, color: color.color)
+        session.printsResults = !json
+        let states = try session.run()
+        if json { try Console.lines([WatchSession.summary(states)]) }
+        throw ClientExit(ofWorst: states)
+    }
+}

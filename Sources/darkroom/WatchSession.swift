@@ -1,0 +1,89 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomSpool
+import Glibc
+
+/// Shows the progress of batches until all of them have ended: for `watch`, and for `submit --watch`.
+struct WatchSession {
+    private let watcher: BatchWatcher
+    private let view: ProgressView
+    private let ids: [String]
+    private let stream: CInt
+    private let color: ColorChoice
+    private var hasEnded: [Bool]
+    /// Whether a line on standard output tells how each batch has ended.
+    var printsResults = true
+
+    /// - Throws: `no-such-batch` if one of them does not exist.
+    init(
+        _ ids: [String], in spool: SpoolFolder, progress: ProgressMode,
+        stream: CInt = STDERR_FILENO, color: ColorChoice = .auto
+    ) throws(ClientError) {
+        self.ids = ids
+        self.stream = stream
+        self.color = color
+        watcher = try BatchWatcher(ids, in: spool)
+        view = ProgressView(progress, on: Terminal(stream, color: color)) { text in
+            try? Console.write(text, to: stream)
+        }
+        hasEnded = Array(repeating: false, count: ids.count)
+    }
+
+    /// Returns the final states, in the order of the IDs.
+    ///
+    /// - Throws: `interrupted` after a signal.
+    mutating func run() throws -> [BatchState] {
+        defer { view.erase() }
+        while true {
+            try watcher.look()
+            try printResults()
+            let next = view.show(
+                watcher.batches, watcher.daemon, at: Double(Clock.nanoseconds) / 1e9)
+            if watcher.allHaveEnded { return watcher.batches.map(\.state) }
+            switch watcher.wait(atMost: next ?? 0.5) {
+            case .timeOrChange: break
+            case .resized: view.resize(to: Terminal(stream, color: color))
+            case .interrupted: throw leave()
+            }
+        }
+    }
+
+    /// Says how to come back.
+    private func leave() -> ClientError {
+        view.erase()
+        let unfinished = zip(ids, watcher.batches).filter { !$1.state.isFinal }.map(\.0)
+        let subject = unfinished.count == 1 ? "The batch goes on" : "The batches go on"
+        let named = unfinished.count <= 5 ? unfinished.map { " " + $0.shellQuoted }.joined() : ""
+        return ClientError(
+            .interrupted, code: "interrupted",
+            "\(subject). To watch again: darkroom watch\(named)")
+    }
+
+    private mutating func printResults() throws(ClientError) {
+        guard printsResults else { return }
+        for (place, batch) in watcher.batches.enumerated()
+        where batch.state.isFinal && !hasEnded[place] {
+            hasEnded[place] = true
+            view.erase()
+            try Console.lines([batch.result])
+        }
+    }
+
+    /// The last line of `--json`.
+    static func summary(_ states: [BatchState]) -> String {
+        let counts = Dictionary(grouping: states, by: \.self).map {
+            ($0.key.rawValue, $0.value.count)
+        }
+        return JSONText.line(
+            "summary",
+            Summary(
+                batches: states.count, states: Dictionary(uniqueKeysWithValues: counts),
+                exit: ClientExit(ofWorst: states).rawValue))
+    }
+
+    private struct Summary: Encodable {
+        var batches: Int
+        var states: [String: Int]
+        var exit: Int32
+    }
+}

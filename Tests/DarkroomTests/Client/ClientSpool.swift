@@ -1,0 +1,139 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import TestSupport
+
+/// A spool folder with files as a daemon writes them, and no daemon.
+final class ClientSpool: Sendable {
+    let scratch: ScratchDirectory
+    /// 2026-11-23 00:00:00 UTC.
+    static let now = Date(timeIntervalSince1970: 1_795_392_000)
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        for name in ["inbox", "outbox", "tmp"] {
+            try FileManager.default.createDirectory(
+                at: scratch.url.appending(path: name), withIntermediateDirectories: false)
+        }
+    }
+
+    var path: String { scratch.path }
+    func open() throws -> SpoolFolder { try SpoolFolder(path: path) }
+
+    /// A timestamp so many seconds before `now`.
+    static func time(_ seconds: Double) -> String {
+        Clock.timestamp(now.addingTimeInterval(-seconds))
+    }
+
+    static func status(
+        _ id: String, _ state: BatchState, images: [ImageStatus] = [],
+        errors: [ManifestProblem]? = nil,
+        received: Double = 600, started: Double? = nil, finished: Double? = nil, uid: UInt32 = 0
+    ) -> Status {
+        Status(
+            id: id,
+            manifest: .init(
+                name: "\(id).yaml", file: "\(id).yaml", sha256: String(repeating: "0", count: 64),
+                bytes: 1234, uid: uid),
+            state: state,
+            times: .init(
+                received: time(received), started: started.map(time), finished: finished.map(time)),
+            counts: .init(of: images), errors: errors, images: images)
+    }
+
+    static func progress(
+        _ id: String, _ state: BatchState = .processing, done: Int = 0, failed: Int = 0,
+        of total: Int,
+        rate: Double? = nil, left: Double? = nil, waiting: Status.Waiting? = nil
+    ) -> BatchProgress {
+        var batch = BatchProgress(olderAnswer: status(id, state, started: 300))
+        batch.counts.total = total
+        batch.counts.filtered = done
+        batch.counts.failed = failed
+        batch.counts.new = total - done - failed
+        batch.imagesPerSecond = rate
+        batch.bytesPerSecond = rate.map { $0 * 1e6 }
+        batch.secondsLeft = left
+        batch.waiting = waiting
+        return batch
+    }
+
+    static func waiting(_ code: String, _ message: String, since: Double = 60) -> Status.Waiting {
+        .init(code: code, message: message, since: time(since))
+    }
+
+    func write(_ status: Status) throws {
+        try write(status.encoded(), "outbox/\(status.id)/status.json")
+    }
+
+    func write(_ batch: BatchProgress) throws {
+        try write(Array(try JSONEncoder().encode(batch)), "outbox/\(batch.id)/progress.json")
+    }
+
+    /// Replaces the file as a whole, as the daemon does.
+    func write(_ bytes: [UInt8], _ file: String) throws {
+        let url = scratch.url.appending(path: file)
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        let staged = url.deletingLastPathComponent().appending(path: ".new")
+        try Data(bytes).write(to: staged)
+        guard rename(staged.path, url.path) == 0 else {
+            throw POSIXError(.init(rawValue: errno) ?? .EIO)
+        }
+    }
+
+    /// Has the file seem older than those that are written later.
+    func backdate(_ file: String) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: "\(path)/\(file)")
+    }
+
+    /// `queue.json`.
+    func writeQueue(_ state: QueueReport.State, written: Double = 1, waiting: Status.Waiting? = nil)
+        throws
+    {
+        var text = """
+            {"schemaVersion": 1, "written": "\(Self.time(written))", "state": "\(state.rawValue)",
+            "daemon": {"version": "9.9", "process": \(getpid()), "started": "\(Self.time(3600))", "uid": 0},
+            "limits": {"manifestBytes": 1, "images": 1, "filters": 1, "defaultFilters": "[]", "sourceRoots": [],
+            "readableRoots": [], "sourceBytes": 1},
+            "counts": {"processing": 2, "pending": 5, "held": 1},
+            "images": {"total": 400, "new": 380, "downloading": 4, "downloaded": 1, "filtering": 2, "filtered": 12,
+            "failed": 1, "cancelled": 0},
+            "imagesPerSecond": 1.25, "bytesPerSecond": 3500000, "batches": []
+            """
+        if let waiting {
+            text +=
+                ", \"waiting\": \(String(decoding: try JSONEncoder().encode(waiting), as: UTF8.self))"
+        }
+        try write(Array((text + "}").utf8), "queue.json")
+    }
+
+    /// Locks the spool as a daemon does, as long as the result lives.
+    func lock() throws -> Lock { try Lock(path + "/lock") }
+
+    final class Lock: Sendable {
+        private let number: CInt
+
+        init(_ path: String) throws {
+            number = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+            guard number >= 0, flock(number, LOCK_EX | LOCK_NB) == 0 else {
+                throw POSIXError(.init(rawValue: errno) ?? .EIO)
+            }
+        }
+
+        deinit { close(number) }
+    }
+}
+
+extension Terminal {
+    /// Standard output that is a file or a pipe.
+    static let pipe = Terminal(isTerminal: false, canRedraw: false)
+
+    /// A terminal of this size without colours.
+    static func screen(_ width: Int, _ height: Int = 24) -> Terminal {
+        Terminal(isTerminal: true, canRedraw: true, width: width, height: height)
+    }
+}

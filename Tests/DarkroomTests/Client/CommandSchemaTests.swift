@@ -1,0 +1,129 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// What the commands write for programs has the keys that `etc/command.schema.json` describes, and no other ones.
+@Suite struct CommandSchemaTests {
+    private typealias Object = [String: Any]
+
+    private static func object(_ text: some StringProtocol) throws -> Object {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? Object)
+    }
+
+    private static func definitions() throws -> [String: Object] {
+        let url = Repository.root.appending(path: "etc/command.schema.json")
+        let schema = try object(try String(contentsOf: url, encoding: .utf8))
+        return try #require(schema["$defs"] as? [String: Object])
+    }
+
+    private static func keys(_ value: Any?) -> Set<String> { Set((value as? Object ?? [:]).keys) }
+
+    /// Checks an output against a definition: the keys, the required ones, and the words of lists of words.
+    private static func check(
+        _ output: Object, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let definitions = try definitions()
+        let definition = try #require(definitions[name])
+        let properties = try #require(definition["properties"] as? [String: Object])
+        let required = Set(try #require(definition["required"] as? [String]))
+        if definition["additionalProperties"] as? Bool == false {
+            #expect(keys(output).subtracting(properties.keys) == [], sourceLocation: sourceLocation)
+        }
+        #expect(required.subtracting(output.keys) == [], sourceLocation: sourceLocation)
+        for (key, value) in output {
+            let property = properties[key] ?? [:]
+            if let reference = property["$ref"] as? String {
+                let target = String(reference.dropFirst("#/$defs/".count))
+                if let object = value as? Object, definitions[target]?["required"] != nil {
+                    try check(object, target, sourceLocation: sourceLocation)
+                }
+                if let words = definitions[target]?["enum"] as? [String] {
+                    #expect(words.contains(value as? String ?? ""), sourceLocation: sourceLocation)
+                }
+            }
+            if let constant = property["const"] as? String {
+                #expect(value as? String == constant, sourceLocation: sourceLocation)
+            }
+        }
+    }
+
+    private static func filled() throws -> ClientSpool {
+        let spool = try ClientSpool()
+        try spool.writeQueue(.waiting, waiting: ClientSpool.waiting("disk-full", "no space"))
+        var batch = ClientSpool.progress(
+            "holiday", done: 1, failed: 1, of: 3, rate: 1, left: 2,
+            waiting: ClientSpool.waiting("paused", "m"))
+        batch.commands = [ControlRecord(.hold, uid: 0)]
+        batch.retries = 1
+        batch.times.finished = batch.times.received
+        try spool.write(ClientSpool.status("holiday", .processing))
+        try spool.write(batch)
+        let problem = ManifestProblem(code: "no-images", message: "m")
+        try spool.write(ClientSpool.status("wrong", .rejected, errors: [problem], finished: 1))
+        var report = InboxReport(written: ClientSpool.time(1))
+        report.why = .init(code: "disk", message: "m")
+        try spool.write(report.encoded(), "inbox.json")
+        return spool
+    }
+
+    @Test func describesTheList() throws {
+        let spool = try Self.filled()
+        let lines = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
+            .jsonLines
+        #expect(lines.count == 3)
+        for line in lines.dropLast() { try Self.check(Self.object(line), "listedBatch") }
+        try Self.check(Self.object(try #require(lines.last)), "listSummary")
+        // The first one has everything that a line can have.
+        let full = try Self.object(lines[0])
+        #expect(Self.keys(full) == Self.keys(try Self.definitions()["listedBatch"]?["properties"]))
+    }
+
+    @Test func describesABatch() throws {
+        let spool = try Self.filled()
+        var found: Set<String> = []
+        for id in ["holiday", "wrong"] {
+            let object = try Self.object(
+                try BatchDetails(of: id, in: spool.open(), now: ClientSpool.now).json)
+            try Self.check(object, "batch")
+            found.formUnion(object.keys)
+        }
+        #expect(found == Self.keys(try Self.definitions()["batch"]?["properties"]))
+    }
+
+    @Test func describesTheSpool() throws {
+        let spool = try Self.filled()
+        let lock = try spool.lock()
+        let object = try Self.object(try SpoolOverview(of: spool.open(), now: ClientSpool.now).json)
+        withExtendedLifetime(lock) {}
+        try Self.check(object, "status")
+        let definition = try #require(try Self.definitions()["status"]?["properties"] as? Object)
+        #expect(Self.keys(object) == Self.keys(definition))
+        for key in ["daemon", "counts", "inbox"] {
+            #expect(
+                Self.keys(object[key]) == Self.keys((definition[key] as? Object)?["properties"]))
+        }
+    }
+
+    @Test func describesEvents() throws {
+        let output = Recorder()
+        let view = ProgressView(.json, on: .pipe, write: output.write)
+        view.show([ClientSpool.progress("holiday", of: 3)], DaemonState(name: .running), at: 0)
+        try Self.check(Self.object(output.text), "watchEvent")
+    }
+
+    @Test func knowsAllWords() throws {
+        let definitions = try Self.definitions()
+        #expect(
+            definitions["batchState"]?["enum"] as? [String] == BatchState.allCases.map(\.rawValue))
+        #expect(
+            definitions["daemonState"]?["enum"] as? [String]
+                == DaemonState.Name.allCases.map(\.rawValue))
+        #expect(definitions["priority"]?["enum"] as? [String] == Priority.allCases.map(\.rawValue))
+        let command = definitions["command"]?["properties"] as? [String: Object]
+        #expect(command?["action"]?["enum"] as? [String] == ControlCommand.allCases.map(\.rawValue))
+    }
+}

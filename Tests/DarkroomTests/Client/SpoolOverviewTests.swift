@@ -1,0 +1,114 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+import Testing
+
+/// `status`, compared whole.
+@Suite struct SpoolOverviewTests {
+    private struct Told: Equatable {
+        let state: DaemonState.Name
+        let text: String
+
+        init(_ state: DaemonState.Name, _ text: String) {
+            self.state = state
+            self.text = text
+        }
+    }
+
+    private static func status(_ spool: ClientSpool) throws -> Told {
+        var overview = try SpoolOverview(of: spool.open(), now: ClientSpool.now)
+        overview.zone = .gmt
+        let text = overview.lines(on: .pipe).joined(separator: "\n").replacing(
+            spool.path, with: "SPOOL"
+        )
+        .replacing("process \(getpid())", with: "process P")
+        return Told(overview.daemon.name, text)
+    }
+
+    @Test func tellsTheStatesOfTheDaemon() throws {
+        let spool = try ClientSpool()
+        #expect(try Self.status(spool) == Told(.stopped, "stopped: SPOOL"))
+        let work = """
+
+              batches  2 in work, 5 waiting, 1 held
+              images   12 of 400 done, 1 failed, 4 downloading, 2 filtering
+            """
+        try spool.writeQueue(.running)
+        #expect(
+            try Self.status(spool)
+                == Told(.killed, "killed, last report 2026-11-22 23:59:59 (1s ago): SPOOL" + work))
+        try spool.writeQueue(.stopped)
+        #expect(
+            try Self.status(spool)
+                == Told(.stopped, "stopped since 2026-11-22 23:59:59 (1s): SPOOL" + work))
+        let lock = try spool.lock()
+        try spool.writeQueue(.running)
+        #expect(
+            try Self.status(spool)
+                == Told(
+                    .running,
+                    "running since 2026-11-22 23:00:00 (1h): SPOOL, darkroomd 9.9, process P" + work
+                        + "; 1.3 images/s, 3.3 MiB/s"
+                ))
+        try spool.writeQueue(.paused, waiting: ClientSpool.waiting("paused", "paused by SIGUSR1"))
+        #expect(
+            try Self.status(spool)
+                == Told(
+                    .paused,
+                    "paused since 2026-11-22 23:59:00 (1min): SPOOL, darkroomd 9.9, process P\n"
+                        + "  waits: paused by SIGUSR1"
+                        + work
+                ))
+        try spool.writeQueue(
+            .waiting, waiting: ClientSpool.waiting("disk-full", "no space", since: 5))
+        #expect(
+            try Self.status(spool)
+                == Told(
+                    .waiting,
+                    "waiting since 2026-11-22 23:59:55 (5s): SPOOL, darkroomd 9.9, process P\n  waits: no space"
+                        + work
+                ))
+        try spool.writeQueue(.stopping)
+        #expect(try Self.status(spool).state == .stopping)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func tellsWhichFilesAreNotTaken() throws {
+        let spool = try ClientSpool()
+        let lock = try spool.lock()
+        var report = InboxReport(written: ClientSpool.time(1))
+        report.counts = ["picture": 1, "queued": 3]
+        report.files = [
+            .init(
+                name: "cat\u{202E}.png", reason: .picture, message: "it is a picture",
+                since: ClientSpool.time(120), help: "Write a manifest.")
+        ]
+        try spool.write(report.encoded(), "inbox.json")
+        #expect(
+            try Self.status(spool)
+                == Told(
+                    .running,
+                    """
+                    running: SPOOL
+                    4 files in the inbox not taken:
+                      cat\\u{202E}.png: it is a picture [picture, for 2min]
+                        Write a manifest.
+                      and 3 more
+                    """
+                ))
+        // An older daemon has this report only.
+        report.paused = true
+        try spool.write(report.encoded(), "inbox.json")
+        #expect(try Self.status(spool).state == .paused)
+        withExtendedLifetime(lock) {}
+        let text = try SpoolOverview(of: spool.open(), now: ClientSpool.now).json
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(object["state"] as? String == "paused")
+        #expect(
+            (object["inbox"] as? [String: Any])?["counts"] as? [String: Int] == [
+                "picture": 1, "queued": 3,
+            ])
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomClient
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// Files that clients put into the inbox.
+@Suite struct SubmissionTests {
+    private let outbox: OutboxFixture
+
+    init() throws {
+        outbox = try OutboxFixture()
+    }
+
+    private func submit(
+        _ stem: String, _ format: ManifestFormat = .json, isHeld: Bool = false
+    ) throws -> Submission {
+        try Submission(
+            Array("{}".utf8), format, stem: stem, isHeld: isHeld, in: outbox.spool)
+    }
+
+    @Test func takesTheFirstFreeName() throws {
+        #expect(try submit("x").name == "x.json")
+        #expect(try submit("x").name == "x-2.json")
+        #expect(try submit("x", .yaml).name == "x.yaml")
+        #expect(try outbox.names("inbox") == ["x-2.json", "x.json", "x.yaml"])
+        #expect(try outbox.names("tmp") == [])
+    }
+
+    @Test func hasTheIdentityOfTheFile() throws {
+        let submission = try submit("x")
+        let inbox = try outbox.spool.inbox()
+        #expect(try inbox.droppedIdentity(of: "x.json") == submission.identity)
+        #expect(try submission.isWaiting())
+        try inbox.rename("x.json", to: try outbox.spool.outbox(), as: "moved")
+        #expect(try !submission.isWaiting())
+    }
+
+    /// The hold belongs to the manifest, so another one neither gets it nor its name.
+    @Test func holdsAManifestThatItCameWith() throws {
+        try outbox.writeStatus("x", identity: nil)
+        #expect(try submit("x", isHeld: true).name == "x-2.json")
+        #expect(try submit("x", isHeld: true).name == "x-3.json")
+        #expect(
+            try outbox.names("inbox") == ["x-2.hold", "x-2.json", "x-3.hold", "x-3.json"])
+        #expect(try submit("x-2").name == "x-2-2.json")
+    }
+
+    @Test func leavesNoHoldWithoutItsManifest() throws {
+        _ = try submit("x")
+        let error = #expect(throws: ClientError.self) { try submit("x", isHeld: true) }
+        #expect(error?.exit == .tryAgain)
+        #expect(try outbox.names("inbox") == ["x.json"])
+    }
+
+    /// A part of a YAML text may be one too, so the daemon waits until a linked one has not changed for a while.
+    @Test(arguments: [(ManifestFormat.yaml, true), (.json, false)])
+    func aWholeTextNeedsNoWait(format: ManifestFormat, isOld: Bool) throws {
+        let name = try submit("x", format).name
+        let information = try #require(try outbox.spool.inbox().information(of: name))
+        #expect((FileIdentity(information).age > 3600) == isOld)
+    }
+
+    /// As on NFS: the file is in `tmp` until it has its name, and goes with its object.
+    @Test func aNamedFileIsRenamed() throws {
+        var staged: StagedFile? = try StagedFile(
+            Array("{}".utf8), needsName: true, in: outbox.spool)
+        #expect(try outbox.names("tmp").map { $0.hasPrefix(".darkroom-\(getpid())-") } == [true])
+        #expect(try staged?.drop(as: "x.json") == true)
+        #expect(try outbox.names("tmp") == [] && outbox.names("inbox") == ["x.json"])
+        staged = try StagedFile(Array("{}".utf8), needsName: true, in: outbox.spool)
+        #expect(try staged?.drop(as: "x.json") == false)
+        staged = nil
+        #expect(try outbox.names("tmp") == [] && outbox.names("inbox") == ["x.json"])
+    }
+
+    // MARK: Names
+
+    @Test(arguments: [
+        ("holiday.yaml", "holiday"), ("a.b.json", "a.b"), (".hidden.json", "_hidden"),
+        ("new\nline.json", "new\u{FFFD}line"), ("x", "x"),
+    ]) func namesManifestsByTheirFiles(file: String, name: String) {
+        #expect(SubmissionName.of(FileName(file)) == name)
+    }
+
+    @Test(arguments: [
+        (["photos/a.jpg", "photos/b.jpg"], "photos"), (["photos/a.jpg"], "a"),
+        (["photos/a.jpg", "more/b.jpg"], "a"), (["http://h/a.jpg", "http://h/b.jpg"], "a"),
+    ]) func namesPicturesByTheirFolder(files: [String], name: String) throws {
+        for file in files where !file.contains("://") {
+            let url = URL(filePath: outbox.path).appending(path: file)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data().write(to: url)
+        }
+        let pictures = try files.map { try PictureSource($0, in: outbox.path) }
+        #expect(SubmissionName.of(pictures) == name)
+    }
+
+    @Test(arguments: [
+        ("", "is empty"), (".x", "begins with a dot"), ("a/b", "contains a slash"),
+        ("a\nb", "contains a control character"),
+        (String(repeating: "x", count: 201), "has 201 bytes; the limit is 200"),
+    ]) func refusesNames(name: String, fault: String) throws {
+        let error = #expect(throws: ClientError.self) { try SubmissionName.checked(name) }
+        #expect(error?.message.hasSuffix(": the name \(fault)") == true)
+        #expect(error?.exit == .usage)
+    }
+}

@@ -1,0 +1,106 @@
+import DarkroomClient
+import Testing
+
+@Suite struct TerminalTests {
+    @Test(arguments: [
+        // option, terminal, environment, result
+        (ColorChoice.auto, true, ["TERM": "xterm"], true),
+        (.auto, false, ["TERM": "xterm"], false),
+        (.auto, true, ["TERM": "dumb"], false),
+        (.auto, true, [:], false),
+        (.auto, true, ["TERM": "xterm", "NO_COLOR": "1"], false),
+        (.auto, true, ["TERM": "xterm", "NO_COLOR": ""], true),
+        (.auto, false, ["CLICOLOR_FORCE": "1"], true),
+        (.auto, false, ["CLICOLOR_FORCE": "0"], false),
+        (.auto, false, ["CLICOLOR_FORCE": "1", "NO_COLOR": "1"], false),
+        (.auto, true, ["TERM": "xterm", "CLICOLOR": "0"], false),
+        (.always, false, ["NO_COLOR": "1"], true),
+        (.never, true, ["TERM": "xterm", "CLICOLOR_FORCE": "1"], false),
+    ])
+    func choosesColors(
+        choice: ColorChoice, isTerminal: Bool, environment: [String: String], isOn: Bool
+    ) {
+        #expect(choice.isOn(isTerminal: isTerminal, environment: environment) == isOn)
+    }
+
+    @Test(arguments: [
+        (["LANG": "en_GB.UTF-8"], true), (["LANG": "C.utf8"], true), (["LANG": "C"], false),
+        ([:], false),
+        (["LC_ALL": "POSIX", "LANG": "en_GB.UTF-8"], false),
+        (["LC_ALL": "", "LC_CTYPE": "C.UTF-8"], true),
+    ])
+    func knowsTheCharacters(environment: [String: String], isUTF8: Bool) {
+        #expect(Terminal(-1, environment: environment).isUTF8 == isUTF8)
+    }
+
+    @Test func aPipeIsNoTerminal() {
+        let terminal = Terminal(-1, environment: ["TERM": "xterm", "COLUMNS": "40"])
+        #expect(!terminal.isTerminal)
+        #expect(!terminal.canRedraw)
+        #expect(!terminal.hasColor)
+        #expect(terminal.width == nil)
+    }
+
+    private static func table() -> TextTable {
+        var table = TextTable([
+            .init("ID", minimum: 6), .init("DONE", isNumber: true),
+            .init("USER", minimum: 4, dispensability: 2),
+            .init("REASON", minimum: 8, dispensability: 1),
+        ])
+        table.append([.init("holiday"), .init("2/12"), .init("anna"), .init("")])
+        table.append([
+            .init("日本の旅行写真"), .init("0/3"), .init("0"), .init("example.org has asked for\na pause"),
+        ])
+        return table
+    }
+
+    @Test(arguments: [
+        (
+            nil,
+            """
+            ID              DONE  USER  REASON
+            holiday         2/12  anna  -
+            日本の旅行写真   0/3  0     example.org has asked for\\na pause
+            """
+        ),
+        (
+            40,
+            """
+            ID              DONE  USER  REASON
+            holiday         2/12  anna  -
+            日本の旅行写真   0/3  0     example.org…
+            """
+        ),
+        (
+            22,
+            """
+            ID      DONE  REASON
+            holid…  2/12  -
+            日本…    0/3  example…
+            """
+        ),
+        (
+            14,
+            """
+            ID        DONE
+            holiday   2/12
+            日本の…    0/3
+            """
+        ),
+    ])
+    func fitsTables(width: Int?, lines: String) {
+        let terminal = Terminal(isTerminal: width != nil, canRedraw: false, width: width)
+        #expect(Self.table().lines(on: terminal).joined(separator: "\n") == lines)
+    }
+
+    @Test func paintsWithoutAnEffectOnTheLayout() {
+        var plain = Terminal(isTerminal: true, canRedraw: true, width: 40)
+        let lines = Self.table().lines(on: plain)
+        plain.hasColor = true
+        let painted = Self.table().lines(on: plain)
+        #expect(
+            painted.first == "\u{1B}[2mID\u{1B}[0m              \u{1B}[2mDONE\u{1B}[0m  "
+                + "\u{1B}[2mUSER\u{1B}[0m  \u{1B}[2mREASON\u{1B}[0m")
+        #expect(painted.dropFirst().elementsEqual(lines.dropFirst()))
+    }
+}

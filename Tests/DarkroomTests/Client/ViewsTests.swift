@@ -1,0 +1,314 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import Testing
+
+/// `list` and `show` of spools without a daemon, compared whole.
+@Suite struct ViewsTests {
+    private static func image(
+        _ name: String, _ state: ImageState, _ error: Failure? = nil
+    ) -> ImageStatus {
+        var image = ImageStatus(
+            name: name, source: "https://example.org/\(name)", state: state, attempts: 1)
+        image.error = error
+        image.milliseconds.filtering = 40
+        if state == .filtered {
+            image.output = .init(
+                file: "\(name).png", format: .png, sha256: String(repeating: "0", count: 64),
+                bytes: 2048,
+                width: 80, height: 64, depth: 8, channels: 3)
+        }
+        return image
+    }
+
+    private static let failures = [
+        image("cat", .filtered),
+        image(
+            "dog", .failed,
+            Failure(code: "http-status", message: "it answered 503", isTransient: true)),
+        image("owl", .failed, Failure(code: "png-crc", message: "the CRC of IDAT is wrong")),
+    ]
+    private static let problems = [
+        ManifestProblem(
+            code: "unknown-key", message: "the key is unknown", path: "images[0].nmae", line: 3,
+            column: 5,
+            suggestion: "name"),
+        ManifestProblem(code: "no-images", message: "there are no images"),
+    ]
+
+    /// A spool with a batch in each state, some of them answered by an older version without progress.json.
+    private static func filled() throws -> ClientSpool {
+        let spool = try ClientSpool()
+        try spool.write(
+            ClientSpool.status(
+                "failed", .completedWithErrors, images: failures, received: 90000, started: 89990,
+                finished: 89930))
+        try spool.write(
+            ClientSpool.status("wrong", .rejected, errors: problems, received: 3700, finished: 3700)
+        )
+        try spool.write(
+            ClientSpool.status(
+                "fine", .completed, images: [image("cat", .filtered)], received: 30, started: 20,
+                finished: 10))
+        var held = ClientSpool.progress("held", .held, of: 3)
+        held.commands = [ControlRecord(.hold, time: ClientSpool.time(100), uid: 0)]
+        held.times.received = ClientSpool.time(500)
+        for batch in [
+            ClientSpool.progress("holiday", done: 12, failed: 1, of: 40, rate: 2, left: 20), held,
+        ] {
+            try spool.write(ClientSpool.status(batch.id, batch.state))
+            try spool.write(batch)
+        }
+        return spool
+    }
+
+    private static func list(
+        _ spool: ClientSpool, _ selection: BatchList.Selection = .init(),
+        on terminal: Terminal = .pipe
+    ) throws -> String {
+        try BatchList(of: spool.open(), selection, now: ClientSpool.now).lines(on: terminal)
+            .joined(separator: "\n")
+    }
+
+    @Test func listsUnfinishedBatches() throws {
+        let spool = try Self.filled()
+        #expect(
+            try Self.list(spool) == """
+                ID       STATE        DONE  FAILED  PRIORITY  USER    AGE  REASON
+                holiday  processing  12/40       1  normal    root  10min  no daemon is running
+                held     held          0/3       0  normal    root   8min  no daemon is running
+                """)
+        let lock = try spool.lock()
+        #expect(
+            try Self.list(spool) == """
+                ID       STATE        DONE  FAILED  PRIORITY  USER    AGE  REASON
+                holiday  processing  12/40       1  normal    root  10min  -
+                held     held          0/3       0  normal    root   8min  held by root
+                """)
+        try spool.writeQueue(.paused)
+        #expect(
+            try Self.list(spool, on: .screen(60)) == """
+                ID       STATE        DONE  FAILED    AGE  REASON
+                holiday  processing  12/40       1  10min  the daemon is pa…
+                held     held          0/3       0   8min  held by root
+                """)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func listsFinishedBatches() throws {
+        let spool = try Self.filled()
+        #expect(
+            try Self.list(spool, .init(all: true)) == """
+                ID       STATE                 DONE  FAILED  PRIORITY  USER    AGE  REASON
+                failed   completedWithErrors    1/3       2  normal    root    25h  -
+                wrong    rejected                 -       0  normal    root     1h  line 3, column 5, images[0].nmae: \
+                the key is unknown
+                holiday  processing           12/40       1  normal    root  10min  no daemon is running
+                held     held                   0/3       0  normal    root   8min  no daemon is running
+                fine     completed              1/1       0  normal    root    30s  -
+                """)
+        #expect(
+            try Self.list(spool, .init(all: true), on: .screen(40)) == """
+                ID       STATE              DONE  FAILED
+                failed   completedWithEr…    1/3       2
+                wrong    rejected              -       0
+                holiday  processing        12/40       1
+                held     held                0/3       0
+                fine     completed           1/1       0
+                """)
+    }
+
+    @Test(arguments: [
+        (BatchList.Selection(), ["holiday", "held"]),
+        (.init(all: true), ["failed", "wrong", "holiday", "held", "fine"]),
+        (.init(states: [.held]), ["held"]),
+        (.init(states: [.completed, .rejected]), ["wrong", "fine"]),
+        (.init(since: ClientSpool.now - 60), ["holiday", "held", "fine"]),
+        (.init(all: true, since: ClientSpool.now - 4000), ["wrong", "holiday", "held", "fine"]),
+        (.init(states: [.rejected], since: ClientSpool.now - 60), []),
+    ])
+    func selects(selection: BatchList.Selection, ids: [String]) throws {
+        let spool = try Self.filled()
+        #expect(
+            try BatchList(of: spool.open(), selection, now: ClientSpool.now).rows.map(\.id) == ids)
+    }
+
+    /// The progress file of an ended batch is known by its first words, but not while the batch is being reopened.
+    @Test func passesOverEndedBatches() throws {
+        let spool = try ClientSpool()
+        for state in BatchState.allCases {
+            try spool.write(ClientSpool.status(state.rawValue, state))
+            try spool.write(ClientSpool.progress(state.rawValue, state, of: 1))
+        }
+        try spool.write(ClientSpool.progress("retried", .completedWithErrors, of: 1))
+        try spool.backdate("outbox/retried/progress.json")
+        try spool.write(ClientSpool.status("retried", .pending))
+        let list = try BatchList(of: spool.open(), .init(), now: ClientSpool.now)
+        #expect(list.rows.map(\.id) == ["held", "pending", "processing", "retried"])
+        #expect(list.rows.map(\.state) == [.held, .pending, .processing, .pending])
+    }
+
+    @Test func listsJSONLines() throws {
+        let spool = try Self.filled()
+        let lines = try BatchList(
+            of: spool.open(), .init(states: [.held, .rejected]), now: ClientSpool.now
+        )
+        .jsonLines
+        #expect(lines.count == 3)
+        let objects = try lines.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(objects.map { $0["type"] as? String } == ["batch", "batch", "summary"])
+        #expect(objects.map { $0["id"] as? String } == ["wrong", "held", nil])
+        #expect(objects[1]["user"] as? String == "root")
+        #expect(objects[1]["age"] as? Double == 500)
+        #expect(objects[1]["reason"] as? String == "no daemon is running")
+        #expect(objects[2]["batches"] as? Int == 2)
+        #expect(objects[2]["states"] as? [String: Int] == ["held": 1, "rejected": 1])
+    }
+
+    /// What is in the outbox and is not Darkroom's is not listed, and what cannot be read is reported.
+    @Test func passesOverOtherFiles() throws {
+        let spool = try Self.filled()
+        try spool.write(Array("x".utf8), "outbox/notes.txt")
+        try spool.write(Array("x".utf8), "outbox/mine/notes.txt")
+        try spool.write(Array("{".utf8), "outbox/broken/status.json")
+        try FileManager.default.createSymbolicLink(
+            atPath: spool.path + "/outbox/link", withDestinationPath: spool.path + "/outbox/fine")
+        // The status beside it says the same.
+        try spool.write(Array("{".utf8), "outbox/fine/progress.json")
+        let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
+        #expect(list.rows.map(\.id) == ["failed", "wrong", "holiday", "held", "fine"])
+        #expect(list.errors == [])
+    }
+
+    // MARK: show
+
+    private static func show(
+        _ id: String, _ spool: ClientSpool, _ images: BatchDetails.Images = .firstFailed
+    ) throws -> String {
+        var details = try BatchDetails(
+            of: id, in: spool.open(), images: images, now: ClientSpool.now)
+        details.zone = .gmt
+        return details.lines(on: .pipe).joined(separator: "\n")
+            .replacing(spool.path, with: "SPOOL")
+    }
+
+    @Test func showsABatchInWork() throws {
+        let spool = try Self.filled()
+        try spool.writeQueue(.running)
+        let lock = try spool.lock()
+        #expect(
+            try Self.show("holiday", spool) == """
+                holiday: processing
+                  images     12 of 40 done, 1 failed, 27 not begun
+                  rate       2.0 images/s, 1.9 MiB/s
+                  time left  about 20 s
+                  manifest   holiday.yaml, 1.2 KiB, submitted by root
+                  priority   normal
+                  received   2026-11-22 23:50:00 (10min ago)
+                  started    2026-11-22 23:55:00 (5min ago)
+                  answer     SPOOL/outbox/holiday
+                """)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func showsFailedImages() throws {
+        let spool = try Self.filled()
+        let head = """
+            failed: completed with errors
+              images    1 of 3 done, 2 failed
+              manifest  failed.yaml, 1.2 KiB, submitted by root
+              priority  normal
+              received  2026-11-21 23:00:00 (25h ago)
+              started   2026-11-21 23:00:10 (24h ago)
+              finished  2026-11-21 23:01:10 (24h ago), after 1 min 0 s
+              answer    SPOOL/outbox/failed, 2.0 KiB
+
+            """
+        let failures = """
+            2 failed images:
+              dog: it answered 503 [http-status]; a retry may help
+              owl: the CRC of IDAT is wrong [png-crc]
+            A retry may help 1 of them: darkroom retry failed
+            """
+        #expect(try Self.show("failed", spool) == head + failures)
+        #expect(try Self.show("failed", spool, .failed) == head + failures)
+        #expect(
+            try Self.show("failed", spool, .all) == head + """
+                IMAGE  STATE     PIXELS  BYTES  TIME  FILE
+                cat    filtered   80x64   2048  40ms  cat.png
+                dog    failed         -      -  40ms  -
+                owl    failed         -      -  40ms  -
+
+                """ + failures)
+    }
+
+    @Test func limitsFailedImagesUnlessAsked() throws {
+        let spool = try ClientSpool()
+        let images = (0..<12).map {
+            Self.image("i\($0)", .failed, Failure(code: "timeout", message: "x", isTransient: true))
+        }
+        try spool.write(
+            ClientSpool.status("big job", .completedWithErrors, images: images, finished: 1))
+        let lines = try Self.show("big job", spool).split(separator: "\n")
+        #expect(
+            lines.suffix(3) == [
+                "  i9: x [timeout]; a retry may help",
+                "  and 2 more: darkroom show 'big job' --failed",
+                "A retry may help: darkroom retry 'big job'",
+            ])
+        #expect(try Self.show("big job", spool, .failed).contains("  i11: x [timeout]"))
+    }
+
+    @Test func showsTheProblemsOfARejectedManifest() throws {
+        let spool = try Self.filled()
+        #expect(
+            try Self.show("wrong", spool) == """
+                wrong: rejected
+                  manifest  wrong.yaml, 1.2 KiB, submitted by root
+                  priority  normal
+                  received  2026-11-22 22:58:20 (1h ago)
+                  finished  2026-11-22 22:58:20 (1h ago)
+                  answer    SPOOL/outbox/wrong
+                2 problems of the manifest:
+                  wrong.yaml:3:5: images[0].nmae: the key is unknown [unknown-key]; did you mean name?
+                  wrong.yaml: there are no images [no-images]
+                """)
+    }
+
+    @Test func showsJSON() throws {
+        let spool = try Self.filled()
+        let text = try BatchDetails(of: "failed", in: spool.open(), now: ClientSpool.now).json
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(object["state"] as? String == "completedWithErrors")
+        #expect(object["daemon"] as? String == "stopped")
+        #expect(object["outputBytes"] as? Int == 2048)
+        let images = try #require(object["images"] as? [[String: Any]])
+        #expect(images.map { $0["name"] as? String } == ["dog", "owl"])
+    }
+
+    @Test(arguments: [
+        ("holidya", "Did you mean holiday?"), ("holiday.yaml", "Did you mean holiday?"),
+        ("/srv/outbox/holiday/", "Did you mean holiday?"),
+        ("zzzzzzzz", "darkroom list --all shows the IDs of all batches."),
+        ("new", "Its manifest new.yaml is still in the inbox; darkroom status shows why."),
+        ("", "darkroom list --all shows the IDs of all batches."),
+        ("../inbox", "darkroom list --all shows the IDs of all batches."),
+    ])
+    func knowsNoSuchBatch(id: String, remedy: String) throws {
+        let spool = try Self.filled()
+        try spool.write([], "inbox/new.yaml")
+        let error = #expect(throws: ClientError.self) {
+            try BatchDetails(of: id, in: spool.open(), now: ClientSpool.now)
+        }
+        #expect(
+            error
+                == ClientError(
+                    .missing, code: "no-such-batch", "\(id): there is no such batch",
+                    remedy: remedy))
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// The `darkroom` of this build as a process of its own, begun by a shell that sets its surroundings.
+final class ClientProcess: Sendable {
+    /// How it ended and what it wrote.
+    struct Result: Sendable, Equatable {
+        var exit: Int32
+        var output: String
+        var errors: String
+
+        /// With another text in place of a path that differs in each run.
+        func replacing(_ path: String, with text: String = ".") -> Result {
+            Result(
+                exit: exit, output: output.replacing(path, with: text),
+                errors: errors.replacing(path, with: text))
+        }
+    }
+
+    let identifier: pid_t
+    private let scratch: ScratchDirectory
+    private let hasEnded = Mutex(false)
+
+    /// - Parameters:
+    ///   - folder: the current folder.
+    ///   - input: standard input.
+    ///   - before: what the shell does before, `umask 077` say.
+    ///   - environment: further variables.
+    ///   - terminal: what its three streams are instead of `input` and files.
+    ///   - user: who it runs as, where that is not the tests' user; for root to say.
+    init(
+        _ arguments: [String], spool: String? = nil, folder: String = "/", input: String = "",
+        before: String = ":", environment: [String: String] = [:],
+        terminal: PseudoTerminal? = nil, user: UInt32? = nil
+    ) throws {
+        scratch = try ScratchDirectory()
+        try Data(input.utf8).write(to: scratch.url.appending(path: "input"))
+        var variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"]
+        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_LIBRARY_PATH"] {
+            variables[name] = ProcessInfo.processInfo.environment[name]
+        }
+        variables["DARKROOM_SPOOL"] = spool
+        variables["FOLDER"] = folder
+        variables.merge(environment) { $1 }
+        // The program is opened before: the folders above it may be closed to another user.
+        let start =
+            user.map {
+                "exec 9<\"$0\"; exec setpriv --reuid=\($0) --regid=\($0) --clear-groups /proc/self/fd/9"
+            } ?? "exec \"$0\""
+        let script = "cd \"$FOLDER\" || exit; \(before); \(start) \"$@\""
+        identifier = try Self.spawn(
+            ["/bin/sh", "-c", script, try Self.program()] + arguments, variables, scratch.path,
+            terminal)
+    }
+
+    deinit {
+        if !hasEnded.withLock({ $0 }) {
+            kill(identifier, SIGKILL)
+            waitpid(identifier, nil, 0)
+        }
+    }
+
+    /// Runs it to its end.
+    static func end(
+        _ arguments: [String], spool: String? = nil, folder: String = "/", input: String = "",
+        before: String = ":", environment: [String: String] = [:], user: UInt32? = nil
+    ) async throws -> Result {
+        try await ClientProcess(
+            arguments, spool: spool, folder: folder, input: input, before: before,
+            environment: environment, user: user
+        ).result()
+    }
+
+    func send(_ signal: CInt) { kill(identifier, signal) }
+
+    /// Waits for its end.
+    func result() async throws -> Result {
+        let status = try await eventually(
+            "the end of darkroom", within: .seconds(120), context: { text("errors") }
+        ) {
+            hasEnded.withLock { hasEnded in
+                var status: CInt = 0
+                guard waitpid(identifier, &status, WNOHANG) == identifier else { return CInt?.none }
+                hasEnded = true
+                return status
+            }
+        }
+        // wait(2); a signal is shown as by a shell.
+        let signal = status & 0x7f
+        return Result(
+            exit: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: text("output"),
+            errors: text("errors"))
+    }
+
+    /// What it has written so far.
+    func text(_ file: String) -> String {
+        let data = FileManager.default.contents(atPath: scratch.url.appending(path: file).path)
+        return String(decoding: data ?? Data(), as: UTF8.self)
+    }
+
+    /// The program beside the running tests, or the one that TEST_DARKROOM names.
+    static func program() throws -> String {
+        if let path = ProcessInfo.processInfo.environment["TEST_DARKROOM"] { return path }
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: tests).deletingLastPathComponent().appending(path: "darkroom").path
+    }
+
+    /// POSIX_SPAWN_SETSID, which Swift's module of glibc does not have.
+    private static let session: Int16 = 0x80
+
+    private static func spawn(
+        _ words: [String], _ environment: [String: String], _ folder: String,
+        _ terminal: PseudoTerminal?
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let terminal {
+            // The leader of a session gets the first terminal that it opens as its own.
+            posix_spawn_file_actions_addopen(&actions, 0, terminal.path, O_RDWR, 0)
+            posix_spawn_file_actions_adddup2(&actions, 0, 1)
+            posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        } else {
+            let flags = O_WRONLY | O_CREAT | O_APPEND
+            posix_spawn_file_actions_addopen(&actions, 0, "\(folder)/input", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, 1, "\(folder)/output", flags, 0o600)
+            posix_spawn_file_actions_addopen(&actions, 2, "\(folder)/errors", flags, 0o600)
+        }
+
+        // The tests' threads may block signals, and a child would inherit that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(
+            &attributes,
+            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | (terminal == nil ? 0 : session))
+
+        var argv = words.map { strdup($0) } + [nil]
+        var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (argv + envp).forEach { free($0) } }
+        var identifier: pid_t = 0
+        let error = posix_spawn(&identifier, words[0], &actions, &attributes, &argv, &envp)
+        guard error == 0 else { throw POSIXError(.init(rawValue: error) ?? .EIO) }
+        return identifier
+    }
+}
+
+extension DaemonFixture {
+    /// Runs `darkroom` on the spool, in the folder of the origin's documents.
+    func client(_ arguments: String..., input: String = "", before: String = ":") async throws
+        -> ClientProcess.Result
+    {
+        try await begin(arguments, input: input, before: before).result()
+            .replacing(spool.path, with: "SPOOL")
+    }
+
+    func begin(
+        _ arguments: [String], input: String = "", before: String = ":"
+    ) throws -> ClientProcess {
+        try ClientProcess(
+            arguments, spool: spool.path, folder: documents.path, input: input, before: before)
+    }
+
+    /// Writes a file beside the documents.
+    func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: documents.url.appending(path: name))
+    }
+
+    /// Lets the daemon read the documents.
+    var readsDocuments: [String: String] { ["sources.roots": "[\(documents.path)]"] }
+}

@@ -1,0 +1,172 @@
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom cancel`, `hold`, `release`, `retry` and `wait` with the real daemon.
+@Suite(.fewAtATime) struct ControlOrderTests {
+    private func slowFixture() async throws -> (DaemonFixture, DaemonProcess) {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let daemon = try await fixture.run(["downloads.concurrency": "2"])
+        try fixture.drop("x", images: fixture.slowImages())
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "under way") {
+            $0.counts.filtered >= 1
+        }
+        return (fixture, daemon)
+    }
+
+    @Test func holdsReleasesAndCancels() async throws {
+        let (fixture, daemon) = try await slowFixture()
+        func run(_ words: String...) async throws -> ClientProcess.Result {
+            try await fixture.begin(words).result()
+        }
+        #expect(
+            try await run("release", "x") == .init(exit: 0, output: "x is not held\n", errors: ""))
+        #expect(
+            try await run("hold", "x", "--wait")
+                == .init(
+                    exit: 0, output: "x is held: no further image begins\n", errors: ""))
+        let held = try #require(try fixture.spool.status(of: "x"))
+        #expect(held.state == .held)
+        #expect(held.counts.downloading + held.counts.downloaded + held.counts.filtering == 0)
+        #expect(
+            try await run("hold", "x") == .init(exit: 0, output: "x is held already\n", errors: ""))
+        #expect(
+            try await run("wait", "x", "--timeout", "0")
+                == .init(exit: 75, output: "", errors: "darkroom: x has not ended yet\n"))
+        #expect(
+            try await run("release", "x") == .init(exit: 0, output: "x is released\n", errors: ""))
+        #expect(
+            try await run("retry", "x")
+                == .init(exit: 1, output: "", errors: "darkroom: x is still in work\n"))
+        let wait = try fixture.begin(["wait", "x"])
+        #expect(
+            try await run("cancel", "x", "--wait", "--json")
+                == .init(
+                    exit: 0,
+                    output: """
+                        {"command":"cancel","effect":"done","id":"x","message":"x is being cancelled","state":"cancelled","type":"control"}
+                        {"batches":1,"exit":0,"type":"summary"}
+
+                        """, errors: ""))
+        #expect(try await wait.result() == .init(exit: 4, output: "", errors: ""))
+        #expect(
+            try await run("cancel", "x")
+                == .init(exit: 0, output: "x is cancelled already\n", errors: ""))
+        let status = try await fixture.spool.finish("x", daemon)
+        #expect(status.commands?.map(\.command) == [.hold, .release, .cancel])
+        try fixture.checkOutcome(status)
+    }
+
+    /// Not for the end before the retry.
+    @Test func retryWaitsForTheNewAnswer() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run(["downloads.retries": "0"])
+        try fixture.drop("x", images: [("a", fixture.url("0.png")), ("b", fixture.url("b.png"))])
+        #expect(try await fixture.spool.finish("x", daemon).state == .completedWithErrors)
+        #expect(try await fixture.client("wait", "x") == .init(exit: 3, output: "", errors: ""))
+        for _ in 1...3 {
+            #expect(
+                try await fixture.client("retry", "x", "--wait")
+                    == .init(exit: 3, output: "x is reopened\n", errors: ""))
+            #expect(
+                try await fixture.client("retry", "x")
+                    == .init(exit: 0, output: "x is reopened\n", errors: ""))
+            // Without the option too: the wait is for what the retry has begun.
+            #expect(try await fixture.client("wait", "x").exit == 3)
+        }
+        #expect(try await fixture.spool.finish("x", daemon).retries == 6)
+        try Data(DaemonFixture.picture).write(
+            to: fixture.documents.url.appending(path: "b.png"))
+        #expect(
+            try await fixture.client("retry", "x", "--wait")
+                == .init(exit: 0, output: "x is reopened\n", errors: ""))
+        #expect(try await fixture.client("wait", "x") == .init(exit: 0, output: "", errors: ""))
+        let again = try await fixture.client("retry", "x")
+        #expect(
+            again
+                == .init(
+                    exit: 1, output: "",
+                    errors: "darkroom: x has nothing to repeat: all images are filtered\n"))
+        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
+    }
+
+    @Test func saysWhyNothingHappens() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.drop("done", images: [("a", fixture.url("0.png"))])
+        try fixture.spool.drop("bad.json", "{}")
+        for id in ["done", "bad"] { _ = try await fixture.spool.finish(id, daemon) }
+        let table: [(words: [String], exit: Int32, output: String, errors: String)] = [
+            (["cancel", "done"], 1, "", "done has ended before (completed)"),
+            (["hold", "done"], 1, "", "done has ended before (completed)"),
+            (["release", "done"], 1, "", "done has ended before (completed)"),
+            (
+                ["retry", "bad"], 1, "",
+                "bad was rejected; correct its manifest and submit it again"
+            ),
+        ]
+        for row in table {
+            #expect(
+                try await fixture.begin(row.words).result()
+                    == .init(
+                        exit: row.exit, output: row.output, errors: "darkroom: \(row.errors)\n"))
+        }
+        for verb in ["cancel", "hold", "release", "retry", "wait"] {
+            #expect(
+                try await fixture.client(verb, "none")
+                    == .init(
+                        exit: 66, output: "",
+                        errors: """
+                            darkroom: none: there is no such batch
+                            darkroom: Did you mean done?
+
+                            """))
+        }
+        #expect(
+            try await fixture.client("wait", "done", "bad")
+                == .init(exit: 65, output: "", errors: ""))
+        #expect(try await fixture.client("wait", "done", "--timeout", "soon").exit == 64)
+        #expect(try await daemon.stop() == .exited(0))
+        let absent = try await fixture.client("cancel", "done")
+        #expect(
+            absent
+                == .init(
+                    exit: 69, output: "",
+                    errors: """
+                        darkroom: no daemon works on the spool SPOOL
+                        darkroom: Nothing has changed.
+
+                        """))
+        #expect(fixture.spool.list("inbox") == [])
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func anotherUserMayNot() async throws {
+        let scratch = try ScratchDirectory()
+        try #require(chmod(scratch.path, 0o755) == 0)
+        let spool = scratch.url.appending(path: "spool")
+        try FileManager.default.createDirectory(at: spool, withIntermediateDirectories: false)
+        let fixture = try DaemonFixture(pictures: 1, spool: SpoolFixture(root: spool))
+        let daemon = try await fixture.run()
+        try fixture.drop("x", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.finish("x", daemon)
+        for verb in ["cancel", "hold", "release", "retry"] {
+            let result = try await ClientProcess.end([verb, "x"], spool: spool.path, user: 64001)
+            #expect(
+                result
+                    == .init(
+                        exit: 77, output: "",
+                        errors: """
+                            darkroom: x: you may not \(verb) it: it belongs to root
+                            darkroom: Only its owner, the owner of the spool and root may.
+
+                            """))
+        }
+        // Everybody who may read may wait.
+        let wait = try await ClientProcess.end(["wait", "x"], spool: spool.path, user: 64001)
+        #expect(wait == .init(exit: 0, output: "", errors: ""))
+        #expect(fixture.spool.list("inbox") == [])
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom make` and `darkroom check`, which need no daemon: command lines with all that they print.
+@Suite(.fewAtATime) struct MakeAndCheckTests {
+    private let scratch: ScratchDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        let files = [
+            "a.jpg": "", "with space.jpg": "", "logo.png": "",
+            "good.yaml": "images: [a.png, b.png]\n",
+            "bad.json":
+                "{\"images\": [{\"source\": \"a.png\", \"nmae\": 1}],\n \"priority\": \"hihg\"}",
+        ]
+        for (name, text) in files {
+            try Data(text.utf8).write(to: scratch.url.appending(path: name))
+        }
+    }
+
+    private func run(
+        _ arguments: [String], input: String = "", before: String = ":"
+    ) async throws -> ClientProcess.Result {
+        try await ClientProcess.end(
+            arguments, spool: scratch.path + "/none", folder: scratch.path, input: input,
+            before: before
+        ).replacing(scratch.path)
+    }
+
+    struct Line: Sendable, CustomTestStringConvertible {
+        let words: [String]
+        let exit: Int32
+        var output = ""
+        var errors = ""
+        var input = ""
+
+        init(
+            _ line: String, _ exit: Int32, _ output: String = "", errors: String = "",
+            input: String = ""
+        ) {
+            words = line.split(separator: " ").map { String($0).replacing("_", with: " ") }
+            self.exit = exit
+            self.output = output
+            self.errors = errors
+            self.input = input
+        }
+
+        var testDescription: String { words.joined(separator: " ") }
+    }
+
+    static let lines = [
+        Line(
+            "make a.jpg with_space.jpg --filter sepia=0.8", 0,
+            """
+            {
+              "filters": [
+                {"sepia": {"intensity": 0.8}}
+              ],
+              "images": [
+                {"name": "a", "source": "./a.jpg"},
+                {"name": "with space", "source": "./with space.jpg"}
+              ]
+            }
+
+            """),
+        Line(
+            "make a.jpg --watermark logo.png --format jpg --quality 80 --priority high", 0,
+            """
+            {
+              "priority": "high",
+              "filters": [
+                {"watermark": {"from": "logo"}}
+              ],
+              "output": {"format": "jpeg", "quality": 80},
+              "images": [
+                {"name": "logo", "source": "./logo.png", "filters": [], "output": {"format": "png"}},
+                {"name": "a", "source": "./a.jpg"}
+              ]
+            }
+
+            """),
+        Line(
+            "make a.jpg -o a.txt", 64,
+            errors: "darkroom: -o a.txt: the name must end in .json, .yaml or .yml\n"),
+        Line(
+            "make a.jpg --filter sepai", 64,
+            errors: "darkroom: --filter sepai: there is no filter ‘sepai’; did you mean ‘sepia’?\n"),
+        Line(
+            "make a.jpg --quality 80", 64,
+            errors: "darkroom: --quality is for JPEG: add --format jpeg\n"),
+        Line(
+            "make a.jpg --format jpeg --quality 101", 64,
+            errors: "darkroom: --quality 101: write a number from 1 to 100\n"),
+        Line(
+            "make a.jpg --format jepg", 64,
+            errors: "darkroom: --format jepg: unknown; did you mean ‘jpeg’?\n"),
+        Line(
+            "make a.jpg --priority urgent", 64,
+            errors:
+                "darkroom: --priority urgent: unknown: write veryLow, low, normal, high or veryHigh\n"
+        ),
+        Line(
+            "make none.jpg", 66,
+            errors: "darkroom: none.jpg: cannot find it: No such file or directory\n"),
+        Line(
+            "make good.yaml", 64, errors: "darkroom: good.yaml: it is a manifest, not a picture\n"),
+        Line("check good.yaml", 0, "good.yaml: 2 images\n"),
+        Line("check -", 0, "-: 1 image\n", input: "images: [http://h/a.png]"),
+        Line("check -", 0, "-: 1 image\n", input: #"{"images": ["a.png"]}"#),
+        Line(
+            "check -", 0, "-: 1 image\n",
+            input: "<plist><dict><key>a</key><string>http://h/a.png</string></dict></plist>"),
+        Line("check -", 65, errors: "-:1:1: the file is empty [syntax]\n"),
+        Line(
+            "check good.yaml bad.json", 65, "good.yaml: 2 images\n",
+            errors: """
+                bad.json:1:33: images[0].nmae: unknown key ‘nmae’; did you mean ‘name’? [unknown-key]
+                bad.json:2:14: priority: ‘priority’ must be veryLow, low, normal, high or veryHigh, found ‘hihg’; write ‘"priority": "high"’; did you mean ‘high’? [unknown-value]
+
+                """),
+        Line(
+            "check none.yaml", 66,
+            errors: "darkroom: none.yaml: cannot open: No such file or directory\n"),
+        Line(
+            "check a.jpg", 65,
+            errors: "darkroom: a.jpg: the name of a manifest ends in .json, .yaml, .yml or .plist\n"
+        ),
+        Line(
+            "check --json good.yaml bad.json none.yaml", 66,
+            """
+            {"file":"good.yaml","images":2,"type":"manifest"}
+            {"errors":[{"code":"unknown-key","column":33,"line":1,"message":"unknown key ‘nmae’","path":"images[0].nmae","suggestion":"name"},{"code":"unknown-value","column":14,"line":2,"message":"‘priority’ must be veryLow, low, normal, high or veryHigh, found ‘hihg’; write ‘\\"priority\\": \\"high\\"’","path":"priority","suggestion":"high"}],"file":"bad.json","type":"manifest"}
+            {"file":"none.yaml","message":"none.yaml: cannot open: No such file or directory","type":"manifest"}
+            {"manifests":3,"rejected":2,"type":"summary"}
+
+            """),
+    ]
+
+    @Test(arguments: lines) func prints(line: Line) async throws {
+        let result = try await run(line.words, input: line.input)
+        #expect(
+            result == .init(exit: line.exit, output: line.output, errors: line.errors))
+    }
+
+    @Test func writesIntoAFile() async throws {
+        let made = try await run(["make", "a.jpg", "--filter", "mono", "-o", "made.yaml"])
+        #expect(made == .init(exit: 0, output: "", errors: ""))
+        let text = try String(contentsOfFile: scratch.path + "/made.yaml", encoding: .utf8)
+        #expect(
+            text.replacing(scratch.path, with: ".")
+                == "filters:\n  - mono\nimages:\n  - {name: a, source: ./a.jpg}\n")
+        #expect(try await run(["check", "made.yaml"]).output == "made.yaml: 1 image\n")
+    }
+
+    /// Swift would change the argument, and no manifest can name such a file.
+    @Test(arguments: ["make", "submit"]) func refusesNamesThatAreNotUTF8(verb: String) async throws
+    {
+        let result = try await run(
+            [verb], before: #"name=$(printf 'caf\351.jpg'); touch "$name"; set -- "$@" "$name""#)
+        #expect(
+            result
+                == .init(
+                    exit: 65, output: "",
+                    errors: """
+                        darkroom: caf\u{FFFD}.jpg: the name is not UTF-8
+                        darkroom: A manifest is UTF-8 text and cannot name such a file. Rename it, or give it a second name with ln.
+
+                        """))
+    }
+
+    @Test(arguments: ["submit", "make", "check", "wait", "cancel", "hold", "release", "retry"])
+    func explainsItself(verb: String) async throws {
+        let help = try await run([verb, "--help"])
+        #expect(help.exit == 0 && help.errors == "")
+        #expect(help.output.contains("Examples:\n  darkroom \(verb)"))
+        #expect(help.output.contains("Exit codes: 0 "))
+        // Without an argument, there is nothing to do.
+        let nothing = try await run([verb])
+        #expect(nothing.exit == 64 && nothing.output == "")
+    }
+}

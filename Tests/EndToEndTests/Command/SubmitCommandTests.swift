@@ -1,0 +1,352 @@
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom submit` with the real daemon.
+@Suite(.fewAtATime) struct SubmitCommandTests {
+    @Test func turnsPicturesIntoABatch() async throws {
+        let fixture = try DaemonFixture(pictures: 3)
+        let daemon = try await fixture.run(fixture.readsDocuments)
+        try fixture.write("", to: "none")
+        let files = ["0.png", "with 'quotes\", a #, a ? and é.png", "new\nline.png"]
+        for file in files.dropFirst() {
+            try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: file))
+        }
+        let result = try await fixture.begin(
+            ["submit"] + files + [
+                fixture.url("1.png"), "--filter", "sepia=0.8", "--filter", "thumbnail=16",
+                "--watermark", "2.png", "--format", "jpeg", "--priority", "high", "--name", "trip",
+                "--wait",
+            ]
+        ).result()
+        #expect(result == .init(exit: 0, output: "trip\n", errors: ""))
+        let status = try await fixture.spool.finish("trip", daemon)
+        try fixture.checkCompleted(status)
+        #expect(status.priority == .high)
+        let names = ["2", "0", "with 'quotes\", a #, a ? and é", "new_line", "1"]
+        #expect(status.images.map(\.name) == names)
+        // 80 by 64 pixels, as the whole picture.
+        let sizes = status.images.map { [$0.output?.width, $0.output?.height] }
+        #expect(sizes == [[80, 64]] + Array(repeating: [16, 13], count: 4))
+        #expect(status.images.map(\.output?.format) == [.png] + Array(repeating: .jpeg, count: 4))
+        #expect(fixture.spool.list("tmp") == [])
+    }
+
+    struct Form: Sendable {
+        let file: String
+        let text: String
+    }
+
+    /// A manifest goes into the inbox byte for byte, whatever its format.
+    @Test(arguments: [
+        Form(file: "a.json", text: #"{"images": [{"name": "a", "source": "URL"}]}"#),
+        Form(file: "a.b.YAML", text: "# mine\nimages: {a: URL}\n"),
+        Form(file: "a.plist", text: "<plist><dict><key>a</key><string>URL</string></dict></plist>"),
+    ]) func submitsAManifest(form: Form) async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        // A linked file of YAML would wait this long.
+        let daemon = try await fixture.run(["inbox.settle": "60s"])
+        let text = form.text.replacing("URL", with: fixture.url("0.png"))
+        try fixture.write(text, to: form.file)
+        let id = String(form.file.prefix { $0 != "." }) + (form.file.contains("b") ? ".b" : "")
+        #expect(
+            try await fixture.client("submit", form.file, "--wait")
+                == .init(exit: 0, output: "\(id)\n", errors: ""))
+        let status = try await fixture.spool.finish(id, daemon)
+        try fixture.checkCompleted(status)
+        let copy = try #require(status.manifest.file)
+        #expect(try fixture.spool.bytes("outbox/\(id)/\(copy)") == Array(text.utf8))
+    }
+
+    @Test func readsStandardInput() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        let text = "images: {a: \(fixture.url("0.png"))}\n"
+        #expect(
+            try await fixture.client(
+                "submit", "-", "--name", "piped", "--priority", "veryLow", "--wait", input: text)
+                == .init(exit: 0, output: "piped\n", errors: ""))
+        let status = try await fixture.spool.finish("piped", daemon)
+        #expect(status.priority == .veryLow)
+        #expect(
+            try fixture.spool.bytes("outbox/piped/manifest.yaml")
+                == Array("priority: veryLow\n\(text)".utf8))
+    }
+
+    @Test func tellsHowItEnded() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run(["downloads.retries": "0"])
+        for (name, source) in [("good", "0.png"), ("poor", "none.png")] {
+            try fixture.write("images: {a: \(fixture.url(source))}\n", to: "\(name).yaml")
+        }
+        #expect(
+            try await fixture.client("submit", "good.yaml", "poor.yaml", "--wait")
+                == .init(
+                    exit: 3, output: "good\npoor\n",
+                    errors:
+                        "darkroom: poor has ended: 1 of 1 image failed. darkroom show poor tells more.\n"
+                ))
+        let json = try await fixture.client("submit", "good.yaml", "--wait", "--json")
+        let lines = try json.output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(json.exit == 0 && json.errors == "")
+        #expect(lines.map { $0["type"] as? String } == ["submission", "batch", "summary"])
+        #expect(lines[0]["id"] as? String == "good-2")
+        let identity = try await fixture.spool.finish("good-2", daemon).manifest.identity
+        #expect(lines[0]["identity"] as? String == identity)
+        #expect(lines[1]["state"] as? String == "completed")
+        #expect(lines[2]["exit"] as? Int == 0)
+    }
+
+    // MARK: Nothing is dropped
+
+    @Test func dropsNothingIfAnythingIsWrong() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "good.yaml")
+        try fixture.write("images: {a: \(fixture.url("0.png")), b: [3]}\n", to: "bad.yaml")
+        let table: [(words: [String], exit: Int32, errors: String)] = [
+            (
+                ["good.yaml", "0.png"], 64,
+                "good.yaml is a manifest, and other files are pictures. Submit them separately."
+            ),
+            (
+                ["good.yaml", "--filter", "mono"], 64,
+                "--filter, --watermark, --format and --quality are for pictures; a manifest has its own"
+            ),
+            (["good.yaml", "--name", "a/b"], 64, "--name a/b: the name contains a slash"),
+            (["good.yaml", "none.yaml"], 66, "none.yaml: cannot open: No such file or directory"),
+            (["none.png"], 66, "none.png: cannot find it: No such file or directory"),
+            (
+                ["0.png", "--watermark", "none.png"], 66,
+                "none.png: cannot find it: No such file or directory"
+            ),
+        ]
+        for row in table {
+            let result = try await fixture.begin(["submit"] + row.words).result()
+            #expect(
+                result == .init(exit: row.exit, output: "", errors: "darkroom: \(row.errors)\n"))
+        }
+        let bad = try await fixture.client("submit", "good.yaml", "bad.yaml")
+        #expect(bad.exit == 65 && bad.output == "")
+        #expect(bad.errors.hasPrefix("bad.yaml:1:") && bad.errors.hasSuffix(" [wrong-type]\n"))
+        #expect(try await daemon.stop() == .exited(0))
+        #expect(fixture.spool.list("outbox") == [] && fixture.spool.list("inbox") == [])
+    }
+
+    @Test func saysThatNobodyListens() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "a.yaml")
+        let none = try await fixture.client("submit", "a.yaml")
+        #expect(none.exit == 66 && none.errors.hasPrefix("darkroom: SPOOL: cannot find its outbox"))
+
+        var daemon = try await fixture.run()
+        try await daemon.killAtOnce()
+        #expect(
+            try await fixture.client("submit", "a.yaml")
+                == .init(
+                    exit: 69, output: "",
+                    errors: """
+                        darkroom: no daemon works on the spool SPOOL
+                        darkroom: Nothing was submitted. Start the daemon (systemctl start darkroomd), or submit with --anyway.
+
+                        """))
+        #expect(fixture.spool.list("inbox") == [])
+        #expect(
+            try await fixture.client("submit", "a.yaml", "--anyway")
+                == .init(
+                    exit: 0, output: "",
+                    errors:
+                        "darkroom: No daemon works on the spool SPOOL. It takes the manifest when it starts.\n"
+                ))
+        #expect(fixture.spool.list("inbox") == ["a.yaml"])
+        // A second one waits, and gets its own answer.
+        let waiting = try fixture.begin(["submit", "a.yaml", "--anyway", "--wait"])
+        try await eventually("the second manifest") {
+            fixture.spool.list("inbox") == ["a-2.yaml", "a.yaml"] ? true : nil
+        }
+        daemon = try await fixture.run()
+        #expect(try await waiting.result() == .init(exit: 0, output: "a-2\n", errors: ""))
+        try fixture.checkCompleted(try await fixture.spool.finish("a", daemon))
+    }
+
+    @Test func saysWhyItTakesLong() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try await daemon.killAtOnce()
+        try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "a.yaml")
+        let client = try fixture.begin(["submit", "a.yaml", "--anyway", "--wait"])
+        let expected = """
+            darkroom: a.yaml is still in the inbox: no daemon works on the spool \(fixture.spool.path)
+            darkroom: Waiting further; Ctrl-C ends only this command.
+
+            """
+        try await eventually("its words") { client.text("errors") == expected ? true : nil }
+        client.send(SIGINT)
+        let result = try await client.result()
+        #expect(
+            result
+                == .init(
+                    exit: 130, output: "",
+                    errors: expected
+                        + "darkroom: Submitted: a.yaml. darkroom list shows the batches.\n"))
+        #expect(fixture.spool.list("inbox") == ["a.yaml"])
+    }
+
+    /// A daemon whose report says what it can read: the lock is the test's, as it is a daemon's.
+    @Test func saysWhatTheDaemonCannotRead() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        try fixture.spool.makeFolders()
+        try FileManager.default.createDirectory(
+            atPath: fixture.spool.path + "/outbox", withIntermediateDirectories: false)
+        let lock = open(fixture.spool.path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
+        try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        defer { close(lock) }
+        let report = """
+            {"schemaVersion": 1, "written": "\(Self.now)", "state": "running",
+             "daemon": {"version": "0", "process": \(getpid()), "started": "\(Self.now)", "uid": 0},
+             "limits": {"manifestBytes": 1000, "images": 2, "filters": 1, "defaultFilters": "[mono]",
+              "sourceRoots": ["/srv/pictures"], "readableRoots": ["/srv/pictures"], "sourceBytes": 1},
+             "counts": {"processing": 0, "pending": 0, "held": 0},
+             "images": {"total": 0, "new": 0, "downloading": 0, "downloaded": 0, "filtering": 0,
+              "filtered": 0, "failed": 0, "cancelled": 0}, "batches": []}
+            """
+        try Data(report.utf8).write(to: fixture.spool.root.appending(path: "queue.json"))
+        let path = fixture.documents.path
+        #expect(
+            try await fixture.client("submit", "0.png")
+                == .init(
+                    exit: 65, output: "",
+                    errors: """
+                        darkroom: darkroomd cannot read \(path)/0.png: it is not in one of sources.roots (/srv/pictures)
+                        darkroom: Nothing was submitted. Put the pictures into /srv/pictures, or name them by URLs.
+
+                        """))
+        // Its limits count too.
+        let many = try await fixture.client("submit", "0.png", "0.png", "0.png", "--name", "x")
+        #expect(many.exit == 65)
+        #expect(
+            many.errors
+                == "x:2:13: images: 3 images; the limit is 2 [too-many-images]\n")
+        #expect(fixture.spool.list("inbox") == [])
+    }
+
+    private static var now: String {
+        Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    // MARK: Many at once
+
+    /// Each gets the ID of its own manifest, and no other.
+    @Test(.tags(.concurrency)) func theIDIsTheRightOneAmongMany() async throws {
+        let count = 30
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run(["batches.maxWaiting": "100"])
+        for number in 0..<count {
+            let folder = fixture.documents.url.appending(path: "\(number)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            let text = "images: {\"mine-\(number)\": \(fixture.url("0.png"))}\n"
+            try Data(text.utf8).write(to: folder.appending(path: "x.yaml"))
+        }
+        let clients = try (0..<count).map { number in
+            try fixture.begin(["submit", "\(number)/x.yaml", "--wait"])
+        }
+        var ids: Set<String> = []
+        for (number, client) in clients.enumerated() {
+            let result = try await client.result()
+            #expect(result.exit == 0 && result.errors == "")
+            let id = result.output.trimmingCharacters(in: .newlines)
+            ids.insert(id)
+            let status = try await fixture.spool.finish(id, daemon)
+            #expect(status.images.map(\.name) == ["mine-\(number)"])
+        }
+        #expect(ids.count == count)
+        #expect(fixture.spool.list("outbox") == ids.sorted())
+        #expect(fixture.spool.list("inbox") == [] && fixture.spool.list("tmp") == [])
+    }
+
+    // MARK: The end of the client
+
+    /// Killed at any moment, it leaves a whole manifest or none.
+    @Test(.tags(.concurrency)) func aKillLeavesNothingHalf() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
+        for milliseconds in 0..<30 {
+            let client = try fixture.begin(["submit", "x.yaml", "--hold"])
+            try await Task.sleep(for: .milliseconds(milliseconds * 3))
+            client.send(SIGKILL)
+            _ = try await client.result()
+        }
+        #expect(fixture.spool.list("tmp") == [])
+        // What was dropped is taken, and what was taken is right.
+        try await eventually("the inbox to be empty", context: { daemon.describe() }) {
+            fixture.spool.list("inbox").isEmpty ? true : nil
+        }
+        for id in fixture.spool.list("outbox") {
+            #expect(try fixture.spool.status(of: id)?.state == .held)
+        }
+    }
+
+    @Test func ctrlCLeavesTheBatchAlone() async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let daemon = try await fixture.run(["downloads.concurrency": "2"])
+        let manifest = ["images": fixture.slowImages().map { ["source": $0.source] }]
+        try fixture.write(try DaemonFixture.json(manifest), to: "x.json")
+        let client = try fixture.begin(["submit", "x.json", "--wait"])
+        try await eventually("the ID") { client.text("output") == "x\n" ? true : nil }
+        // It says so from the moment on at which it waits.
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "under way") {
+            $0.counts.filtered >= 1
+        }
+        client.send(SIGINT)
+        #expect(
+            try await client.result()
+                == .init(
+                    exit: 130, output: "x\n",
+                    errors:
+                        "darkroom: The work goes on without this command. To wait again: darkroom wait x\n"
+                ))
+        #expect(try fixture.spool.status(of: "x")?.state == .processing)
+        try await daemon.killAtOnce()
+    }
+
+    /// The daemon reads a manifest as a member of the inbox's group.
+    @Test func theUmaskDoesNotMatter() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        try fixture.spool.makeFolders()
+        try FileManager.default.createDirectory(
+            atPath: fixture.spool.path + "/outbox", withIntermediateDirectories: false)
+        try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
+        let result = try await fixture.client("submit", "x.yaml", "--anyway", before: "umask 077")
+        #expect(result.exit == 0)
+        var information = stat()
+        try #require(stat(fixture.spool.path + "/inbox/x.yaml", &information) == 0)
+        #expect(information.st_mode == S_IFREG | 0o640)
+    }
+
+    @Test func holdsWhatItSubmits() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
+        for id in ["x", "x-2"] {
+            #expect(
+                try await fixture.client("submit", "x.yaml", "--hold")
+                    == .init(exit: 0, output: "\(id)\n", errors: ""))
+            let status = try await fixture.spool.waitForStatus(of: id, daemon, "held") {
+                $0.state == .held
+            }
+            #expect(status.times.started == nil)
+        }
+        #expect(
+            try await fixture.client("release", "x", "--wait")
+                == .init(exit: 0, output: "x is released\n", errors: ""))
+        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
+        #expect(try fixture.spool.status(of: "x-2")?.state == .held)
+        #expect(try fixture.requests(for: "/0.png") == 1)
+    }
+}

@@ -1,0 +1,187 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom list`, `show`, `status`, `pause`, `resume` and `logs` with the real daemon.
+@Suite(.fewAtATime) struct ViewCommandTests {
+    private static func json(_ text: some StringProtocol) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    private static func words(_ line: Substring) -> [Substring] { line.split(separator: " ") }
+
+    @Test func showsWhatADaemonHasDone() async throws {
+        let fixture = try DaemonFixture(pictures: 2)
+        let daemon = try await fixture.run()
+        try fixture.drop(
+            "holiday", images: [("a", fixture.url("0.png")), ("b", fixture.url("none.png"))])
+        try fixture.drop("fine", images: [("a", fixture.url("1.png"))])
+        try fixture.spool.drop("wrong.json", #"{"images": [{"source": "x.png", "nmae": "a"}]}"#)
+        for id in ["holiday", "fine", "wrong"] { _ = try await fixture.spool.finish(id, daemon) }
+
+        let list = try await ClientProcess.end(["list", "--all", "--spool", fixture.spool.path])
+        #expect(list.exit == 0 && list.errors == "")
+        let lines = list.output.split(separator: "\n")
+        #expect(
+            lines.first.map(Self.words)
+                == ["ID", "STATE", "DONE", "FAILED", "PRIORITY", "USER", "AGE", "REASON"])
+        let rows = Dictionary(
+            uniqueKeysWithValues: lines.dropFirst().map {
+                ($0.prefix { $0 != " " }, Self.words($0))
+            })
+        #expect(
+            rows["holiday"]?.dropFirst().prefix(4) == ["completedWithErrors", "1/2", "1", "normal"])
+        #expect(rows["fine"]?.dropFirst().prefix(4) == ["completed", "1/1", "0", "normal"])
+        #expect(rows["wrong"]?.dropFirst().prefix(3) == ["rejected", "-", "0"])
+
+        let unfinished = try await ClientProcess.end(["list", "--spool", fixture.spool.path])
+        #expect(unfinished == .init(exit: 0, output: "", errors: ""))
+
+        let shown = try await ClientProcess.end(
+            ["show", "holiday"], environment: ["DARKROOM_SPOOL": fixture.spool.path])
+        #expect(shown.exit == 0 && shown.errors == "")
+        #expect(
+            shown.output.hasPrefix(
+                "holiday: completed with errors\n  images    1 of 2 done, 1 failed\n"))
+        #expect(shown.output.contains("\n1 failed image:\n  b: "))
+        let object = try Self.json(
+            try await ClientProcess.end(["show", "wrong", "--json", "--spool", fixture.spool.path])
+                .output)
+        #expect((object["errors"] as? [[String: Any]])?.first?["code"] as? String == "unknown-key")
+
+        let missing = try await ClientProcess.end([
+            "show", "holidya", "--spool", fixture.spool.path,
+        ])
+        #expect(
+            missing
+                == .init(
+                    exit: 66, output: "",
+                    errors: """
+                        darkroom: holidya: there is no such batch
+                        darkroom: Did you mean holiday?
+
+                        """))
+        _ = try await daemon.stop()
+    }
+
+    @Test func tellsWhatTheDaemonDoes() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        func state() async throws -> String {
+            let result = try await ClientProcess.end([
+                "status", "--json", "--spool", fixture.spool.path,
+            ])
+            return "\(try Self.json(result.output)["state"] ?? "none") \(result.exit)"
+        }
+        var daemon = try await fixture.run()
+        #expect(try await state() == "running 0")
+        let paused = try await ClientProcess.end(["pause", "--spool", fixture.spool.path])
+        #expect(paused == .init(exit: 0, output: "paused\n", errors: ""))
+        #expect(try await state() == "paused 0")
+        try fixture.drop("meanwhile", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.waitForStatus(of: "meanwhile", daemon, "pending") { _ in true }
+        let list = try await ClientProcess.end(["list", "--spool", fixture.spool.path])
+        #expect(list.output.contains("the daemon is paused") || list.output.contains("paused"))
+        let resumed = try await ClientProcess.end(["resume", "--spool", fixture.spool.path])
+        #expect(resumed == .init(exit: 0, output: "running\n", errors: ""))
+        _ = try await fixture.spool.finish("meanwhile", daemon)
+        try await daemon.killAtOnce()
+        #expect(try await state() == "killed 69")
+        daemon = try await fixture.run()
+        _ = try await daemon.stop()
+        #expect(try await state() == "stopped 69")
+        let late = try await ClientProcess.end(["pause", "--spool", fixture.spool.path])
+        #expect(late.exit == 69 && late.output == "")
+        #expect(late.errors.hasPrefix("darkroom: No daemon works on \(fixture.spool.path).\n"))
+    }
+
+    /// Another user may look if the folders allow it, and may not pause.
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func nobodyElseMayPause() async throws {
+        let scratch = try ScratchDirectory()
+        try #require(chmod(scratch.path, 0o755) == 0)
+        let spool = SpoolFixture(root: scratch.url.appending(path: "spool"))
+        let daemon = try await DaemonProcess.run(spool: spool.path)
+        let user = OtherUserTests.user
+        for command in ["pause", "resume"] {
+            let result = try await ClientProcess.end([command, "--spool", spool.path], user: user)
+            #expect(result.exit == 77 && result.output == "")
+            #expect(
+                result.errors == """
+                    darkroom: Only root may \(command) the daemon (process \(daemon.identifier)).
+                    darkroom: sudo darkroom \(command)
+
+                    """)
+        }
+        let status = try await ClientProcess.end(["status", "--spool", spool.path], user: user)
+        #expect(status.exit == 0 && status.output.hasPrefix("running"))
+        _ = try await daemon.stop()
+    }
+
+    @Test func runsJournalctl() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.drop("a b", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.finish("a b", daemon)
+        _ = try await daemon.stop()
+        let scratch = try ScratchDirectory()
+        let program = scratch.path + "/journalctl"
+        try "#!/bin/sh\nprintf '<%s>\\n' \"$@\"\nexit 5\n".write(
+            toFile: program, atomically: true, encoding: .utf8)
+        try #require(chmod(program, 0o755) == 0)
+        let found = ["PATH": scratch.path, "DARKROOM_SPOOL": fixture.spool.path]
+        #expect(
+            try await ClientProcess.end(
+                ["logs", "a b", "-f", "--", "--output", "cat"], environment: found)
+                == .init(
+                    exit: 5, output: "<--follow>\n<--output>\n<cat>\n<DARKROOM_BATCH=a b>\n",
+                    errors: ""))
+        let removed = try await ClientProcess.end(["logs", "ab"], environment: found)
+        #expect(removed.exit == 5 && removed.output == "<DARKROOM_BATCH=ab>\n")
+        #expect(removed.errors.hasPrefix("darkroom: ab: there is no such batch\n"))
+        let without = try await ClientProcess.end(
+            ["logs", "a b"], environment: ["PATH": "/none", "DARKROOM_SPOOL": fixture.spool.path])
+        #expect(
+            without
+                == .init(
+                    exit: 69, output: "",
+                    errors: """
+                        darkroom: journalctl is not installed, so there is no journal of systemd to show.
+                        darkroom: Without systemd, the daemon writes its records to its standard error.
+
+                        """))
+    }
+
+    @Test(arguments: ["list", "show", "status", "watch", "logs", "pause", "resume"])
+    func helpsWithExamples(command: String) async throws {
+        let result = try await ClientProcess.end([command, "--help"])
+        #expect(result.exit == 0 && result.errors == "")
+        #expect(result.output.contains("darkroom \(command)") && result.output.contains("Example"))
+    }
+
+    @Test(arguments: [
+        ["list", "--state", "broken"], ["list", "--since", "soon"], ["show"],
+        ["show", "a", "--images", "--failed"],
+        ["watch", "--progress", "loud"], ["status", "--color", "blue"], ["logs"],
+    ])
+    func refusesAWrongCommandLine(arguments: [String]) async throws {
+        let result = try await ClientProcess.end(arguments)
+        #expect(result.exit == 64 && result.output == "" && result.errors.contains("--help"))
+    }
+
+    @Test func namesTheSpoolThatIsNotThere() async throws {
+        for command in [["list"], ["show", "a"], ["status"], ["watch"], ["pause"], ["logs", "a"]] {
+            let result = try await ClientProcess.end(command + ["--spool", "/none"])
+            #expect(result.exit == 66 && result.output == "")
+            #expect(
+                result.errors == """
+                    darkroom: /none: cannot open: No such file or directory
+                    darkroom: Name the folder with --spool or DARKROOM_SPOOL. darkroomd creates it when it starts.
+
+                    """)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import DarkroomClient
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom watch` with the real daemon, also on a pseudo-terminal.
+@Suite(.fewAtATime) struct WatchCommandTests {
+    private static let two = ["downloads.concurrency": "2"]
+
+    /// Begins to watch a batch of slow pictures on a terminal, and waits until the terminal shows movement.
+    private func begin(
+        _ fixture: DaemonFixture, _ daemon: DaemonProcess, terminal: PseudoTerminal,
+        environment: [String: String] = ["TERM": "xterm"], shows text: String
+    ) async throws -> ClientProcess {
+        try fixture.drop("holiday", images: fixture.slowImages(0..<40))
+        _ = try await fixture.spool.waitForStatus(of: "holiday", daemon, "in work") {
+            $0.state == .processing
+        }
+        let command = try ClientProcess(
+            ["watch", "holiday", "--spool", fixture.spool.path], environment: environment,
+            terminal: terminal)
+        try await eventually("'\(text)' on the terminal", context: { terminal.text }) {
+            terminal.text.contains(text) ? true : nil
+        }
+        return command
+    }
+
+    private func screen(_ terminal: PseudoTerminal, _ width: Int, _ height: Int) -> VirtualScreen {
+        let screen = VirtualScreen(width: width, height: height)
+        screen.feed(terminal.text)
+        return screen
+    }
+
+    @Test func leavesOnlyTheResultOnATerminal() async throws {
+        let fixture = try DaemonFixture(pictures: 40)
+        let daemon = try await fixture.run(Self.two)
+        let terminal = try PseudoTerminal(width: 80, height: 24)
+        let command = try await begin(fixture, daemon, terminal: terminal, shows: "/40")
+        let during = screen(terminal, 80, 24)
+        #expect(during.lines.first?.hasPrefix("holiday  [") == true)
+        let result = try await command.result()
+        #expect(result.exit == 0)
+        let after = screen(terminal, 80, 24)
+        #expect(after.lines.count == 1)
+        #expect(after.lines.first?.hasPrefix("holiday: completed, 40 images in ") == true)
+        #expect(!after.hasWrapped && after.unknown == [])
+        _ = try await daemon.stop()
+    }
+
+    @Test func aKeyEndsItAndNotTheBatch() async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let daemon = try await fixture.run(Self.two)
+        let terminal = try PseudoTerminal(width: 40, height: 10)
+        let command = try await begin(fixture, daemon, terminal: terminal, shows: "/40")
+        terminal.type("\u{3}")
+        #expect(try await command.result().exit == 130)
+        let after = screen(terminal, 40, 10)
+        // The message is longer than the terminal is wide.
+        let text = after.lines.joined(separator: "")
+        #expect(
+            text.hasSuffix("darkroom: The batch goes on. To watch again: darkroom watch holiday"),
+            "\(text)")
+        #expect(!text.contains("[") && after.unknown == [])
+        #expect(try fixture.spool.status(of: "holiday")?.state == .processing)
+        _ = try await daemon.stop()
+    }
+
+    @Test func drawsNothingOnADumbTerminal() async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let daemon = try await fixture.run(Self.two)
+        let terminal = try PseudoTerminal(width: 80, height: 24)
+        let command = try await begin(
+            fixture, daemon, terminal: terminal, environment: ["TERM": "dumb"],
+            shows: "holiday: processing, ")
+        try fixture.spool.drop("holiday.cancel", "")
+        #expect(try await command.result().exit == 4)
+        #expect(!terminal.text.contains("\u{1B}"))
+        #expect(terminal.text.contains("holiday: cancelled, "))
+        _ = try await daemon.stop()
+    }
+
+    @Test func endsWithTheCodeOfTheWorst() async throws {
+        let fixture = try DaemonFixture(pictures: 2)
+        let daemon = try await fixture.run(Self.two)
+        try fixture.drop("fine", images: [("a", fixture.url("0.png"))])
+        try fixture.drop(
+            "half", images: [("a", fixture.url("0.png")), ("b", fixture.url("none.png"))])
+        try fixture.spool.drop("wrong.json", "{}")
+        for id in ["fine", "half", "wrong"] { _ = try await fixture.spool.finish(id, daemon) }
+        for (ids, exit) in [
+            (["fine"], Int32(0)), (["half"], 3), (["fine", "half", "fine"], 3),
+            (["wrong", "half"], 65),
+            (["none"], 66),
+        ] {
+            let result = try await ClientProcess.end(
+                ["watch", "--spool", fixture.spool.path] + ids)
+            #expect(result.exit == exit, "\(ids) \(result)")
+        }
+        let result = try await ClientProcess.end(
+            ["watch", "--spool", fixture.spool.path, "half", "wrong"])
+        #expect(
+            result.output == """
+                half: completed with errors, 1 of 2 images done, 1 failed
+                wrong: rejected, darkroom show wrong lists its errors
+
+                """)
+        #expect(result.errors == "")
+        let none = try await ClientProcess.end(["watch", "--spool", fixture.spool.path])
+        #expect(none == .init(exit: 0, output: "", errors: "darkroom: No batch is unfinished.\n"))
+        _ = try await daemon.stop()
+    }
+
+    @Test func tellsEventsUntilTheEnd() async throws {
+        let fixture = try DaemonFixture(pictures: 8)
+        let daemon = try await fixture.run(Self.two)
+        try fixture.drop("holiday", images: fixture.slowImages(0..<8))
+        _ = try await fixture.spool.waitForStatus(of: "holiday", daemon, "there") { _ in true }
+        // Without an ID it watches what is unfinished.
+        let result = try await ClientProcess.end([
+            "watch", "--json", "--spool", fixture.spool.path,
+        ])
+        #expect(result.exit == 0 && result.errors == "")
+        let events = try result.output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(events.dropLast().allSatisfy { $0["type"] as? String == "progress" })
+        #expect(events.dropLast().last?["state"] as? String == "completed")
+        #expect(events.last?["type"] as? String == "summary")
+        #expect(events.last?["exit"] as? Int == 0)
+        #expect(events.last?["states"] as? [String: Int] == ["completed": 1])
+        _ = try await daemon.stop()
+    }
+}
