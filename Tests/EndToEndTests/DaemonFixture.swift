@@ -151,20 +151,6 @@ final class DaemonFixture: Sendable {
     }
 }
 
-extension Status.Counts {
-    subscript(state: ImageState) -> Int {
-        switch state {
-        case .new: new
-        case .downloading: downloading
-        case .downloaded: downloaded
-        case .filtering: filtering
-        case .filtered: filtered
-        case .failed: failed
-        case .cancelled: cancelled
-        }
-    }
-}
-
 extension Status {
     /// The image of this name.
     func image(_ name: String) throws -> ImageStatus {
