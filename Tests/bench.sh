@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Measures Darkroom beside libvips, ImageMagick and libpng: bash Tests/bench.sh [--pictures FOLDER] [--large]
 # Measures what durability full costs against process: bash Tests/bench.sh durability
+# Measures how good the time left in progress.json is: bash Tests/bench.sh estimate
+# Measures what darkroom watch costs: bash Tests/bench.sh watch
 # Measures the downloads beside curl --parallel: bash Tests/bench.sh fetch
 # Or its compressions alone beside libpng: bash Tests/bench.sh compression [PICTURE.png]...
 #
@@ -25,8 +27,9 @@ if [ "${1:-}" = compression ]; then
     exec .build/benchmark/compression "$@"
 fi
 swift build -c release --product darkroomd --quiet || exit 1
+swift build -c release --product darkroom --quiet || exit 1
 swift build -c release --product benchmark --quiet || exit 1
 products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
-case "${1:-}" in durability | fetch) exec "$products/benchmark" "$@" ;; esac
+case "${1:-}" in durability | estimate | fetch | watch) exec "$products/benchmark" "$@" ;; esac
 "$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1
 exec "$products/benchmark" compare "$@"

@@ -12,8 +12,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . etc/release.sh
 
 readonly SAMPLES=$PWD/etc/samples
-# In seconds: the time until the daemon must be ready, and until all samples must be finished.
-readonly READY_WITHIN=30 DONE_WITHIN=300
+# In seconds: the time until the daemon must be ready.
+readonly READY_WITHIN=30
 daemon='' spool='' log=''
 
 main() {
@@ -28,11 +28,10 @@ main() {
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     start_daemon
-    drop_samples
-    follow
-    stop_daemon
     local result=0
-    print_results || result=1
+    submit_samples || result=$?
+    show_results
+    stop_daemon
     echo
     echo "The spool with all results is $spool"
     echo "To remove it: rm -r $spool"
@@ -40,28 +39,31 @@ main() {
 }
 
 build() {
+    local product folder
     echo "Building a release (this takes some minutes the first time) ..."
-    swift build -c release --product darkroomd --quiet || exit 1
-    program=$(swift build -c release --product darkroomd --show-bin-path)/darkroomd
+    for product in darkroomd darkroom; do
+        swift build -c release --product "$product" --quiet || exit 1
+    done
+    folder=$(swift build -c release --product darkroomd --show-bin-path) || exit 1
+    PATH=$folder:$PATH
 }
 
 # --- The daemon ------------------------------------------------------------------------------
 
 start_daemon() {
-    "$program" --spool "$spool" --set "sources.roots=[\"$SAMPLES\"]" \
+    darkroomd --spool "$spool" --set "sources.roots=[\"$SAMPLES\"]" \
         --set "cache.folder=$spool/cache" >"$log" 2>&1 &
     daemon=$!
-    # There is no service manager that could report readiness, so wait for a folder that only a running daemon creates.
+    export DARKROOM_SPOOL=$spool
+    # There is no service manager that could report readiness.
     local started=$SECONDS
-    until [ -d "$spool/inbox" ] && [ -d "$spool/tmp" ]; do
-        running || fail "darkroomd did not start"
+    until [ -d "$spool/inbox" ] && darkroom status >/dev/null 2>&1; do
+        kill -0 "$daemon" 2>/dev/null || fail "darkroomd did not start"
         ((SECONDS - started < READY_WITHIN)) || fail "darkroomd was not ready in $READY_WITHIN s"
         sleep 0.05
     done
     echo "darkroomd runs as process $daemon on $spool"
 }
-
-running() { kill -0 "$daemon" 2>/dev/null; }
 
 stop_daemon() {
     [ -n "$daemon" ] || return 0
@@ -78,86 +80,22 @@ fail() {
 
 # --- The batches -----------------------------------------------------------------------------
 
-# Copies each sample into tmp/ and renames it into inbox/, so that the daemon never reads an incomplete manifest.
-drop_samples() {
-    local sample name
-    batches=()
-    for sample in "$SAMPLES"/*.{json,yaml,plist}; do
-        [ -e "$sample" ] || continue
-        name=${sample##*/}
-        cp "$sample" "$spool/tmp/$name"
-        mv "$spool/tmp/$name" "$spool/inbox/$name"
-        batches+=("${name%.*}")
-    done
-    [ "${#batches[@]}" -gt 0 ] || fail "there are no samples in $SAMPLES"
+# Returns 0 if every batch is completed.
+submit_samples() {
+    echo "\$ darkroom submit etc/samples/*.{json,yaml,plist} --watch"
+    darkroom submit "$SAMPLES"/*.{json,yaml,plist} --watch
 }
 
-# Shows the state of each batch until all states are final: on a terminal in place, otherwise after each change.
-follow() {
-    local started=$SECONDS shown='' lines batch going status
-    while :; do
-        going=0 lines=''
-        for batch in "${batches[@]}"; do
-            status=$(status_of "$batch")
-            is_final "$(state_in "$status")" || going=1
-            lines+=$(progress_line "$batch" "$status")$'\n'
-        done
-        if [ "$lines" != "$shown" ]; then
-            # On a terminal, go back to the first line and replace all.
-            [ ! -t 1 ] || [ -z "$shown" ] || printf '\033[%dA\033[J' "${#batches[@]}"
-            printf '%s' "$lines"
-            shown=$lines
-        fi
-        [ "$going" -eq 1 ] || return 0
-        running || fail "darkroomd ended before the samples were finished"
-        ((SECONDS - started < DONE_WITHIN)) || fail "the samples were not finished in $DONE_WITHIN s"
-        sleep 0.1
-    done
-}
-
-progress_line() { # ID STATUS
-    local finished
-    finished=$(($(count_in "$2" filtered) + $(count_in "$2" failed) + $(count_in "$2" cancelled)))
-    printf '  %-12s %-20s %3d of %3d images' \
-        "$1" "$(state_in "$2")" "$finished" "$(count_in "$2" total)"
-}
-
-is_final() { [[ $1 != waiting && $1 != pending && $1 != processing ]]; }
-
-# Prints the whole file at once, because it is replaced as work proceeds; nothing while the manifest waits.
-status_of() { cat "$spool/outbox/$1/status.json" 2>/dev/null; }
-
-# The status file has one key per line. The indentation distinguishes the keys of the batch from those of its images.
-state_in() {
-    local state
-    state=$(sed -n 's/^  "state" *: *"\([A-Za-z]*\)".*/\1/p' <<<"$1")
-    echo "${state:-waiting}"
-}
-
-count_in() {
-    local count
-    count=$(sed -n "s/^    \"$2\" *: *\([0-9]*\).*/\1/p" <<<"$1")
-    echo "${count:-0}"
-}
-
-# Prints a table of the results. Returns 1 unless every batch was completed.
-print_results() {
-    local batch status state file result=0
+show_results() {
+    local answer
     echo
-    for batch in "${batches[@]}"; do
-        status=$(status_of "$batch")
-        state=$(state_in "$status")
-        [ "$state" = completed ] || result=1
-        printf '%s: %s, %d of %d images filtered\n' "$batch" "$state" \
-            "$(count_in "$status" filtered)" "$(count_in "$status" total)"
-        echo "  $spool/outbox/$batch"
-        for file in "$spool/outbox/$batch"/*.{png,jpg}; do
-            [ ! -e "$file" ] || printf '  %9d bytes  %s\n' "$(stat --format %s "$file")" "${file##*/}"
-        done
-        [ "$state" = completed ] ||
-            grep -o '"message" *: *"[^"]*"' <<<"$status" | sed 's/^/  /'
+    echo "\$ darkroom list --all"
+    darkroom list --all
+    for answer in "$spool"/outbox/*/; do
+        echo
+        echo "$answer"
+        (cd "$answer" && stat --format '  %9s bytes  %n' -- *.png *.jpg)
     done
-    return "$result"
 }
 
 main "$@"

@@ -12,7 +12,10 @@ struct BenchmarkCommand: AsyncParsableCommand {
             each; the programs take turns, and the medians are printed. ImageMagick's times are those of \
             the whole process.
             """,
-        subcommands: [Compare.self, Durability.self, Fetch.self, FetchWork.self, Work.self],
+        subcommands: [
+            Compare.self, Durability.self, Estimate.self, Fetch.self, FetchWork.self, Watch.self,
+            Work.self,
+        ],
         defaultSubcommand: Compare.self)
 }
 

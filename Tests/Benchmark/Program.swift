@@ -12,6 +12,9 @@ enum Program: Hashable {
     /// The helper program built beside this one.
     static let peers = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appending(path: "peers").path
+    /// The command that was built beside this one.
+    static let command = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appending(path: "darkroom").path
 
     func canDo(_ job: Job) -> Bool { self != .libpng || job.isForLibpng }
 

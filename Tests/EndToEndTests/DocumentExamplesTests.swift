@@ -19,11 +19,17 @@ import Testing
         try place.fixture.checkCompleted(status)
         #expect(status.images.map(\.name) == ["comet", "moon", "moon-small"])
         #expect(try status.image("moon").output?.format == .jpeg)
-        // What the reader is told to look at.
-        let shown = try #require(outputs.last)
+        // What the reader sees.
+        #expect(outputs.count == 3)
+        #expect(outputs[0].hasPrefix("sky\n"))
+        #expect(outputs[1].hasPrefix("sky  completed"))
         #expect(
-            shown.hasPrefix("comet.png\nmanifest.yaml\nmoon-small.png\nmoon.jpg\nstatus.json\n"))
-        #expect(shown.contains("\"state\" : \"completed\""))
+            outputs[1].hasSuffix(
+                "\ncomet.png\nmanifest.yaml\nmoon-small.png\nmoon.jpg\nprogress.json\nstatus.json\n"))
+        #expect(outputs[2] == "night\n")
+        let night = try #require(try place.fixture.spool.status(of: "night"))
+        try place.fixture.checkCompleted(night)
+        #expect(night.images.compactMap(\.output?.format) == [.jpeg, .jpeg])
         #expect(try await daemon.stop() == .exited(0))
     }
 

@@ -226,6 +226,9 @@ final class ManualFixture: Sendable {
         text.replacing("https://example.org", with: fixture.origin.baseURL)
             .replacing("/var/spool/darkroom", with: fixture.spool.path)
             .replacing("/srv/pictures", with: pictures.path)
+            .replacing(
+                "/usr/share/doc/darkroom/examples",
+                with: Repository.root.appending(path: "etc/samples").path)
     }
 
     /// Makes every picture that a manifest names.
@@ -301,6 +304,7 @@ final class ManualFixture: Sendable {
         process.currentDirectoryURL = work
         var variables = [
             "PATH": program.deletingLastPathComponent().path + ":/usr/bin:/bin", "LANG": "C.UTF-8",
+            "DARKROOM_SPOOL": fixture.spool.path,
         ]
         for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_LIBRARY_PATH", "LD_PRELOAD"] {
             variables[name] = ProcessInfo.processInfo.environment[name]

@@ -19,8 +19,8 @@ struct ProgressSnapshot: Sendable {
 /// changes for long.
 ///
 /// It has its own queue, because the status of a batch of 100,000 images takes a second to write. All files are written
-/// on this queue, so an old progress never replaces a newer one. Many batches may be in work at once: writing takes at
-/// most a fiftieth of the time.
+/// on this queue, so an old progress never replaces a newer one. Many batches may be in work at once: then writing
+/// takes at most a fiftieth of the time.
 ///
 /// A refused write is not reported and not repeated. The next change is written again.
 final class ProgressKeeper: Sendable {
@@ -69,12 +69,16 @@ final class ProgressKeeper: Sendable {
 
     /// The shortest time between two updates of a file, in nanoseconds.
     private static let interval: UInt64 = 500_000_000
+    /// The time that an update may make up for, in nanoseconds.
+    private static let catchUp: UInt64 = 25_000_000
     /// After this time, in nanoseconds, the other files wait, so that a batch that has ended does not wait for them.
     private static let turn: UInt64 = 50_000_000
     /// Files that are due at nearly the same time share a tick.
     private static let delay: UInt64 = 10_000_000
     /// Writing takes at most this part of the time.
     private static let share: UInt64 = 50
+    /// So few files cost nothing worth mentioning. Writing them takes long only if the machine is busy.
+    private static let few = 4
 
     let queue = DispatchQueue(label: "darkroom.progress", qos: .userInitiated)
     private let state = Mutex(State())
@@ -116,8 +120,9 @@ final class ProgressKeeper: Sendable {
             if time.now - begin > Self.turn { break }
         }
         let end = time.now
+        let pause = due.count > Self.few ? (end - begin) * Self.share : 0
         let next = state.withLock { state -> Tick? in
-            state.notBefore = max(state.notBefore, end + (end - begin) * Self.share)
+            state.notBefore = max(state.notBefore, end + pause)
             guard state.nextTick == nil, !state.isClosed else { return nil }
             let time = state.entries.values.filter(\.isDirty).map(\.notBefore).min()
             return time.flatMap { state.requestTick(at: $0) }
@@ -138,7 +143,9 @@ final class ProgressKeeper: Sendable {
         let (progress, last) = state.withLock { state -> (BatchProgress, BatchProgress?) in
             var entry = state.entries[key] ?? Entry(notBefore: now)
             defer { state.entries[key] = entry }
-            entry.notBefore = now + Self.interval
+            // A little delay does not delay the next time as well.
+            entry.notBefore = max(
+                min(entry.notBefore, now) + Self.interval, now + Self.interval - Self.catchUp)
             let progress = entry.measure(snapshot, now)
             return (progress, entry.last)
         }

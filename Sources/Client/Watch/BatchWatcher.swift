@@ -43,7 +43,8 @@ package final class BatchWatcher {
         batches = []
         daemon = try DaemonState(of: spool)
         nextLookAtDaemon = Clock.nanoseconds + UInt64(Self.daemonInterval * 1e9)
-        for id in ids {
+        for (place, id) in ids.enumerated() {
+            events.follow(place)
             stamps.append(Stamp(id, in: outbox))
             guard let batch = try spool.summary(of: id) else { throw spool.noSuchBatch(id) }
             batches.append(batch)
@@ -59,7 +60,9 @@ package final class BatchWatcher {
         for (place, id) in ids.enumerated() {
             let stamp = Stamp(id, in: outbox)
             guard stamp != stamps[place] || stamp.isBehind else { continue }
-            stamps[place] = stamp
+            // The file may have been replaced again before it was followed.
+            events.follow(place)
+            stamps[place] = Stamp(id, in: outbox)
             if let batch = try spool.summary(of: id, patience: Self.patience) {
                 batches[place] = batch
             } else if !batches[place].state.isFinal {
@@ -114,18 +117,26 @@ package final class BatchWatcher {
     }
 }
 
-/// Tells that a file was replaced in one of some folders. Where there are no events, it only waits.
+/// Tells that the progress file of a batch was replaced. Where there are no events, it only waits.
+///
+/// It follows the files and not their folders: a folder has an event for each output.
 private final class Events {
     private let inotify: Descriptor
+    /// The paths of the files, by the places of their batches.
+    private let paths: [String]
 
     init(of ids: ArraySlice<String>, in outbox: Directory) {
         // poll(2) ignores a negative number.
         inotify = Descriptor(owning: inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC)))
-        for id in ids {
-            _ = inotify_add_watch(
-                inotify.number, "/proc/self/fd/\(outbox.number)/\(id)",
-                UInt32(IN_MOVED_TO) | UInt32(IN_ONLYDIR))
-        }
+        paths = ids.map { "/proc/self/fd/\(outbox.number)/\($0)/\(BatchProgress.fileName.text)" }
+    }
+
+    /// Follows the present file until it is replaced.
+    func follow(_ place: Int) {
+        guard place < paths.count else { return }
+        // A file that is replaced loses its last link. The kernel forgets it then.
+        _ = inotify_add_watch(
+            inotify.number, paths[place], UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF))
     }
 
     func wait(_ milliseconds: CInt) {

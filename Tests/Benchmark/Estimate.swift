@@ -1,0 +1,167 @@
+import ArgumentParser
+import DarkroomSpool
+import Foundation
+import TestSupport
+
+/// How good the estimate of the time left is: a batch of mixed pictures, with what progress.json said on the way beside
+/// what was true in the end.
+struct Estimate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Compare the time left in progress.json with the time that it really took.",
+        discussion: """
+            Each batch has pictures of 0.05 to 12 megapixels, PNG and JPEG, with several filters. The progress is read \
+            ten times a second. An error is given in percent of the time that was really left.
+            """)
+
+    @Option(help: "How many images each batch has.")
+    var images = 300
+
+    @Option(help: "How many batches in random order are measured.")
+    var rounds = 3
+
+    @Option(help: "Where spools and pictures are made.")
+    var scratch = ".build/benchmark"
+
+    /// The order of the images.
+    private enum Order {
+        case random(seed: UInt64)
+        /// The hardest: the small pictures come first, so nothing that has ended tells of what comes.
+        case sorted
+
+        var name: String {
+            switch self {
+            case .random(let seed): "random order \(seed)"
+            case .sorted: "small ones first"
+            }
+        }
+    }
+
+    private struct Reading {
+        var time: Double
+        /// The part of the images that has ended.
+        var part: Double
+        var secondsLeft: Double?
+    }
+
+    func run() async throws {
+        let folder = URL(filePath: scratch).appending(path: "estimate-\(getpid())")
+            .standardizedFileURL
+        let pictures = folder.appending(path: "pictures")
+        try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for kind in Self.kinds {
+            let sky = Starfield(
+                scene: kind.scene, width: kind.width, height: kind.height, seed: 7)
+            try Data(sky.maker().encoded).write(
+                to: pictures.appending(path: "\(kind.width).png"))
+        }
+        print("Errors of the time left, in percent of the time really left, by the part of the")
+        print("images that has ended: the largest, and the median.")
+        print()
+        print("| \(images) mixed images | s |", terminator: "")
+        for range in Self.ranges { print(" \(range.name) |", terminator: "") }
+        print()
+        print("|---|---|" + String(repeating: "---|", count: Self.ranges.count))
+        let orders = (1...UInt64(max(1, rounds))).map { Order.random(seed: $0) } + [.sorted]
+        for order in orders {
+            let (readings, end) = try await measure(order, folder, pictures)
+            let cells = Self.ranges.map { Self.errors(readings, end, $0.range) }
+            print(
+                "| \(order.name) | \(String(format: "%.0f", end)) |",
+                cells.joined(separator: " | "),
+                "|")
+            fflush(nil)
+        }
+    }
+
+    // MARK: The pictures
+
+    private struct Kind {
+        let scene: Starfield.Scene
+        let width: Int
+        let height: Int
+        /// Of a hundred images, how many are of this kind.
+        let share: Int
+    }
+
+    private static let kinds = [
+        Kind(scene: .comet, width: 256, height: 192, share: 25),
+        Kind(scene: .galaxy, width: 768, height: 512, share: 40),
+        Kind(scene: .nebula, width: 2048, height: 1536, share: 25),
+        Kind(scene: .moon, width: 4288, height: 2848, share: 10),
+    ]
+
+    private static let ranges: [(name: String, range: Range<Double>)] = [
+        ("5 to 20 %", 0.05..<0.2), ("20 to 40 %", 0.2..<0.4), ("40 to 60 %", 0.4..<0.6),
+        ("60 to 80 %", 0.6..<0.8), ("80 to 95 %", 0.8..<0.95),
+    ]
+
+    private func manifest(_ order: Order) -> String {
+        let filters = [
+            #"["sepia"]"#, #"[{"resize": {"width": 800}}]"#, #"["mono", {"blur": {"sigma": 2}}]"#,
+            #"[{"thumbnail": {"size": 200}}]"#,
+        ]
+        var widths: [Int] = []
+        for kind in Self.kinds {
+            widths += Array(repeating: kind.width, count: images * kind.share / 100)
+        }
+        var generator = SplitMix64(seed: 1)
+        if case .random(let seed) = order {
+            generator = SplitMix64(seed: seed)
+            widths.shuffle(using: &generator)
+        }
+        let entries = widths.enumerated().map { index, width in
+            let filter = filters[Int.random(in: 0..<filters.count, using: &generator)]
+            let format = Bool.random(using: &generator) ? "png" : "jpeg"
+            return """
+                {"name": "\(index)", "source": "\(width).png", "filters": \(filter), \
+                "output": {"format": "\(format)"}}
+                """
+        }
+        return "{\"images\": [\n\(entries.joined(separator: ",\n"))\n]}"
+    }
+
+    // MARK: One batch
+
+    private func measure(
+        _ order: Order, _ folder: URL, _ pictures: URL
+    ) async throws -> (readings: [Reading], end: Double) {
+        let root = folder.appending(path: "spool")
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: root) }
+        let spool = SpoolFixture(root: root)
+        let daemon = try await DaemonProcess.run(
+            spool: root.path, settings: ["sources.roots": pictures.path])
+        try spool.drop("mixed.json", manifest(order))
+        let start = ContinuousClock.now
+        var readings: [Reading] = []
+        while true {
+            if let ending = daemon.currentEnding() { throw BenchmarkError("the daemon \(ending)") }
+            try await Task.sleep(for: .milliseconds(100))
+            let time = (ContinuousClock.now - start) / .seconds(1)
+            let file = root.appending(path: "outbox/mixed/\(BatchProgress.fileName.text)")
+            guard let data = FileManager.default.contents(atPath: file.path) else { continue }
+            let progress = try JSONDecoder().decode(BatchProgress.self, from: data)
+            let part = Double(progress.counts.finished) / Double(max(1, progress.counts.total))
+            if progress.state.isFinal {
+                guard progress.state == .completed else {
+                    throw BenchmarkError("the batch is \(progress.state.rawValue)")
+                }
+                _ = try await daemon.stop()
+                return (readings, time)
+            }
+            readings.append(Reading(time: time, part: part, secondsLeft: progress.secondsLeft))
+        }
+    }
+
+    /// The largest and the median error in a range of the way.
+    private static func errors(
+        _ readings: [Reading], _ end: Double, _ range: Range<Double>
+    ) -> String {
+        let errors = readings.filter { range.contains($0.part) }.compactMap { reading in
+            reading.secondsLeft.map { abs($0 - (end - reading.time)) / (end - reading.time) }
+        }.sorted()
+        guard let largest = errors.last else { return "none" }
+        return String(format: "%.0f, %.0f", largest * 100, errors[errors.count / 2] * 100)
+    }
+}
