@@ -65,6 +65,7 @@ package final class Batch {
     var status: Status
     /// The sum of the sizes of the outputs.
     private(set) var outputBytes: Int
+    var sizes = SourceSizes()
     var handOvers: HandOverTable
     var live = LiveImages()
     var sources: [Source] = []

@@ -153,6 +153,9 @@ extension Board {
         attempts.partial = nil
         switch result {
         case .ready(let note):
+            if let bytes = note.bytes {
+                batch.sizes.learn(index, bytes: bytes, images: batch.sources[index].users)
+            }
             attempts.note?.bytes = note.bytes
             attempts.note?.cache = note.cache
             return end(source: index, of: batch, failure: nil)

@@ -7,6 +7,8 @@ struct BatchSums: Sendable {
     /// Without its images.
     var status: Status
     let outputBytes: Int
+    /// What is known about the work that the images are.
+    var sizes = SourceSizes.Sums()
 }
 
 /// The numbers of the unfinished batches, for reports. Each call takes a moment, however many images the batches have.
@@ -15,7 +17,8 @@ extension Board {
     func sums(of key: BatchKey) -> BatchSums? {
         if let batch = batches[key] {
             return BatchSums(
-                folders: batch.folders, status: batch.shownFrame, outputBytes: batch.outputBytes)
+                folders: batch.folders, status: batch.shownFrame, outputBytes: batch.outputBytes,
+                sizes: batch.sizes.sums)
         }
         guard let waiting = waitingBatches[key], var status = waiting.continued?.status else {
             return nil

@@ -17,7 +17,7 @@ final class DownloadAttempts {
 
 /// The report of a successful download.
 package struct DownloadNote: Sendable, Equatable {
-    /// The length of the transferred content; nil without a transfer, for a local file.
+    /// The length of the content; nil if it is not known.
     package var bytes: Int?
     /// The role of the cache: `hit`, `revalidated` or `stored`; nil for none.
     package var cache: String?

@@ -199,7 +199,8 @@ extension ProgressKeeper.Entry {
         let (status, outputBytes) = (snapshot.sums.status, snapshot.sums.outputBytes)
         let counts = status.counts
         meter.add(
-            time: now, images: counts.finished, bytes: outputBytes, mayWork: snapshot.mayWork)
+            time: now, images: counts.finished, bytes: outputBytes, sizes: snapshot.sums.sizes,
+            mayWork: snapshot.mayWork)
         var progress = BatchProgress(of: status, outputBytes: outputBytes)
         progress.imagesPerSecond = meter.imagesPerSecond?.shortened
         progress.bytesPerSecond = meter.bytesPerSecond?.shortened

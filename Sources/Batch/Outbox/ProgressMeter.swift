@@ -5,11 +5,18 @@ import DarkroomCore
 /// A value without a clock. It is given the sums at some moments, a few times a second or more rarely. Only the time in
 /// which work may begin counts, so a pause changes neither the rates nor the estimate.
 package struct ProgressMeter: Sendable {
-    /// The sums at a moment. The time is that of work, in seconds.
+    /// The sums at a moment.
     private struct Sample {
-        var work: Double
+        /// The seconds of work until then.
+        var seconds: Double
         var images: Int
         var bytes: Int
+        var sizes: SourceSizes.Sums
+
+        /// The work of the images that had ended. One of unknown size counts as `mean`.
+        func done(mean: Double) -> Double {
+            sizes.ended + Double(max(0, images - sizes.endedImages)) * mean
+        }
     }
 
     /// The rates are those of at least this many seconds of work and this many images, if there were so many.
@@ -26,7 +33,9 @@ package struct ProgressMeter: Sendable {
     /// The last sample in which further images had ended.
     private var latest: Sample?
     /// The seconds of work so far.
-    private var work = 0.0
+    private var seconds = 0.0
+    /// What is known about the sizes now.
+    private var present = SourceSizes.Sums()
     /// The time of the last sample, in nanoseconds, and whether work could begin since then.
     private var time: UInt64?
     private var isWorking = false
@@ -37,19 +46,28 @@ package struct ProgressMeter: Sendable {
     ///   - time: in nanoseconds of a clock that nobody sets.
     ///   - images: the number of ended images.
     ///   - bytes: the sum of the sizes of their outputs.
+    ///   - sizes: what is known about the sizes of the sources.
     ///   - mayWork: whether work may begin from now on.
-    package mutating func add(time now: UInt64, images: Int, bytes: Int, mayWork: Bool) {
-        if isWorking, let time { work += Double(now.saturatingSubtract(time)) / 1e9 }
+    mutating func add(
+        time now: UInt64, images: Int, bytes: Int, sizes: SourceSizes.Sums, mayWork: Bool
+    ) {
+        if isWorking, let time { seconds += Double(now.saturatingSubtract(time)) / 1e9 }
         time = now
         isWorking = mayWork
-        let sample = Sample(work: work, images: images, bytes: bytes)
+        let sample = Sample(seconds: seconds, images: images, bytes: bytes, sizes: sizes)
         if base == nil { base = sample }
         if images > (latest ?? base ?? sample).images {
             latest = sample
             if origin == nil { origin = sample }
         }
+        present = sizes
         append(sample)
         while samples.count > 2, isWindow(from: samples[1]) { samples.removeFirst() }
+    }
+
+    /// The same if no sizes are known.
+    package mutating func add(time now: UInt64, images: Int, bytes: Int, mayWork: Bool) {
+        add(time: now, images: images, bytes: bytes, sizes: SourceSizes.Sums(), mayWork: mayWork)
     }
 
     private mutating func append(_ sample: Sample) {
@@ -62,7 +80,7 @@ package struct ProgressMeter: Sendable {
 
     private func isWindow(from start: Sample) -> Bool {
         guard let last = samples.last else { return false }
-        return last.work - start.work >= Self.window
+        return last.seconds - start.seconds >= Self.window
             && last.images - start.images >= Self.windowImages
     }
 
@@ -76,38 +94,45 @@ package struct ProgressMeter: Sendable {
 
     private func rate(of sum: KeyPath<Sample, Int>) -> Double? {
         guard isWorking, let first = samples.first, let last = samples.last,
-            last.images > first.images, last.work > first.work
+            last.images > first.images, last.seconds > first.seconds
         else { return nil }
         let difference = last[keyPath: sum].saturatingSubtract(first[keyPath: sum])
-        return Double(difference) / (last.work - first.work)
+        return Double(difference) / (last.seconds - first.seconds)
     }
 
     // MARK: The time that is left
 
     /// The seconds of work for this many further images; nil if too little is known.
     package func secondsLeft(images: Int) -> Double? {
-        guard let seconds = secondsPerImage(left: images), let latest else { return nil }
+        guard let pace = secondsPerWork(left: images), let latest else { return nil }
+        guard images > 0 else { return 0 }
+        let unknown = max(0, images - present.leftImages)
+        let work = max(0, present.left) + Double(unknown) * present.mean
         // The next image has been in work since the last one ended.
-        return max(0, Double(images) * seconds - min(work - latest.work, seconds))
+        let begun = min(seconds - latest.seconds, pace * work / Double(images))
+        return max(0, work * pace - begun)
     }
 
     /// The mean over all images that have ended so far.
-    private func secondsPerImage(left: Int) -> Double? {
+    private func secondsPerWork(left: Int) -> Double? {
         guard let base, let origin, let latest else { return nil }
+        let mean = present.mean
         let ended = latest.images - origin.images
         guard ended > 0 else {
             // A batch of few large pictures gets an estimate when the first one has ended.
-            let seconds = work - base.work
-            return seconds >= Self.slowStart ? seconds / Double(latest.images - base.images) : nil
+            let time = seconds - base.seconds
+            let done = latest.done(mean: mean) - base.done(mean: mean)
+            return time >= Self.slowStart && done > 0 ? time / done : nil
         }
         let isEnough =
-            work - origin.work >= Self.leastTime
+            seconds - origin.seconds >= Self.leastTime
             || Double(ended) >= Self.leastPart * Double(ended + left)
-        guard isEnough else { return nil }
+        let done = latest.done(mean: mean) - origin.done(mean: mean)
+        guard isEnough, done > 0 else { return nil }
         // If the next image takes longer than the others did, the mean grows before it has ended.
         return max(
-            (latest.work - origin.work) / Double(ended),
-            (work - origin.work) / Double(ended + 1))
+            (latest.seconds - origin.seconds) / done,
+            (seconds - origin.seconds) / (done + mean))
     }
 
     /// In seconds: what makes an estimate from the first ended images alone acceptable.

@@ -217,7 +217,7 @@ extension Scheduler {
             let bytes = try examineLocal(job.text)
             log.downloaded(
                 job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
-            ended(ticket, key, source, .ready(DownloadNote()))
+            ended(ticket, key, source, .ready(DownloadNote(bytes: bytes)))
         } catch {
             let failure = Failure(erasing: error)
             if failure.fault != nil { return putBack(ticket, failure, job) }

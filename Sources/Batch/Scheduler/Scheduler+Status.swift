@@ -28,6 +28,7 @@ extension Scheduler: StatusSource {
         guard var sums = board.withLock({ $0.sums(of: key) }) else { return nil }
         if !sums.status.state.isFinal { sums.status.waiting = waiting(key, sums.status) }
         let mayWork = gate.mayStart && storage.mayWork && sums.status.state == .processing
+        if mayWork { examineSizes(of: key) }
         return ProgressSnapshot(sums: sums, mayWork: mayWork)
     }
 

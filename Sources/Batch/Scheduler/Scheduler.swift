@@ -40,6 +40,8 @@ package final class Scheduler: Sendable {
     let fetched = DispatchQueue(label: "darkroom.fetched", qos: .userInitiated)
     /// The queue for the times of next attempts and the ends of hosts' pauses.
     let alarms = DispatchQueue(label: "darkroom.alarms", qos: .userInitiated)
+    /// The queue on which the sizes of local sources are found out.
+    let sizes = DispatchQueue(label: "darkroom.sizes", qos: .utility)
     let running = DispatchGroup()
     /// Called when a batch has left, and after any progress.
     let listeners = Mutex<Listeners>(Listeners())

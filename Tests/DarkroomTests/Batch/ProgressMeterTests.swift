@@ -112,6 +112,30 @@ import Testing
         #expect(worst < 0.25)
     }
 
+    /// The small ones first, the hardest order: with the sizes of the sources the estimate is right from the beginning.
+    /// The work is not quite what the sizes tell.
+    @Test(arguments: [1, 2, 3, 4, 5]) func knowsByTheSizesWhatIsLeft(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var sizes = SourceSizes()
+        let bytes = (0..<200).map { $0 < 150 ? 100_000 : 6_000_000 }
+        let seconds = bytes.map { Double($0) * 1e-6 * Double(0.7 + 0.6 * random.unit()) }
+        for (source, count) in bytes.enumerated() { sizes.learn(source, bytes: count, images: 1) }
+        let whole = seconds.reduce(0, +)
+        var meter = ProgressMeter()
+        var (time, worst) = (0.0, 0.0)
+        for (source, duration) in seconds.enumerated() {
+            meter.add(
+                time: UInt64(time * 1e9), images: source, bytes: 0, sizes: sizes.sums,
+                mayWork: true)
+            if source >= 40, source < 195, let left = meter.secondsLeft(images: 200 - source) {
+                worst = max(worst, abs(left - (whole - time)) / (whole - time))
+            }
+            time += duration
+            sizes.imageEnded(source, isLast: true)
+        }
+        #expect(worst > 0 && worst < 0.25)
+    }
+
     @Test(arguments: [
         (0, 0), (0.012345, 0.0123), (1.2345, 1.23), (12.345, 12.3), (123.45, 123),
         (123_456.7, 123_457), (0.000_000_4, 0),
