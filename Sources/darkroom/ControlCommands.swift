@@ -50,7 +50,7 @@ extension ControlSubcommand {
 
 struct CancelCommand: WaitingControlSubcommand {
     static let command = ControlCommand.cancel
-    @Argument(help: ControlOptions.ids)
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.unfinished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     @OptionGroup var waiting: WaitOption
@@ -58,7 +58,7 @@ struct CancelCommand: WaitingControlSubcommand {
 
 struct HoldCommand: WaitingControlSubcommand {
     static let command = ControlCommand.hold
-    @Argument(help: ControlOptions.ids)
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.unfinished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     @OptionGroup var waiting: WaitOption
@@ -66,7 +66,7 @@ struct HoldCommand: WaitingControlSubcommand {
 
 struct ReleaseCommand: WaitingControlSubcommand {
     static let command = ControlCommand.release
-    @Argument(help: ControlOptions.ids)
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.unfinished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     @OptionGroup var waiting: WaitOption
@@ -74,7 +74,7 @@ struct ReleaseCommand: WaitingControlSubcommand {
 
 struct RetryCommand: WaitingControlSubcommand {
     static let command = ControlCommand.retry
-    @Argument(help: ControlOptions.ids)
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.finished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     @OptionGroup var waiting: WaitOption
@@ -82,7 +82,7 @@ struct RetryCommand: WaitingControlSubcommand {
 
 struct RemoveCommand: ControlSubcommand {
     static let command = ControlCommand.remove
-    @Argument(help: ControlOptions.ids)
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.finished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     var waits: Bool { false }

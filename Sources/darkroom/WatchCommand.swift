@@ -22,7 +22,7 @@ struct WatchCommand: ParsableCommand {
               darkroom watch holiday --json
             """)
 
-    @Argument(help: "The IDs of the batches.")
+    @Argument(help: "The IDs of the batches.", completion: BatchCompletion.unfinished)
     var ids: [String] = []
 
     @OptionGroup var spool: SpoolOptions
