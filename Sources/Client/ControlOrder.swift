@@ -7,14 +7,16 @@ import SystemPackage
 /// A command to a batch, from the check of its rights to its effect.
 package final class ControlOrder {
     package let command: ControlCommand
-    private let spool: SpoolFolder
+    let spool: SpoolFolder
     /// nil if the command would have no effect, and is not given.
     private let staged: StagedFile?
     /// The name of the control file.
     package let name: FileName
     private var target: Target
+    /// The answer that is to be removed; nil for other commands. It stays open, so that no other folder gets its inode.
+    let answer: Directory?
     /// When the control file was seen to be gone.
-    private var gone: Double?
+    private(set) var gone: Double?
 
     /// What the command is for.
     private enum Target {
@@ -46,10 +48,8 @@ package final class ControlOrder {
         self.target = target
         try Self.requirePermission(command, id, owner: owner, in: spool, queue: queue)
         let verb = FileName("\(id).\(command.rawValue)")
-        // In the inbox, a hold could meet the next manifest with this name.
-        if case .batch(let view) = target, !command.form.effect.isForFinished,
-            try view.read()?.state.isFinal == true
-        {
+        answer = try Self.answer(of: target, for: command)
+        guard try Self.canTakeEffect(command, on: target) else {
             (staged, name) = (nil, verb)
             return
         }
@@ -109,6 +109,26 @@ package final class ControlOrder {
         }
     }
 
+    /// Whether the command may have an effect. In the inbox, a hold could meet the next manifest with this name, and a
+    /// removal the end of the batch.
+    private static func canTakeEffect(
+        _ command: ControlCommand, on target: Target
+    ) throws(ClientError) -> Bool {
+        switch (target, command.form.effect) {
+        case (.batch(let view), .sets): try view.read()?.state.isFinal != true
+        case (.batch(let view), .removes): try view.read()?.state.isFinal == true
+        case (.manifest, .removes): false
+        case (.manifest, .sets), (_, .reopens): true
+        }
+    }
+
+    private static func answer(
+        of target: Target, for command: ControlCommand
+    ) throws(ClientError) -> Directory? {
+        guard case .batch(let view) = target, command.form.effect == .removes else { return nil }
+        return try view.folder()
+    }
+
     private static func requirePermission(
         _ command: ControlCommand, _ id: String, owner: UInt32?, in spool: SpoolFolder,
         queue: QueueReport?
@@ -139,7 +159,11 @@ package final class ControlOrder {
         // The daemon removes the file after the command is stored, so the file comes first.
         if gone == nil, try staged?.isWaiting(as: name) != true { gone = Clock.uptime }
         switch target {
+        case .batch(let view) where command.form.effect == .removes: return try removal(view)
         case .batch(let view): return try outcome(view)
+        case .manifest(let manifest, _, _) where staged == nil:
+            let words = "has not been taken yet, so there is nothing to remove"
+            return .noEffect(id: manifest.text, words)
         case .manifest(let manifest, let identity, var search):
             if let id = try search.find(manifest, identity: identity) {
                 let view = BatchView(id, in: spool)
@@ -150,8 +174,6 @@ package final class ControlOrder {
             return isOverdue ? .noEffect(id: manifest.text, Self.silent) : nil
         }
     }
-
-    private static let silent = "is unchanged; the journal of darkroomd tells why"
 
     private var isOverdue: Bool { gone.map { Clock.uptime - $0 > Self.patience } ?? false }
 
@@ -171,6 +193,8 @@ package final class ControlOrder {
         let ended = "has ended before (\(batch.state.rawValue))"
         switch command.form.effect {
         case .reopens: return .noEffect(id: id, Self.reasonAgainstRetry(batch))
+        // `removal` tells what becomes of it.
+        case .removes: return nil
         case .sets(.cancelled):
             if batch.state == .cancelled { return .already(id: id, "is cancelled already") }
         case .sets(.held):
@@ -181,15 +205,5 @@ package final class ControlOrder {
             }
         }
         return batch.state.isFinal ? .noEffect(id: id, ended) : nil
-    }
-
-    private static func reasonAgainstRetry(_ batch: BatchView.Batch) -> String {
-        switch batch.state {
-        case .pending, .processing, .held: "is still in work"
-        case .rejected: "was rejected; correct its manifest and submit it again"
-        case .completed: "has nothing to repeat: all images are filtered"
-        case .completedWithErrors, .cancelled:
-            "has nothing to repeat; the journal of darkroomd tells why"
-        }
     }
 }

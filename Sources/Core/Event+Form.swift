@@ -95,6 +95,7 @@ extension Event {
             EventForm(
                 .notice, [.batch, .user], sometimes: [.state, .count],
                 many: "manifests reopened")
+        case .answerRemoved: EventForm(.notice, [.batch, .user], many: "answers removed")
         case .controlIdle:
             EventForm(.notice, [.batch, .user, .file], many: "control files without effect")
         case .controlRefused:

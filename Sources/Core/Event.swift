@@ -39,6 +39,7 @@ package enum Event: String, Sendable, CaseIterable {
     case batchHeld = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e040"
     case batchReleased = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e041"
     case batchReopened = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e042"
+    case answerRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e045"
     case controlIdle = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e043"
     case controlRefused = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e044"
 

@@ -72,7 +72,9 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     /// A finished batch is being reopened; everything that it needs is in `active/.retry-ID`.
     case retryBuilt = "retry-built"
     case retryMoved = "retry-moved"
-    /// Retention has moved a finished batch out of the outbox, but not removed it yet.
+    /// An answer is removed from the outbox, and the control file that asked for it is still there.
+    case removeSynced = "remove-synced"
+    /// A finished batch was moved out of the outbox, but not removed it yet.
     case expiredMoved = "expired-moved"
     case expiredFileRemoved = "expired-file-removed"
     case pauseMarked = "pause-marked"

@@ -129,6 +129,8 @@ package final class Daemon: @unchecked Sendable {
         ) { [weak self] error in
             guard let self else { return }
             control.async { self.fail(error) }
+        } onRemoval: { [housekeeper] in
+            housekeeper.clear($0)
         }
         self.intake = intake
         notifier.starting("looking for unfinished batches")

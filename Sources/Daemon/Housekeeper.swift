@@ -3,6 +3,7 @@ import DarkroomSpool
 import Dispatch
 import Foundation
 import Synchronization
+import SystemPackage
 
 /// Cleans the spool while the daemon works: expired entries of the outbox, and files left in `tmp`.
 ///
@@ -143,6 +144,20 @@ final class Housekeeper: @unchecked Sendable {
             if count > 0 { log.leftoversRemoved(count) }
         } catch {
             log.storageFailed(error)
+        }
+    }
+
+    /// Removes the files of an answer that was moved to `active` under this name.
+    func clear(_ expired: FileName) {
+        queue.async { [self] in
+            do throws(FileError) {
+                let leftovers = Expired(spool: spool, isStopped: { [self] in isStopped })
+                try leftovers.clear(expired)
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                // The start has found and removed it.
+            } catch {
+                log.storageFailed(error)
+            }
         }
     }
 

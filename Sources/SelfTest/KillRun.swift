@@ -232,12 +232,13 @@ package struct KillRun {
             [Wish(id: try drop(.cancelled), command: .cancel)]
         case .retryBuilt, .retryMoved:
             [Wish(id: try drop(.failing), command: .retry)]
+        case .removeSynced: [Wish(id: try drop(.failing), command: .remove)]
         default: []
         }
     }
 
     private mutating func randomWishes() throws(SelfTestError) -> [Wish] {
-        switch Int.random(in: 0..<5, using: &random) {
+        switch Int.random(in: 0..<6, using: &random) {
         case 0: return [Wish(id: try drop(.cancelled), command: .cancel)]
         case 1: return [Wish(id: try drop(.failing), command: .retry)]
         case 2:
@@ -247,6 +248,7 @@ package struct KillRun {
             // Next to its manifest, it holds the batch from the beginning.
             try spool.give(.hold, to: id)
             return Bool.random(using: &random) ? [] : [Wish(id: id, command: .cancel)]
+        case 3: return [Wish(id: try drop(.failing), command: .remove)]
         default: return []
         }
     }
@@ -257,6 +259,7 @@ package struct KillRun {
         for wish in wishes {
             if try isDue(wish) {
                 if wish.command == .retry { audit.expectRetry(of: wish.id) }
+                if wish.command == .remove { audit.expectRemoval(of: wish.id) }
                 try spool.give(wish.command, to: wish.id)
             } else {
                 left.append(wish)
@@ -325,7 +328,7 @@ extension FaultPoint {
         switch self {
         case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved,
             .submittedGivenBack, .controlRecorded, .controlMoved, .controlConsumed, .retryBuilt,
-            .retryMoved:
+            .retryMoved, .removeSynced:
             false
         default: needsDeath == nil
         }

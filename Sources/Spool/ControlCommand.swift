@@ -4,11 +4,12 @@ import DarkroomCore
 ///
 /// This is the table of all commands. A test compares the manual pages, the schema and the journal's catalog with it. A
 /// command that sets an existing `ControlState` needs only a row here; a new state also needs `Board+Control.swift`. A
-/// command for finished batches has a file of its own, as `retry` has `Reopening.swift`.
+/// command for finished batches has a file of its own, as `retry` has `Reopening.swift`
+/// and `remove` has `Removal.swift`.
 ///
 /// The same users may give each command: see `ControlRecord.isPermitted`.
 package enum ControlCommand: String, Codable, Sendable, CaseIterable {
-    case cancel, hold, release, retry
+    case cancel, hold, release, retry, remove
 
     /// The command's row of the table.
     package var form: Form {
@@ -34,6 +35,11 @@ package enum ControlCommand: String, Codable, Sendable, CaseIterable {
                     "Reopens a finished manifest: repeats failed images, cancelled images, and "
                     + "images whose output was removed.",
                 remark: "The others stay unchanged.")
+        case .remove:
+            Form(
+                .removes, .answerRemoved, "removed",
+                summary: "Removes the answer of a finished manifest from the outbox.",
+                remark: "An unfinished one must be cancelled first.")
         }
     }
 }
@@ -45,12 +51,14 @@ extension ControlCommand {
         case sets(ControlState)
         /// Reopens a finished batch (`Reopening`).
         case reopens
+        /// Removes the answer of a finished batch (`Removal`).
+        case removes
 
         /// Whether the command applies only to finished batches.
         package var isForFinished: Bool {
             switch self {
             case .sets: false
-            case .reopens: true
+            case .reopens, .removes: true
             }
         }
 
@@ -58,7 +66,7 @@ extension ControlCommand {
         /// ends at once.
         package var needsRoom: Bool {
             switch self {
-            case .sets(.cancelled): false
+            case .sets(.cancelled), .removes: false
             case .sets(.free), .sets(.held), .reopens: true
             }
         }

@@ -44,12 +44,15 @@ package struct ControlRequest: Sendable {
     /// Prevents that another file with the same name is removed instead.
     package let identity: FileIdentity
     package let record: ControlRecord
+    /// When the file got its name, by the clock of the file system, in seconds since 1970. Its owner cannot choose this.
+    let changed: Double
 
     package var form: ControlCommand.Form { file.command.form }
 
     init(_ file: ControlFile, _ information: stat) {
         self.file = file
         identity = FileIdentity(information)
+        changed = information.statusChanged
         record = ControlRecord(file.command, uid: information.st_uid, file: identity.text)
     }
 }

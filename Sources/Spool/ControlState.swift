@@ -20,7 +20,7 @@ package enum ControlState: Sendable, Equatable, CaseIterable {
     mutating func follow(_ command: ControlCommand) {
         switch command.form.effect {
         case .sets(let next): if self != .cancelled { self = next }
-        case .reopens: break
+        case .reopens, .removes: break
         }
     }
 }

@@ -39,15 +39,6 @@ package struct Retention {
         package var nextDue: Date?
     }
 
-    /// A finished batch of Darkroom.
-    private struct Entry {
-        let name: FileName
-        /// As the status has it.
-        let time: String
-        let finished: Date
-        let bytes: Int
-    }
-
     /// The number of removals that are logged individually in a sweep; the others are logged as a sum.
     private static let toldSingly = 100
 
@@ -114,7 +105,7 @@ package struct Retention {
     /// Removes finished batches until the others are below the limit.
     private func removeTheOldest(of names: [FileName], _ outcome: inout Outcome) {
         var pace = Pace()
-        var entries: [Entry] = []
+        var entries: [FinishedBatch] = []
         for name in names where !isStopped() {
             pace.step()
             if let entry = finishedEntry(name) { entries.append(entry) }
@@ -149,99 +140,54 @@ package struct Retention {
     }
 
     /// A finished batch of Darkroom; nil for anything else.
-    private func finishedEntry(_ name: FileName) -> Entry? {
+    private func finishedEntry(_ name: FileName) -> FinishedBatch? {
         do throws(FileError) {
-            guard let folder = try openEntry(name), try folder.exists(BatchFile.status),
-                let outline = try StatusOutline(in: folder) ?? keep(name, Self.notOurs)
-            else { return nil }
-            guard FileName(outline.id) == name else {
-                return keep(name, "its status.json belongs to \(outline.id)")
+            switch try FinishedBatch.read(name, in: spool.outbox) {
+            case .finished(let batch): return batch
+            case .unfinished, .none: return nil
+            case .foreign(let reason): tell(name, reason)
             }
-            guard outline.state.isFinal else { return nil }
-            guard let time = outline.times.finished, let finished = Clock.date(time) else {
-                return keep(name, "its status.json does not show when it was finished")
-            }
-            var bytes = 0
-            for file in try folder.names() {
-                guard let information = try folder.information(of: file) else { continue }
-                guard information.st_mode & S_IFMT != S_IFDIR else {
-                    return keep(name, "it contains a folder, \(file.text)")
-                }
-                bytes = bytes.saturatingAdd(information.bytesOnDisk)
-            }
-            return Entry(name: name, time: time, finished: finished, bytes: bytes)
         } catch {
-            return keep(name, error.message)
+            tell(name, error.message)
         }
-    }
-
-    private static let notOurs = "its status.json was not written by Darkroom"
-
-    /// Reports why a folder is not removed.
-    private func keep<Nothing>(_ name: FileName, _ reason: String) -> Nothing? {
-        tell(name, reason)
         return nil
     }
 
-    /// nil if it is not a folder, or if it has just disappeared.
     private func openEntry(_ name: FileName) throws(FileError) -> Directory? {
-        do {
-            return try Directory(name, in: spool.outbox)
-        } catch
-            where [
-                .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels,
-                .permissionDenied,
-            ].contains(error.errno)
-        {
-            return nil
-        }
+        try FinishedBatch.open(name, in: spool.outbox)
     }
 
     // MARK: Removing
 
     /// Removes a batch. If that fails, it stays and does not affect the others; returns false if it still exists.
-    private func remove(_ entry: Entry, _ outcome: inout Outcome) -> Bool {
+    private func remove(_ entry: FinishedBatch, _ outcome: inout Outcome) -> Bool {
         var isTaken = false
         do throws(FileError) {
-            isTaken = try takeOut(entry)
-            guard isTaken else { return false }
+            guard let expired = try entry.takeOut(of: spool) else { return false }
+            isTaken = true
             count(entry, &outcome)
             if durably {
                 try spool.active.sync()
                 try spool.outbox.sync()
             }
-            try Expired(spool: spool, isStopped: isStopped).clear(Expired.name(of: entry.name))
+            let leftovers = Expired(spool: spool, isStopped: isStopped)
+            try leftovers.clear(expired)
+            // A previous batch with this ID may have left it.
+            let known = Expired.name(of: entry.name)
+            if expired != known { try leftovers.clear(known) }
         } catch {
             tell(entry.name, error.message)
         }
         return isTaken
     }
 
-    private func count(_ entry: Entry, _ outcome: inout Outcome) {
+    private func count(_ entry: FinishedBatch, _ outcome: inout Outcome) {
         outcome.entries += 1
         outcome.bytes = outcome.bytes.saturatingAdd(entry.bytes)
         log.metrics.expiredEntries.add(1)
         log.metrics.expiredBytes.add(entry.bytes)
         if outcome.entries <= Self.toldSingly {
             log.expired(id: entry.name.text, finished: entry.time, bytes: entry.bytes)
-        }
-    }
-
-    /// Renames the batch out of the outbox, unless it was replaced or is in work again.
-    private func takeOut(_ entry: Entry) throws(FileError) -> Bool {
-        let expired = Expired.name(of: entry.name)
-        if try spool.active.exists(expired) {
-            try Expired(spool: spool, isStopped: isStopped).clear(expired)
-            if isStopped() { return false }
-        }
-        return try spool.finishedBatches.withLock { _ throws(FileError) in
-            guard try !spool.active.exists(entry.name), let folder = try openEntry(entry.name),
-                let outline = try StatusOutline(in: folder), outline.state.isFinal,
-                outline.times.finished == entry.time
-            else { return false }
-            try spool.outbox.rename(entry.name, to: spool.active, as: expired)
-            FaultPoint.expiredMoved.pass()
-            return true
         }
     }
 }
@@ -281,7 +227,7 @@ package struct Expired {
 
     /// Removes the files in the folder, then the folder. Symbolic links are removed and not followed. Another folder in
     /// it does not come from Darkroom, and this throws EISDIR.
-    func clear(_ name: FileName) throws(FileError) {
+    package func clear(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: spool.active)
         var pace = Pace()
         for file in try folder.names() {
@@ -291,13 +237,6 @@ package struct Expired {
             FaultPoint.expiredFileRemoved.pass()
         }
         try spool.active.removeDirectory(name)
-    }
-}
-
-extension stat {
-    /// The disk space of the file: a file with holes takes less than its length, a small one a whole block.
-    var bytesOnDisk: Int {
-        max(0, Int(st_blocks)).saturatingMultiply(512)
     }
 }
 

@@ -45,7 +45,7 @@ package enum SkipReason: Equatable, Sendable {
         case spool
         /// Room for another waiting batch.
         case room
-        /// Other batches that the same user reopens.
+        /// Other batches that the same user reopens or removes.
         case others
         /// A check of the files has failed.
         case look(FileError)
@@ -99,7 +99,7 @@ extension SkipReason.Wait {
         case .spool: "no manifest can be taken, because the spool cannot be written to"
         case .room:
             "batches.maxWaiting is reached, by the waiting batches or by the held batches of its owner"
-        case .others: "other batches are being reopened"
+        case .others: "other batches are being reopened or removed"
         case .look(let error): error.message
         }
     }

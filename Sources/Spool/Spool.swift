@@ -25,7 +25,8 @@ import SystemPackage
 /// An ID never begins with a dot, because a file with such a name is not a manifest.
 ///
 /// `Claim` moves a manifest from waiting to pending, `Recovery` does the work of the last column, and `Publisher` and
-/// `StatusKeeper` do the rest. `Retention` makes finished batches expired, if they are removed at all.
+/// `StatusKeeper` do the rest. `Retention` and `Removal` make finished batches expired, if they are removed at
+/// all.
 package final class Spool: Sendable {
     /// The folders that stay open while the daemon runs.
     package static let stations: [FileName] = ["active", "outbox"]

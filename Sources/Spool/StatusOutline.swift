@@ -2,13 +2,19 @@ import DarkroomCore
 import Foundation
 import SystemPackage
 
-/// The part of a status file that decides whether its batch may be removed. It is read without the images, of which
+/// The part of a status file that decides whether its batch may be removed, and by whom. It is read without the images, of which
 /// there may be 100,000.
 struct StatusOutline: Decodable, Equatable, Sendable {
     let schemaVersion: Int
     let id: String
     let state: BatchState
     let times: Status.Times
+    let manifest: Submitted
+
+    struct Submitted: Decodable, Equatable, Sendable {
+        /// The owner of the submitted file, if it is known.
+        let uid: UInt32?
+    }
 
     /// Reads the outline of `status.json` in a folder of the outbox; nil if it is missing, or if Darkroom has not
     /// written it.

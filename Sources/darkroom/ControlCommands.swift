@@ -7,13 +7,26 @@ import DarkroomSpool
 /// A subcommand that gives a command to batches; `ControlCommand` has the table of them.
 protocol ControlSubcommand: ParsableCommand {
     static var command: ControlCommand { get }
+    var ids: [String] { get }
     var options: ControlOptions { get }
+    /// `--wait`, for commands after which a batch has an end to wait for.
+    var waits: Bool { get }
+}
+
+/// One of these commands with `--wait`.
+protocol WaitingControlSubcommand: ControlSubcommand {
+    var waiting: WaitOption { get }
+}
+
+extension WaitingControlSubcommand {
+    var waits: Bool { waiting.wait }
 }
 
 extension ControlSubcommand {
     static var configuration: CommandConfiguration {
         let form = command.form
         let verb = command.rawValue
+        let canWait = Self.self is any WaitingControlSubcommand.Type
         return CommandConfiguration(
             commandName: verb,
             abstract: form.summary,
@@ -23,46 +36,60 @@ extension ControlSubcommand {
 
                 Examples:
                   darkroom \(verb) holiday
-                  darkroom \(verb) --wait holiday beach
+                  darkroom \(verb)\(canWait ? " --wait" : "") holiday beach
 
-                Exit codes: 0 done, 1 nothing has changed, 66 no such batch, 69 no daemon is running, 77 no permission. \
-                With --wait also 3 completed with errors, 4 cancelled.
+                Exit codes: 0 done, 1 nothing has changed, 66 no such batch, 69 no daemon is running, 77 no permission.\
+                \(canWait ? " With --wait also 3 completed with errors, 4 cancelled." : "")
                 """)
     }
 
     func run() throws {
-        try ControlRun(command: Self.command, options: options).run()
+        try ControlRun(command: Self.command, ids: ids, options: options, waits: waits).run()
     }
 }
 
-struct CancelCommand: ControlSubcommand {
+struct CancelCommand: WaitingControlSubcommand {
     static let command = ControlCommand.cancel
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.unfinished)
+    var ids: [String]
     @OptionGroup var options: ControlOptions
+    @OptionGroup var waiting: WaitOption
 }
 
-struct HoldCommand: ControlSubcommand {
+struct HoldCommand: WaitingControlSubcommand {
     static let command = ControlCommand.hold
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.unfinished)
+    var ids: [String]
     @OptionGroup var options: ControlOptions
+    @OptionGroup var waiting: WaitOption
 }
 
-struct ReleaseCommand: ControlSubcommand {
+struct ReleaseCommand: WaitingControlSubcommand {
     static let command = ControlCommand.release
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.unfinished)
+    var ids: [String]
     @OptionGroup var options: ControlOptions
+    @OptionGroup var waiting: WaitOption
 }
 
-struct RetryCommand: ControlSubcommand {
+struct RetryCommand: WaitingControlSubcommand {
     static let command = ControlCommand.retry
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.finished)
+    var ids: [String]
     @OptionGroup var options: ControlOptions
+    @OptionGroup var waiting: WaitOption
+}
+
+struct RemoveCommand: ControlSubcommand {
+    static let command = ControlCommand.remove
+    @Argument(help: ControlOptions.ids, completion: BatchCompletion.finished)
+    var ids: [String]
+    @OptionGroup var options: ControlOptions
+    var waits: Bool { false }
 }
 
 struct ControlOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("IDs of batches.", valueName: "id"))
-    var ids: [String]
-
-    @Flag(
-        help:
-            "Wait until the batch has ended; after a hold, until none of its images is in work.")
-    var wait = false
+    static let ids = ArgumentHelp("IDs of batches.", valueName: "id")
 
     @Flag(help: "Print JSON: one object for each batch, then a summary.")
     var json = false
@@ -70,13 +97,26 @@ struct ControlOptions: ParsableArguments {
     @OptionGroup var spool: SpoolOptions
 }
 
+struct WaitOption: ParsableArguments {
+    @Flag(
+        help:
+            "Wait until the batch has ended; after a hold, until none of its images is in work.")
+    var wait = false
+}
+
 /// Gives one command to several batches and says what became of it.
 struct ControlRun {
     let command: ControlCommand
+    let ids: [String]
     let options: ControlOptions
+    let waits: Bool
     private let folder: SpoolFolder
 
-    init(command: ControlCommand, options: ControlOptions) throws(ClientError) {
+    init(
+        command: ControlCommand, ids: [String], options: ControlOptions, waits: Bool
+    ) throws(ClientError) {
+        self.ids = ids
+        self.waits = waits
         self.command = command
         self.options = options
         folder = try options.spool.open()
@@ -109,7 +149,7 @@ struct ControlRun {
         var worst = ClientExit.success
         // All are given before the first is waited for.
         var orders: [(id: String, order: ControlOrder)] = []
-        for id in options.ids {
+        for id in ids {
             do {
                 orders.append((id, try ControlOrder(command, id, in: folder, queue: queue)))
             } catch {
@@ -123,7 +163,7 @@ struct ControlRun {
                 worst = .worst(worst, refuse(id, error))
             }
         }
-        if options.json { Console.json(Summary(batches: options.ids.count, exit: worst.rawValue)) }
+        if options.json { Console.json(Summary(batches: ids.count, exit: worst.rawValue)) }
         if worst != .success { throw worst }
     }
 
@@ -167,7 +207,7 @@ struct ControlRun {
         _ id: String, _ effect: Result.Effect, _ message: String
     ) throws(ClientError) -> ClientExit {
         if !options.json { Console.line(message) }
-        let batch = options.wait ? try wait(id) : nil
+        let batch = waits ? try wait(id) : nil
         if options.json {
             Console.json(
                 Result(

@@ -15,6 +15,7 @@ struct DarkroomCommand: ParsableCommand {
         subcommands: [
             SubmitCommand.self, MakeCommand.self, CheckCommand.self, WaitCommand.self,
             CancelCommand.self, HoldCommand.self, ReleaseCommand.self, RetryCommand.self,
+            RemoveCommand.self,
             ListCommand.self, ShowCommand.self, StatusCommand.self, WatchCommand.self,
             LogsCommand.self, PauseCommand.self, ResumeCommand.self,
         ])

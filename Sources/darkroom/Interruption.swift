@@ -4,6 +4,8 @@ import Glibc
 import Synchronization
 
 /// Ctrl-C: ends the command, leaves the batches alone, and says how to come back.
+///
+/// It owns SIGINT from the first advice to `end()`; `StopSignals` owns it while a screen must be cleared first.
 enum Interruption {
     private static let advice = Mutex<String?>(nil)
     private static let source = Mutex<(any DispatchSourceSignal)?>(nil)
@@ -19,8 +21,20 @@ enum Interruption {
                 if let text = advice.withLock({ $0 }) { Console.complain(text) }
                 Glibc._exit(ClientExit.interrupted.rawValue)
             }
+            // Dispatch sets its own handler when it registers the source, which must not be after StopSignals has.
+            let isRegistered = DispatchSemaphore(value: 0)
+            new.setRegistrationHandler { isRegistered.signal() }
             new.activate()
+            isRegistered.wait()
             source = new
+        }
+    }
+
+    /// Gives SIGINT up, to a handler that is set already.
+    static func end() {
+        source.withLock { source in
+            source?.cancel()
+            source = nil
         }
     }
 }

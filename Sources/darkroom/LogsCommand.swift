@@ -17,7 +17,7 @@ struct LogsCommand: ParsableCommand {
               darkroom logs holiday -- --output cat --priority warning
             """)
 
-    @Argument(help: "The ID of the batch.")
+    @Argument(help: "The ID of the batch.", completion: BatchCompletion.all)
     var id: String
 
     @OptionGroup var spool: SpoolOptions

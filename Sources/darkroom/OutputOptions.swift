@@ -16,5 +16,15 @@ struct ColorOptions: ParsableArguments {
     var errors: Terminal { Terminal(STDERR_FILENO, color: color) }
 }
 
+/// `--progress`, for commands that show the progress of batches.
+struct ProgressOptions: ParsableArguments {
+    @Option(
+        name: .customLong("progress"),
+        help: ArgumentHelp(
+            "How progress is shown: auto, tty (drawn again), plain (lines), json or none.",
+            valueName: "how"))
+    var mode = ProgressMode.auto
+}
+
 extension ColorChoice: ExpressibleByArgument {}
 extension ProgressMode: ExpressibleByArgument {}

@@ -13,7 +13,7 @@ struct ShowCommand: ParsableCommand {
               darkroom show holiday --images --json | jq -r '.images[].output.file'
             """)
 
-    @Argument(help: "The ID of the batch.")
+    @Argument(help: "The ID of the batch.", completion: BatchCompletion.all)
     var id: String
 
     @OptionGroup var spool: SpoolOptions

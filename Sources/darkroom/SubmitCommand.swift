@@ -19,11 +19,13 @@ struct SubmitCommand: ParsableCommand {
             Examples:
               darkroom submit holiday.yaml
               darkroom submit photos/*.jpg --filter thumbnail=1600 --format jpeg
+              darkroom submit photos/*.jpg --filter sepia=0.8 --watermark logo.png --watch
               darkroom submit photos.plist --wait && echo done
               id=$(darkroom submit --hold later.yaml)
 
             Exit codes: 0 submitted, 64 the command line is wrong, 65 a manifest has errors, 66 a file does not exist, \
-            69 no daemon is running, 77 no permission. With --wait also 3 completed with errors, 4 cancelled.
+            69 no daemon is running, 77 no permission. With --wait and --watch also 3 completed with errors, 4 cancelled, \
+            130 interrupted.
             """)
 
     @Argument(
@@ -46,6 +48,15 @@ struct SubmitCommand: ParsableCommand {
     @Flag(help: "Wait until the batches have ended; the exit code tells how.")
     var wait = false
 
+    @Flag(
+        help:
+            "Show the progress on standard error until the batches have ended; the exit code tells how."
+    )
+    var watch = false
+
+    @OptionGroup var progress: ProgressOptions
+    @OptionGroup var color: ColorOptions
+
     @Flag(help: "Submit also if no daemon is running, or if it cannot read a picture.")
     var anyway = false
 
@@ -53,6 +64,9 @@ struct SubmitCommand: ParsableCommand {
     var json = false
 
     @OptionGroup var spool: SpoolOptions
+
+    /// Whether the command ends when the batches end.
+    var waitsForEnds: Bool { wait || watch }
 
     func run() throws {
         try SubmitRun(self).run()

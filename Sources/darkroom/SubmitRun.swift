@@ -39,14 +39,6 @@ struct SubmitRun {
         var id: String?
     }
 
-    /// How a batch ended.
-    private struct Ending: Encodable {
-        let type = "batch"
-        let id: String
-        let state: BatchState
-        let counts: Status.Counts
-    }
-
     private struct Summary: Encodable {
         let type = "summary"
         let submitted: Int
@@ -67,7 +59,7 @@ struct SubmitRun {
         var failure: ClientError?
         let submissions = drop(prepared, &failure)
         if let failure { Console.complain(failure) }
-        if isAbsent, !command.wait {
+        if isAbsent, !command.waitsForEnds {
             Console.complain(
                 "No daemon works on the spool \(folder.path). It takes the manifest when it starts."
             )
@@ -77,7 +69,8 @@ struct SubmitRun {
             return try finish(submissions.count, failure?.exit ?? .success)
         }
         let ids = try findIDs(prepared, submissions)
-        let worst = command.wait ? try waitForEnds(of: ids) : .success
+        let worst =
+            command.waitsForEnds ? try SubmitEnds(of: ids, command, in: folder).wait() : .success
         try finish(ids.count, .worst(worst, failure?.exit ?? .success))
     }
 
@@ -223,35 +216,5 @@ struct SubmitRun {
         } else if let id {
             Console.line(id)
         }
-    }
-
-    // MARK: The end
-
-    private func waitForEnds(of ids: [String]) throws(ClientError) -> ClientExit {
-        let names = ids.joined(separator: " ")
-        Interruption.advise(
-            "The work goes on without this command. To wait again: darkroom wait \(names)")
-        var worst = ClientExit.success
-        for id in ids {
-            guard let batch = try BatchWait.end(of: id, in: folder) else { continue }
-            if command.json {
-                Console.json(Ending(id: id, state: batch.state, counts: batch.counts))
-            } else if batch.state != .completed {
-                Console.complain(Self.words(id, batch))
-            }
-            worst = .worst(worst, ClientExit(of: batch.state))
-        }
-        return worst
-    }
-
-    private static func words(_ id: String, _ batch: BatchView.Batch) -> String {
-        let counts = batch.counts
-        let what =
-            switch batch.state {
-            case .cancelled: "was cancelled"
-            case .rejected: "was rejected"
-            default: "has ended: \(counts.failed) of \(Words.count(counts.total, "image")) failed"
-            }
-        return "\(id) \(what). darkroom show \(id) tells more."
     }
 }

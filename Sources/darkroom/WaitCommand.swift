@@ -19,7 +19,9 @@ struct WaitCommand: ParsableCommand {
             batch, 75 the time is over.
             """)
 
-    @Argument(help: ArgumentHelp("IDs of batches.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("IDs of batches.", valueName: "id"),
+        completion: BatchCompletion.unfinished)
     var ids: [String]
 
     @Option(

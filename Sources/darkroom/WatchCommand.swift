@@ -22,17 +22,13 @@ struct WatchCommand: ParsableCommand {
               darkroom watch holiday --json
             """)
 
-    @Argument(help: "The IDs of the batches.")
+    @Argument(help: "The IDs of the batches.", completion: BatchCompletion.unfinished)
     var ids: [String] = []
 
     @OptionGroup var spool: SpoolOptions
     @OptionGroup var color: ColorOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "How progress is shown: auto, tty (drawn again), plain (lines), json or none.",
-            valueName: "how"))
-    var progress = ProgressMode.auto
+    @OptionGroup var progress: ProgressOptions
 
     @Flag(
         help:
@@ -47,12 +43,11 @@ struct WatchCommand: ParsableCommand {
         // The same ID twice is watched once.
         var known: Set<ByteString> = []
         let unique = watched.filter { known.insert(ByteString($0)).inserted }
-        StopSignals.begin()
         var session = try WatchSession(
-            unique, in: folder, progress: json ? .json : progress,
+            unique, in: folder, progress: json ? .json : progress.mode,
             stream: json ? STDOUT_FILENO : STDERR_FILENO, color: color.color)
-        session.printsResults = !json
-        let states = try session.run()
+        session.results = json ? nil : STDOUT_FILENO
+        let states = try session.run().map(\.state)
         if json { try Console.lines([WatchSession.summary(states)]) }
         throw ClientExit(ofWorst: states)
     }

@@ -11,8 +11,8 @@ struct WatchSession {
     private let stream: CInt
     private let color: ColorChoice
     private var hasEnded: [Bool]
-    /// Whether a line on standard output tells how each batch has ended.
-    var printsResults = true
+    /// Where a line tells how each batch has ended; nil for nowhere.
+    var results: CInt?
 
     /// - Throws: `no-such-batch` if one of them does not exist.
     init(
@@ -27,19 +27,22 @@ struct WatchSession {
             try? Console.write(text, to: stream)
         }
         hasEnded = Array(repeating: false, count: ids.count)
+        // From now on signals set a flag, which `run` sees.
+        StopSignals.begin()
+        Interruption.end()
     }
 
-    /// Returns the final states, in the order of the IDs.
+    /// Returns the batches as they have ended, in the order of the IDs.
     ///
     /// - Throws: `interrupted` after a signal.
-    mutating func run() throws -> [BatchState] {
+    mutating func run() throws(ClientError) -> [BatchProgress] {
         defer { view.erase() }
         while true {
             try watcher.look()
             try printResults()
             let next = view.show(
                 watcher.batches, watcher.daemon, at: Double(Clock.nanoseconds) / 1e9)
-            if watcher.allHaveEnded { return watcher.batches.map(\.state) }
+            if watcher.allHaveEnded { return watcher.batches }
             switch watcher.wait(atMost: next ?? 0.5) {
             case .timeOrChange: break
             case .resized: view.resize(to: Terminal(stream, color: color))
@@ -60,12 +63,12 @@ struct WatchSession {
     }
 
     private mutating func printResults() throws(ClientError) {
-        guard printsResults else { return }
+        guard let results else { return }
         for (place, batch) in watcher.batches.enumerated()
         where batch.state.isFinal && !hasEnded[place] {
             hasEnded[place] = true
             view.erase()
-            try Console.lines([batch.result])
+            try Console.write(batch.result + "\n", to: results)
         }
     }
 

@@ -38,7 +38,6 @@ import Testing
         let document = try MarkdownDocument("etc/doc/cookbook.md")
         let place = try ManualFixture()
         let daemon = try await place.run()
-        try place.makeScripts()
         try write(document, place)
         let manifests = document.examples("manifest")
         for example in manifests {
@@ -97,15 +96,11 @@ import Testing
         var outputs: [String] = []
         for example in document.examples("shell") where !example.words.contains("parsed") {
             let id = example.value("done")
-            let isRetry = example.text.contains(".retry")
-            let retries = try id.flatMap { try place.fixture.spool.status(of: $0)?.retries } ?? 0
             let (code, output) = try await place.shellThatWaits(example.text)
             #expect(code == 0, "\(example): \(output)")
             outputs.append(output)
             guard let id else { continue }
-            _ = try await place.fixture.spool.waitForStatus(of: id, daemon, "done") {
-                $0.state.isFinal && (!isRetry || ($0.retries ?? 0) > retries)
-            }
+            _ = try await place.fixture.spool.finish(id, daemon)
         }
         return outputs
     }

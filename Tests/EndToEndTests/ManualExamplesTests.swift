@@ -77,7 +77,6 @@ import Testing
             "holiday.yaml": holiday,
             "later.yaml": "images: [\(place.fixture.url("photos/beach.png"))]\n",
         ]
-        try place.makeScripts()
         var outputs: [String: String] = [:]
         for example in try ManualPage("darkroomd.8").examples("shell")
         where !example.words.contains("parsed") {
@@ -85,21 +84,21 @@ import Testing
                 let text = try #require(files[name])
                 try Data(text.utf8).write(to: place.work.appending(path: name))
             }
-            if example.text.contains("holiday.retry") { try place.hideTower(false) }
-            let retries = try place.fixture.spool.status(of: "holiday")?.retries ?? 0
-            let (code, output) = try place.shell(example.text)
+            let isRetry = example.text.contains("retry holiday")
+            if isRetry { try place.hideTower(false) }
+            let (code, output) = try await place.shellThatWaits(example.text)
             #expect(code == 0, "\(example): \(output)")
             outputs[example.text] = output
-            guard let id = example.value("done") else { continue }
-            let isRetry = example.text.contains(".retry")
-            let status = try await place.fixture.spool.waitForStatus(of: id, daemon, "done") {
-                $0.state.isFinal && (!isRetry || ($0.retries ?? 0) > retries)
+            if isRetry {
+                #expect(try place.fixture.spool.status(of: "holiday")?.state == .completed)
             }
-            #expect(status.state == (isRetry || id == "later" ? .completed : .completedWithErrors))
+            guard let id = example.value("done") else { continue }
+            let status = try await place.fixture.spool.finish(id, daemon)
+            #expect(status.state == (id == "later" ? .completed : .completedWithErrors))
         }
         let later = try #require(try place.fixture.spool.status(of: "later"))
         #expect(later.commands?.map(\.command) == [.hold, .release])
-        #expect(outputs.values.contains { $0.hasPrefix("it ended with 3\ntower: ") })
+        #expect(outputs.values.contains { $0.contains("it ended with 3\ntower: ") })
         #expect(outputs.values.contains("a daemon is running\n"))
         #expect(outputs.values.contains { $0.contains("downloads.concurrency: 32") })
     }
@@ -197,7 +196,8 @@ final class ManualFixture: Sendable {
     let fixture: DaemonFixture
     let work: URL
     private let scratch: ScratchDirectory
-    private let pictures: URL
+    /// What stands for /srv/pictures.
+    let pictures: URL
 
     init() throws {
         fixture = try DaemonFixture(pictures: 2)
@@ -212,13 +212,6 @@ final class ManualFixture: Sendable {
     func run(environment: [String: String] = [:]) async throws -> DaemonProcess {
         try await fixture.run(
             ["sources.roots": "[\(pictures.path)]"], environment: environment)
-    }
-
-    /// Puts the scripts of darkroomd(8) into the folder to work in, under their names.
-    func makeScripts() throws {
-        for example in try ManualPage("darkroomd.8").examples("script") {
-            try Data(located(example.text).utf8).write(to: work.appending(path: example.words[0]))
-        }
     }
 
     /// The text with the places of the tests instead of those of an installation.

@@ -8,11 +8,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The two scripts of darkroomd(8) that wait for an answer, run as other scripts would run them.
+/// The waiting that darkroomd(8) and the cookbook show, as scripts do it.
 @Suite(.fewAtATime) struct ManualWaitingTests {
-    /// Long enough for any answer here.
-    private static let limit = 100
-
     /// Writes a manifest whose images have these documents for sources.
     private func write(_ place: ManualFixture, _ name: String, _ documents: [String]) throws {
         let images = documents.map { ["name": $0, "source": place.fixture.url($0)] }
@@ -20,24 +17,19 @@ import Testing
         try Data(text.utf8).write(to: place.work.appending(path: name))
     }
 
-    private func submit(_ name: String) -> String { "sh darkroom-submit \(name) \(Self.limit)" }
-
-    private func place() throws -> ManualFixture {
-        let place = try ManualFixture()
-        try place.makeScripts()
-        return place
+    private static func submit(_ name: String) -> String {
+        "darkroom submit --anyway \(name) --wait 2>/dev/null"
     }
 
     /// The same name three times, and each has its own answer.
     @Test func isNotAnsweredByAFormerAnswer() async throws {
-        let place = try place()
+        let place = try ManualFixture()
         let daemon = try await place.run()
         for (documents, id, code) in [
             (["0.png"], "nightly", Int32(0)), (["0.png", "none.png"], "nightly-2", 3),
-            ([], "nightly-3", 65),
         ] {
             try write(place, "nightly.json", documents)
-            let (ended, output) = try await place.shellThatWaits(submit("nightly.json"))
+            let (ended, output) = try await place.shellThatWaits(Self.submit("nightly.json"))
             #expect(ended == code && output == "\(id)\n")
             #expect(try place.fixture.spool.status(of: id)?.images.map(\.name) == documents)
         }
@@ -47,7 +39,7 @@ import Testing
 
     @Test func givesEachOfManyAtOnceItsOwn() async throws {
         let count = 20
-        let place = try place()
+        let place = try ManualFixture()
         let daemon = try await place.run()
         for index in 0..<count {
             let document = "\(index).png"
@@ -60,7 +52,7 @@ import Testing
         let (code, output) = try await place.shellThatWaits(
             """
             for i in $(seq 0 \(count - 1)); do
-                { id=$(\(submit("$i/nightly.json"))); echo "$i $id"; } &
+                { id=$(\(Self.submit("$i/nightly.json"))); echo "$i $id"; } &
             done
             wait
             """)
@@ -80,13 +72,16 @@ import Testing
     enum Meanwhile: CaseIterable, Sendable { case notStarted, stopped, killedAtTheClaim }
 
     @Test(arguments: Meanwhile.allCases) func waitsForADaemon(meanwhile: Meanwhile) async throws {
-        let place = try place()
+        let place = try ManualFixture()
         try place.fixture.spool.makeFolders()
+        try FileManager.default.createDirectory(
+            at: place.fixture.spool.root.appending(path: "outbox"),
+            withIntermediateDirectories: true)
         try write(place, "nightly.json", ["0.png"])
         let script: ManualFixture.Script
         switch meanwhile {
         case .notStarted:
-            script = try place.begin(submit("nightly.json"))
+            script = try place.begin(Self.submit("nightly.json"))
             try await eventually("the manifest") {
                 place.fixture.spool.exists("inbox/nightly.json") ? true : nil
             }
@@ -94,7 +89,7 @@ import Testing
             let first = try await place.run()
             first.send(SIGUSR1)
             try await first.waitForStatusText("Paused (SIGUSR1)")
-            script = try place.begin(submit("nightly.json"))
+            script = try place.begin(Self.submit("nightly.json"))
             _ = try await place.fixture.spool.waitForStatus(of: "nightly", first, "there") { _ in
                 true
             }
@@ -103,7 +98,7 @@ import Testing
                 at: place.fixture.spool.root.appending(path: "paused"))
         case .killedAtTheClaim:
             let first = try await place.run(environment: ["DARKROOM_FAULT": "claim-moved:1"])
-            script = try place.begin(submit("nightly.json"))
+            script = try place.begin(Self.submit("nightly.json"))
             #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
             #expect(place.fixture.spool.list("outbox") == [])
         }
@@ -114,45 +109,27 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// Without a daemon nothing is answered, and no script waits for ever.
-    @Test func givesUpInTime() async throws {
-        let place = try place()
-        try place.fixture.spool.makeFolders()
-        try write(place, "nightly.json", ["none.png"])
-        let (code, output) = try await place.shellThatWaits("sh darkroom-submit nightly.json 1")
-        #expect(code == 75 && output == "nightly.json: no answer yet\n")
-        // One that has the name already is not replaced.
-        let (second, words) = try await place.shellThatWaits("sh darkroom-submit nightly.json 1")
-        #expect(second == 75)
-        #expect(words == "nightly.json: another file has this name in the inbox\n")
-        #expect(place.fixture.spool.list("tmp") == [])
-        let daemon = try await place.run()
-        _ = try await place.fixture.spool.finish("nightly", daemon)
-        #expect(try await daemon.stop() == .exited(0))
-        let (third, reason) = try await place.shellThatWaits("sh darkroom-retry nightly 1")
-        #expect(third == 75 && reason == "nightly: no new answer yet\n")
-        let (fourth, unknown) = try await place.shellThatWaits("sh darkroom-retry nightyl 1")
-        #expect(fourth == 1 && unknown == "nightyl: no answer with this ID\n")
-        #expect(!place.fixture.spool.exists("inbox/nightyl.retry"))
-    }
-
     @Test func waitsForTheNewAnswerOfARetry() async throws {
-        let place = try place()
+        let place = try ManualFixture()
         let daemon = try await place.run()
-        let retry = "sh darkroom-retry nightly \(Self.limit)"
+        let retry = "darkroom retry nightly --wait"
         try write(place, "nightly.json", ["0.png", "late.png"])
-        #expect(try await place.shellThatWaits(submit("nightly.json")).code == 3)
+        #expect(try await place.shellThatWaits(Self.submit("nightly.json")).code == 3)
         // It fails again, and that is the new answer.
         #expect(try await place.shellThatWaits(retry).code == 3)
         #expect(try place.fixture.spool.status(of: "nightly")?.retries == 1)
         try Data(DaemonFixture.picture).write(
             to: place.fixture.documents.url.appending(path: "late.png"))
         let (code, output) = try await place.shellThatWaits(retry)
-        #expect(code == 0 && output.isEmpty)
+        #expect(code == 0 && output == "nightly is reopened\n")
         #expect(try place.fixture.spool.status(of: "nightly")?.retries == 2)
         // Nothing is left to be done again.
         let (last, words) = try await place.shellThatWaits(retry)
-        #expect(last == 1 && words == "nightly: nothing to repeat; the journal tells why\n")
+        #expect(
+            last == 1
+                && words
+                    == "darkroom: nightly has nothing to repeat: all images are filtered\n"
+        )
         #expect(try await daemon.stop() == .exited(0))
     }
 }

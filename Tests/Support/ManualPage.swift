@@ -43,7 +43,7 @@ package struct ManualPage: Sendable {
 
     package static let folder = Repository.root.appending(path: "etc/man")
     package static let names = [
-        "darkroomd.8", "darkroomd.yaml.5", "darkroom-manifest.5", "darkroom-status.5",
+        "darkroom.1", "darkroomd.8", "darkroomd.yaml.5", "darkroom-manifest.5", "darkroom-status.5",
         "darkroom-metrics.7",
     ]
 

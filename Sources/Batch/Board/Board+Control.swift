@@ -4,16 +4,16 @@ import DarkroomSpool
 
 /// The effect of a command on a batch that is not finished.
 ///
-/// | the batch                   | `.sets(.cancelled)` | `.sets(.held)`     | `.sets(.free)`     | `.reopens` |
-/// |-----------------------------|---------------------|--------------------|--------------------|------------|
-/// | waits                       | ends at once        | waits, held        | already            | isInWork   |
-/// | waits, held                 | ends at once        | already            | waits for its turn | isInWork   |
-/// | is being prepared           | ends when prepared  | held when prepared | already            | isInWork   |
-/// | in work                     | images end          | no new image       | already            | isInWork   |
-/// | in work, held               | images end          | already            | continues          | isInWork   |
-/// | in work, cancelled          | already             | isCancelled        | isCancelled        | isInWork   |
-/// | ended, without final status | isEnding            | isEnding           | isEnding           | isEnding   |
-/// | not here                    | unknown             | unknown            | unknown            | unknown    |
+/// | the batch                   | `.sets(.cancelled)` | `.sets(.held)`     | `.sets(.free)`     | `.reopens`, `.removes` |
+/// |-----------------------------|---------------------|--------------------|--------------------|------------------------|
+/// | waits                       | ends at once        | waits, held        | already            | isInWork               |
+/// | waits, held                 | ends at once        | already            | waits for its turn | isInWork               |
+/// | is being prepared           | ends when prepared  | held when prepared | already            | isInWork               |
+/// | in work                     | images end          | no new image       | already            | isInWork               |
+/// | in work, held               | images end          | already            | continues          | isInWork               |
+/// | in work, cancelled          | already             | isCancelled        | isCancelled        | isInWork               |
+/// | ended, without final status | isEnding            | isEnding           | isEnding           | isEnding               |
+/// | not here                    | unknown             | unknown            | unknown            | unknown                |
 ///
 /// A held batch without an image in work returns to the waiting batches, and only its folder keeps its state. So a held
 /// batch uses neither memory nor the room of others.
@@ -29,7 +29,7 @@ extension Board {
         if subject.commands.has(fileOf: record) { return .hasActed }
         guard !subject.isFinishing else { return .isEnding }
         switch record.command.form.effect {
-        case .reopens: return .isInWork
+        case .reopens, .removes: return .isInWork
         case .sets(subject.control): return .already(subject.control)
         case .sets where subject.control == .cancelled: return .isCancelled
         case .sets(let control):

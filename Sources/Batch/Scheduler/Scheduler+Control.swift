@@ -100,6 +100,38 @@ extension Scheduler {
         }
     }
 
+    /// Removes the answer of the finished batch with this ID from the outbox. If the disk refuses this, the request is
+    /// kept.
+    ///
+    /// - Parameter answered: called when the result survives a restart, or if the request was refused.
+    package func remove(
+        _ id: String, _ request: ControlRequest,
+        answered: @escaping @Sendable (Removal.Outcome) -> Void
+    ) {
+        preparation.async { [self] in
+            refusedWrites.attempt { [self] in removeNow(id, request, answered: answered) }
+        }
+    }
+
+    private func removeNow(
+        _ id: String, _ request: ControlRequest, answered: @Sendable (Removal.Outcome) -> Void
+    ) -> RefusedWrites.Result {
+        let removal = Removal(spool: spool, durably: settings.isDurable)
+        do throws(FileError) {
+            let outcome = try removal.remove(id, request)
+            if case .removed = outcome { log.obeyed(id: id, request.record) }
+            answered(outcome)
+            return .undecided
+        } catch  where error.fault != nil {
+            storage.writeRefused(error, batch: id)
+            return .refused
+        } catch {
+            log.storageFailed(error, batch: id)
+            answered(.unusable(error.message))
+            return .undecided
+        }
+    }
+
     private func reopenNow(
         _ id: String, _ request: ControlRecord,
         answered: @Sendable (Reopening.Outcome) -> Void

@@ -130,11 +130,17 @@ extension Intake {
             for id in file.ids where try spool.outbox.exists(FileName(id)) {
                 return reopen(request, id)
             }
+        case .removes:
+            for id in file.ids where try spool.outbox.exists(FileName(id)) {
+                return remove(request, id)
+            }
         }
         if try claimManifest(of: request, examination, inbox) { return }
         var hasEnded = false
         for id in file.ids where try spool.outbox.exists(FileName(id)) { hasEnded = true }
         if hasEnded, !request.form.mayMeanNext { return dismiss(request, "the batch has ended") }
+        // It must not wait for the next answer with this ID.
+        if request.form.effect == .removes { return dismiss(request, "there is no such batch") }
         let since = controlFiles.wait(file, now: time.now)
         if Double(time.now - since) >= examination.settle * 1e9 {
             dismiss(request, hasEnded ? "the batch has ended" : "there is no such batch")
@@ -206,37 +212,6 @@ extension Intake {
         return true
     }
 
-    /// How many finished batches are resumed at once for one user. Further ones wait.
-    private static let reopenedAtOnce = 256
-
-    private func reopen(_ request: ControlRequest, _ id: String) {
-        let uid = request.record.uid
-        let coming = reopening.values.reduce(0, +)
-        guard scheduler.crowd(of: uid, coming: coming) == nil else { return wait(request, .room) }
-        guard reopening[uid] ?? 0 < Self.reopenedAtOnce else { return wait(request, .others) }
-        reopening[uid, default: 0] += 1
-        scheduler.reopen(id, request.record) { [weak self] outcome in
-            guard let self else { return }
-            queue.async { self.answer(request, id, outcome) }
-        }
-    }
-
-    private func answer(_ request: ControlRequest, _ id: String, _ outcome: Reopening.Outcome) {
-        let uid = request.record.uid
-        reopening[uid, default: 0] -= 1
-        if reopening[uid] == 0 { reopening[uid] = nil }
-        switch outcome {
-        case .reopened: consume(request)
-        case .nothingToDo: dismiss(request, "all images are filtered and their outputs exist")
-        case .isInWork: dismiss(request, "the batch is still in work")
-        case .isRejected: dismiss(request, "the manifest was rejected")
-        case .unusable(let reason): dismiss(request, reason)
-        case .refused(let owner):
-            log.controlRefused(request, owner: owner)
-            consume(request)
-        }
-    }
-
     // MARK: The result
 
     func settle(_ request: ControlRequest, _ outcome: ControlOutcome) {
@@ -256,12 +231,12 @@ extension Intake {
         }
     }
 
-    private func dismiss(_ request: ControlRequest, _ reason: String) {
+    func dismiss(_ request: ControlRequest, _ reason: String) {
         log.controlIdle(request, because: reason)
         consume(request)
     }
 
-    private func wait(_ request: ControlRequest, _ reason: SkipReason.Wait?) {
+    func wait(_ request: ControlRequest, _ reason: SkipReason.Wait?) {
         _ = controlFiles.wait(request.file, now: time.now)
         if let reason { refuse(request.file.name, .waits(reason)) }
     }

@@ -33,6 +33,8 @@ package final class Intake: @unchecked Sendable {
     private let currentSettings: Mutex<IntakeSettings>
     /// Called when the inbox does not exist and cannot be created again.
     let onLoss: @Sendable (FileError) -> Void
+    /// Called when an answer was moved to `active` under this name, to be removed.
+    let onRemoval: @Sendable (FileName) -> Void
     let time: TimeSource
     let queue = DispatchQueue(label: "darkroom.intake", qos: .userInitiated)
     /// Whether files were left in the folder because there was no room.
@@ -44,7 +46,7 @@ package final class Intake: @unchecked Sendable {
     var settling = SettlingFiles()
     var controlFiles = ControlFileQueue()
     var refused: [FileName: SkipReason] = [:]
-    /// The number of finished batches that are being resumed, for each user who requested it.
+    /// The number of finished batches that are being resumed or removed, for each user who requested it.
     var reopening: [UInt32: Int] = [:]
     var large = Arrivals()
     var largeInHand: FileName?
@@ -78,13 +80,15 @@ package final class Intake: @unchecked Sendable {
 
     package init(
         spool: Spool, scheduler: Scheduler, settings: IntakeSettings, log: EventLog,
-        time: TimeSource = .system, onLoss: @escaping @Sendable (FileError) -> Void
+        time: TimeSource = .system, onLoss: @escaping @Sendable (FileError) -> Void,
+        onRemoval: @escaping @Sendable (FileName) -> Void
     ) {
         self.spool = spool
         self.scheduler = scheduler
         self.log = log
         currentSettings = Mutex(settings)
         self.onLoss = onLoss
+        self.onRemoval = onRemoval
         self.time = time
     }
 

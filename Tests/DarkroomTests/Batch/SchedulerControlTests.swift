@@ -21,22 +21,25 @@ import Testing
 
     static let cells: [Cell] = [
         (.waits, .cancel, .acts), (.waits, .hold, .acts), (.waits, .release, .already(.free)),
-        (.waits, .retry, .isInWork),
+        (.waits, .retry, .isInWork), (.waits, .remove, .isInWork),
         (.waitsHeld, .cancel, .acts), (.waitsHeld, .hold, .already(.held)),
         (.waitsHeld, .release, .acts),
-        (.waitsHeld, .retry, .isInWork),
+        (.waitsHeld, .retry, .isInWork), (.waitsHeld, .remove, .isInWork),
         (.inPreparation, .cancel, .acts), (.inPreparation, .hold, .acts),
         (.inPreparation, .release, .already(.free)), (.inPreparation, .retry, .isInWork),
+        (.inPreparation, .remove, .isInWork),
         (.inWork, .cancel, .acts), (.inWork, .hold, .acts), (.inWork, .release, .already(.free)),
-        (.inWork, .retry, .isInWork),
+        (.inWork, .retry, .isInWork), (.inWork, .remove, .isInWork),
         (.inWorkHeld, .cancel, .acts), (.inWorkHeld, .hold, .already(.held)),
         (.inWorkHeld, .release, .acts), (.inWorkHeld, .retry, .isInWork),
+        (.inWorkHeld, .remove, .isInWork),
         (.cancelled, .cancel, .already(.cancelled)), (.cancelled, .hold, .isCancelled),
         (.cancelled, .release, .isCancelled), (.cancelled, .retry, .isInWork),
+        (.cancelled, .remove, .isInWork),
         (.ending, .cancel, .isEnding), (.ending, .hold, .isEnding), (.ending, .release, .isEnding),
-        (.ending, .retry, .isEnding),
+        (.ending, .retry, .isEnding), (.ending, .remove, .isEnding),
         (.notHere, .cancel, .unknown), (.notHere, .hold, .unknown), (.notHere, .release, .unknown),
-        (.notHere, .retry, .unknown),
+        (.notHere, .retry, .unknown), (.notHere, .remove, .unknown),
     ]
 
     /// Batch `a` where it is asked for, for as long as the test wants.
@@ -122,7 +125,7 @@ import Testing
         try await fixture.finish()
         let isHeld =
             command == .hold && (expected == .acts || expected == .already(.held))
-            || command == .retry && [.waitsHeld, .inWorkHeld].contains(situation)
+            || command.form.effect.isForFinished && [.waitsHeld, .inWorkHeld].contains(situation)
         if isHeld {
             #expect(try fixture.status("a")?.state == .held)
             #expect(fixture.scheduler.summary.batchesHeld == 1)

@@ -20,14 +20,6 @@ struct SchedulerRefusalTests {
             board: Board.Bounds(imageBudget: 10), spoolPath: disk.root.path)
     }
 
-    private final class Calls<Value: Sendable>: Sendable {
-        private let kept = Mutex<[Value]>([])
-
-        var all: [Value] { kept.withLock { $0 } }
-
-        func add(_ value: Value) { kept.withLock { $0.append(value) } }
-    }
-
     /// Accepts a batch that waits for another one.
     private func acceptWaiting() throws {
         fixture.holdOperations()

@@ -94,6 +94,7 @@ import Testing
         (.batchReleased, { $0.obeyed(id: "h", ControlRecord(.release, uid: 1)) }),
         (.batchReopened, { $0.obeyed(id: "h", ControlRecord(.retry, uid: 1)) }),
         (.batchReopened, { $0.reopened(StatusTests.full, uid: 1) }),
+        (.answerRemoved, { $0.obeyed(id: "h", ControlRecord(.remove, uid: 1)) }),
         (.controlIdle, { $0.controlIdle(try control(), because: "r") }),
         (.controlRefused, { $0.controlRefused(try control(), owner: 2) }),
         (.imageDownloaded, { $0.downloaded(try job(), bytes: 1, microseconds: 2) }),

@@ -15,6 +15,8 @@ final class IntakeFixture: Sendable {
     let intake: Intake
     /// Why the daemon would have to end.
     let losses = Losses()
+    /// The names in `active` of answers that are to be removed.
+    let removals = Calls<FileName>()
     private let inbox: Directory
 
     final class Losses: Sendable {
@@ -53,7 +55,8 @@ final class IntakeFixture: Sendable {
                 limits: ManifestLimits(), defaultFilters: [], settle: settle))
         intake = Intake(
             spool: base.spool, scheduler: base.scheduler, settings: settings,
-            log: base.scheduler.log, time: base.time.source, onLoss: losses.add)
+            log: base.scheduler.log, time: base.time.source, onLoss: losses.add,
+            onRemoval: removals.add)
     }
 
     deinit { intake.stop() }

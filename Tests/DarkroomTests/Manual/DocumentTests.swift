@@ -124,8 +124,7 @@ import Testing
         "a picture format to write", "a manifest format", "a manifest key", "a setting",
         "a control command", "which batch, owner or host is next", "when a download is retried",
         "how long a disk that refuses is left alone", "an error code", "a journal record",
-        "a metric",
-        "a command-line option",
+        "a metric", "an option of `darkroomd`", "a command or an option of `darkroom`",
     ]
 
     /// Each change names the file that decides, and one that people read. That all are there is seen by

@@ -15,7 +15,7 @@ import Testing
         (.notYet(.part), .ignoredName, false, "its name ends in .part"),
         (
             .otherEnding, .ignoredName, true,
-            "it does not end in .json, .yaml, .yml or .plist, nor in .cancel, .hold, .release or .retry"
+            "it does not end in .json, .yaml, .yml or .plist, nor in .cancel, .hold, .release, .retry or .remove"
         ),
         (.notAFile, .notAFile, true, "it is not a regular file"),
         (

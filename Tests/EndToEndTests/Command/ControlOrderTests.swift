@@ -113,7 +113,7 @@ import Testing
                     == .init(
                         exit: row.exit, output: row.output, errors: "darkroom: \(row.errors)\n"))
         }
-        for verb in ["cancel", "hold", "release", "retry", "wait"] {
+        for verb in ["cancel", "hold", "release", "retry", "remove", "wait"] {
             #expect(
                 try await fixture.client(verb, "none")
                     == .init(
@@ -152,7 +152,7 @@ import Testing
         let daemon = try await fixture.run()
         try fixture.drop("x", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.finish("x", daemon)
-        for verb in ["cancel", "hold", "release", "retry"] {
+        for verb in ["cancel", "hold", "release", "retry", "remove"] {
             let result = try await ClientProcess.end([verb, "x"], spool: spool.path, user: 64001)
             #expect(
                 result

@@ -169,7 +169,9 @@ import Testing
                         """))
     }
 
-    @Test(arguments: ["submit", "make", "check", "wait", "cancel", "hold", "release", "retry"])
+    @Test(arguments: [
+        "submit", "make", "check", "wait", "cancel", "hold", "release", "retry", "remove",
+    ])
     func explainsItself(verb: String) async throws {
         let help = try await run([verb, "--help"])
         #expect(help.exit == 0 && help.errors == "")

@@ -1,0 +1,65 @@
+import DarkroomBatch
+import DarkroomCore
+import DarkroomSpool
+import Dispatch
+
+/// Commands to finished batches.
+extension Intake {
+    /// How many finished batches are resumed or removed at once for one user. Further ones wait.
+    private static let reopenedAtOnce = 256
+
+    func reopen(_ request: ControlRequest, _ id: String) {
+        let uid = request.record.uid
+        let coming = reopening.values.reduce(0, +)
+        guard scheduler.crowd(of: uid, coming: coming) == nil else { return wait(request, .room) }
+        guard reopening[uid] ?? 0 < Self.reopenedAtOnce else { return wait(request, .others) }
+        reopening[uid, default: 0] += 1
+        scheduler.reopen(id, request.record) { [weak self] outcome in
+            guard let self else { return }
+            queue.async { self.answer(request, id, outcome) }
+        }
+    }
+
+    private func answer(_ request: ControlRequest, _ id: String, _ outcome: Reopening.Outcome) {
+        endReopening(of: request.record.uid)
+        switch outcome {
+        case .reopened: consume(request)
+        case .nothingToDo: dismiss(request, "all images are filtered and their outputs exist")
+        case .isInWork: dismiss(request, "the batch is still in work")
+        case .isRejected: dismiss(request, "the manifest was rejected")
+        case .unusable(let reason): dismiss(request, reason)
+        case .refused(let owner):
+            log.controlRefused(request, owner: owner)
+            consume(request)
+        }
+    }
+
+    func remove(_ request: ControlRequest, _ id: String) {
+        let uid = request.record.uid
+        guard reopening[uid] ?? 0 < Self.reopenedAtOnce else { return wait(request, .others) }
+        reopening[uid, default: 0] += 1
+        scheduler.remove(id, request) { [weak self] outcome in
+            guard let self else { return }
+            queue.async { self.answer(request, outcome) }
+        }
+    }
+
+    private func answer(_ request: ControlRequest, _ outcome: Removal.Outcome) {
+        endReopening(of: request.record.uid)
+        switch outcome {
+        case .removed(let expired):
+            consume(request)
+            onRemoval(expired)
+        case .isInWork: dismiss(request, "the batch is still in work")
+        case .unusable(let reason): dismiss(request, reason)
+        case .refused(let owner):
+            log.controlRefused(request, owner: owner)
+            consume(request)
+        }
+    }
+
+    private func endReopening(of uid: UInt32) {
+        reopening[uid, default: 0] -= 1
+        if reopening[uid] == 0 { reopening[uid] = nil }
+    }
+}

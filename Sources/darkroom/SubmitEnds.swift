@@ -1,0 +1,74 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomSpool
+import Glibc
+
+/// Waits until submitted batches have ended: for `submit --wait` silently, for `submit --watch` with their progress.
+struct SubmitEnds {
+    private let ids: [String]
+    private let command: SubmitCommand
+    private let folder: SpoolFolder
+
+    init(of ids: [String], _ command: SubmitCommand, in folder: SpoolFolder) {
+        self.ids = ids
+        self.command = command
+        self.folder = folder
+    }
+
+    /// How a batch ended.
+    private struct Ending: Encodable {
+        let type = "batch"
+        let id: String
+        let state: BatchState
+        let counts: Status.Counts
+    }
+
+    func wait() throws(ClientError) -> ClientExit {
+        guard !ids.isEmpty else { return .success }
+        return command.watch ? try watch() : try waitSilently()
+    }
+
+    /// Standard output has the IDs alone, so the results go to standard error with the progress.
+    private func watch() throws(ClientError) -> ClientExit {
+        var session = try WatchSession(
+            ids, in: folder, progress: command.progress.mode, color: command.color.color)
+        session.results = command.json ? nil : STDERR_FILENO
+        let batches = try session.run()
+        if command.json {
+            for batch in batches { tell(batch.id, batch.state, batch.counts) }
+        }
+        return ClientExit(ofWorst: batches.map(\.state))
+    }
+
+    private func waitSilently() throws(ClientError) -> ClientExit {
+        let names = ids.map(\.shellQuoted).joined(separator: " ")
+        Interruption.advise(
+            "The work goes on without this command. To wait again: darkroom wait \(names)")
+        var worst = ClientExit.success
+        for id in ids {
+            guard let batch = try BatchWait.end(of: id, in: folder) else { continue }
+            if command.json {
+                tell(id, batch.state, batch.counts)
+            } else if batch.state != .completed {
+                Console.complain(Self.words(id, batch))
+            }
+            worst = .worst(worst, ClientExit(of: batch.state))
+        }
+        return worst
+    }
+
+    private func tell(_ id: String, _ state: BatchState, _ counts: Status.Counts) {
+        Console.json(Ending(id: id, state: state, counts: counts))
+    }
+
+    private static func words(_ id: String, _ batch: BatchView.Batch) -> String {
+        let counts = batch.counts
+        let what =
+            switch batch.state {
+            case .cancelled: "was cancelled"
+            case .rejected: "was rejected"
+            default: "has ended: \(counts.failed) of \(Words.count(counts.total, "image")) failed"
+            }
+        return "\(id) \(what). darkroom show \(id) tells more."
+    }
+}

@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomClient
+@testable import DarkroomSpool
+
+/// Holds darkroom(1) against the command. Its options and examples are run by `CommandManualTests`.
+@Suite struct ManualCommandTests {
+    static let page = Result { try ManualPage("darkroom.1") }
+
+    @Test func hasEveryExitCode() throws {
+        let items = try Self.page.get().items("EXIT STATUS")
+        #expect(items.flatMap(\.names) == ClientExit.allCases.map { String($0.rawValue) })
+    }
+
+    @Test func describesEachCommandToABatchAsTheTableDoes() throws {
+        let items = try Self.page.get().items("COMMANDS")
+        for command in ControlCommand.allCases {
+            let item = try #require(items.first { $0.names.first == command.rawValue })
+            let described = [command.form.summary, command.form.remark].compactMap(\.self)
+                .joined(separator: " ")
+            #expect(item.text.hasPrefix(described), "\(item.text)")
+        }
+    }
+
+    /// Every variable that the sources ask for.
+    @Test func hasEveryVariable() throws {
+        var asked: Set<String> = [SpoolLocation.variable]
+        for (file, source) in try Sources.all()
+        where file.contains("Client/") || file.contains("darkroom/") {
+            for match in source.matches(of: /(?:environment\[|getenv\()"([A-Z_]+)"/) {
+                asked.insert(String(match.1))
+            }
+        }
+        asked.formUnion(["LC_ALL", "LC_CTYPE", "LANG"])
+        let items = try Self.page.get().items("ENVIRONMENT")
+        #expect(Set(items.flatMap(\.names)) == asked)
+    }
+
+    @Test func namesTheModesOfProgress() throws {
+        let options = try Self.page.get().items("OPTIONS")
+        let progress = try #require(options.first { $0.names.first == "-progress" })
+        #expect(progress.children.flatMap(\.names) == ProgressMode.allCases.map(\.rawValue))
+    }
+}

@@ -1,0 +1,113 @@
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// Holds darkroom(1) against the parser, and runs its examples with the real daemon.
+@Suite(.fewAtATime) struct CommandManualTests {
+    /// The part of the parser's description of itself that is compared.
+    private struct Dump: Decodable {
+        let command: Command
+
+        struct Command: Decodable {
+            let commandName: String
+            let subcommands: [Command]?
+            let arguments: [Argument]?
+
+            /// The long names of the options.
+            var options: Set<String> {
+                let names = (arguments ?? []).filter { $0.shouldDisplay }.flatMap { $0.names ?? [] }
+                return Set(names.filter { $0.kind == "long" }.map(\.name))
+            }
+        }
+
+        struct Argument: Decodable {
+            let shouldDisplay: Bool
+            let names: [Name]?
+        }
+
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+        }
+    }
+
+    @Test func hasTheCommandsAndOptionsOfTheParser() async throws {
+        let text = try await ClientProcess.end(["--experimental-dump-help"]).output
+        let parser = try JSONDecoder().decode(Dump.self, from: Data(text.utf8)).command
+        let page = try ManualPage("darkroom.1")
+        func options(_ items: [ManualPage.Item]) -> Set<String> {
+            Set(items.flatMap(\.names).filter { $0.hasPrefix("-") }.map { String($0.dropFirst()) })
+        }
+        let common = options(page.items("OPTIONS"))
+        let commands = page.items("COMMANDS")
+        let others = (parser.subcommands ?? []).filter { $0.commandName != "help" }
+        #expect(commands.compactMap(\.names.first) == others.map(\.commandName))
+        for (item, command) in zip(commands, others) {
+            #expect(
+                options(item.children) == command.options.subtracting(common),
+                "\(command.commandName)")
+        }
+        // Each common option belongs to a command.
+        let known = others.reduce(into: Set<String>()) { $0.formUnion($1.options) }
+        #expect(common.subtracting(known) == [])
+    }
+
+    /// Puts what the examples name into the folder to work in, and lets the daemon read it.
+    private func begin(_ place: ManualFixture) async throws -> DaemonProcess {
+        let photos = place.work.appending(path: "photos")
+        try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: false)
+        for name in ["photos/1.jpg", "photos/my beach.jpg", "logo.png"] {
+            try Data(DaemonFixture.picture).write(to: place.work.appending(path: name))
+        }
+        return try await place.fixture.run([
+            "sources.roots": "[\(place.work.path), \(place.pictures.path)]",
+            "downloads.retries": "0",
+        ])
+    }
+
+    /// One after the other on one spool, as a new user would try them.
+    @Test func itsExamplesDoWhatIsSaid() async throws {
+        let place = try ManualFixture()
+        let daemon = try await begin(place)
+        let manifests = try ManualPage("darkroom-manifest.5").examples("manifest")
+        let holiday = place.located(
+            try #require(manifests.first { $0.words == ["holiday.yaml"] }).text)
+        try place.makeSources(of: holiday, named: "holiday.yaml")
+        try place.hideTower(true)
+        let picture = place.fixture.url("photos/beach.png")
+        let files = [
+            "holiday.yaml": holiday, "later.yaml": "images: [\(picture)]\n",
+            "photos.plist": "<plist><dict><key>a</key><string>\(picture)</string></dict></plist>",
+        ]
+        var outputs: [String] = []
+        for example in try ManualPage("darkroom.1").examples("shell")
+        where !example.words.contains("parsed") {
+            if let name = example.value("files") {
+                try Data(try #require(files[name]).utf8).write(
+                    to: place.work.appending(path: name))
+            }
+            if example.words.contains("retry") { try place.hideTower(false) }
+            let (code, output) = try await place.shellThatWaits(example.text)
+            #expect(code == 0, "\(example): \(output)")
+            outputs.append(output)
+        }
+        #expect(outputs[0].hasPrefix("photos\n"))
+        #expect(outputs[0].contains("photos: completed, 3 images in "))
+        #expect(outputs[1] == "album.yaml: 2 images\n")
+        #expect(outputs[2] == "photos-2\ndone\n")
+        #expect(outputs[3].contains("tower"), "\(outputs[3])")
+        #expect(outputs[4] == "holiday is reopened\n")
+        #expect(outputs[5] == "later is released\n")
+        #expect(outputs[6] == "later-2 is being cancelled\n")
+        #expect(outputs[7] == "")
+        #expect(outputs[8].contains("running"))
+        #expect(outputs[9] == "")
+        let removed = outputs[10].split(separator: "\n").map(String.init)
+        #expect(removed.count == 8 && removed.allSatisfy { $0.hasSuffix(" removed") }, "\(removed)")
+        #expect(place.fixture.spool.list("outbox") == [])
+        #expect(place.fixture.spool.list("tmp") == [])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+}
