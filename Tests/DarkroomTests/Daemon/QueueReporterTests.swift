@@ -13,7 +13,9 @@ import Testing
 @Suite struct QueueReporterTests {
     private static let limits = QueueReport.Limits(
         manifestBytes: 1, images: 2, filters: 3, defaultFilters: "[]", sourceRoots: ["/a"],
-        readableRoots: ["/a"], sourceBytes: 4)
+        readableRoots: ["/a"], service: .init(unit: "darkroomd", hidesHomes: true),
+        sourceBytes: 4, downloads: .init(proxy: "http://p", caFile: "/c"),
+        pictures: .init(pixels: 5, memory: 6, cores: 7))
 
     /// A reporter with a scheduler in whose time it lives.
     private final class Stage {
