@@ -22,7 +22,7 @@ struct CheckCommand: ParsableCommand {
               darkroom check holiday.yaml
               generate-manifest | darkroom check -
               darkroom check --sources holiday.yaml
-              darkroom check --sources photos/*.jpg --filter crop:width=4000,height=3000
+              darkroom check --sources photos/*.jpg --filter crop:width=4000,height=3000,gravity=center
 
             Exit codes: 0 all are right, 64 the command line is wrong, 65 a manifest has errors or an image would fail, \
             66 a file does not exist, 75 all failures may pass (a server does not answer).
@@ -166,7 +166,9 @@ struct CheckCommand: ParsableCommand {
             tell(Result(file: file.shown, images: manifest.images.count, forecast: forecast))
             return .success
         case .failure(let rejection):
-            if !json { for problem in rejection.problems { Console.problem(file.line(of: problem)) } }
+            if !json {
+                for problem in rejection.problems { Console.problem(file.line(of: problem)) }
+            }
             tell(Result(file: file.shown, errors: rejection.problems))
             return .rejected
         }

@@ -76,6 +76,8 @@ final class HeaderReader: Sendable {
 
     private func header(in report: TransferReport, _ name: String) -> SourceFinding {
         do throws(PictureError) {
+            // The file is open as long as the report refers to it.
+            defer { withExtendedLifetime(report) {} }
             let header = try PictureHeader(
                 of: report.request.output.descriptor.file, name: name, limits: rules.pictures)
             return .header(header, bytes: report.total)

@@ -53,7 +53,9 @@ package struct ManifestForecast {
         look: () -> Void = {}, pass: (ImageForecast) throws -> Void
     ) rethrows {
         var findings: [ByteString: SourceFinding] = [:]
-        queue.read(shared.count) { shared[$0] } pass: { place, finding in
+        queue.read(shared.count) {
+            shared[$0]
+        } pass: { place, finding in
             findings[shared[place]] = finding
             look()
         }

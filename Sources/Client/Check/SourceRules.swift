@@ -47,7 +47,8 @@ package struct SourceRules: Sendable {
                 ? "darkroomd uses a proxy (downloads.proxy) that its report does not name" : nil
         case .local(let path):
             user == nil && path.utf8.first != UInt8(ascii: "/")
-                ? "a relative path begins at sources.roots, and no darkroomd has reported them" : nil
+                ? "a relative path begins at sources.roots, and no darkroomd has reported them"
+                : nil
         }
     }
 }
