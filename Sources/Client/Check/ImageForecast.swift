@@ -37,7 +37,8 @@ package struct ImageForecast: Sendable {
 
     /// The pixels that other images of the batch get from this one.
     enum Pixels {
-        case known(PictureHeader)
+        /// - Parameter isExact: whether this is their size and not an upper bound.
+        case known(PictureHeader, isExact: Bool)
         case failure(Failure)
         case unknown(String)
     }
@@ -47,13 +48,13 @@ package struct ImageForecast: Sendable {
         case .fails(let failure): return .failure(failure)
         case .unknown: return .unknown("\(image.name) is not known")
         case .ready:
-            guard let header, let outcome, let layout = outcome.layout, outcome.isExact else {
-                return .unknown("the size of \(image.name) after trim is not known")
+            guard let header, let outcome, let layout = outcome.layout else {
+                preconditionFailure("an image is ready, and its size is not calculated")
             }
-            return .known(
-                PictureHeader(
-                    ofResultOf: header, layout: layout, autoOrient: image.autoOrient,
-                    options: image.output))
+            let result = PictureHeader(
+                ofResultOf: header, layout: layout, autoOrient: image.autoOrient,
+                options: image.output)
+            return .known(result, isExact: outcome.isExact)
         }
     }
 }
@@ -66,8 +67,10 @@ struct ImageCalculation {
     let inputName: String
     /// Whether other images need its pixels in addition to a lossy output.
     let handsOver: Bool
-    /// The pixels of the images that are laid over this one, by their names; nil for those that are not known.
-    let overlays: [ByteString: PictureHeader?]
+    /// The pixels of the images that are laid over this one, by their names.
+    var overlays: [ByteString: PictureHeader] = [:]
+    /// One of them of whose size only an upper bound is known.
+    var bounded: ByteString?
 
     func complete(_ forecast: inout ImageForecast) {
         guard let header = forecast.header, case .ready = forecast.verdict else { return }
@@ -77,11 +80,12 @@ struct ImageCalculation {
                 autoOrient: image.autoOrient, filters: image.filters, options: image.output,
                 outputName: image.outputFile, handsOver: handsOver, limits: rules.pictures,
                 cores: rules.cores
-            ) { name in overlays[ByteString(name)]??.overlay }
+            ) { name in overlays[ByteString(name)]?.overlay }
             forecast.outcome = outcome
             if let memory = rules.memory, outcome.bytes > memory {
-                if let name = overlays.first(where: { $0.value == nil })?.key {
-                    forecast.verdict = .unknown("the size of its overlay \(name) is not known")
+                if let bounded {
+                    forecast.verdict = .unknown(
+                        "the size of its overlay \(bounded) after trim is not known")
                     return
                 }
                 throw .memoryLimit(outcome.bytes, limit: memory)

@@ -85,26 +85,25 @@ package struct ManifestForecast {
         case .image(let other):
             inputName = manifest.images[other].outputFile
             result = ImageForecast(image)
-            if case .known(let header) = kept[other]?.pixels { result.header = header }
+            if case .known(let header, isExact: true) = kept[other]?.pixels {
+                result.header = header
+            }
         }
         guard case .ready = result.verdict else { return result }
         if let verdict = obstacle(image, kept) {
             result.verdict = verdict
             return result
         }
-        var overlays: [ByteString: PictureHeader?] = [:]
-        for other in image.overlays {
-            guard case .known(let header) = kept[other]?.pixels else {
-                overlays.updateValue(nil, forKey: manifest.images[other].name)
-                continue
-            }
-            overlays[manifest.images[other].name] = header
-        }
-        ImageCalculation(
+        var calculation = ImageCalculation(
             rules: rules, image: image, inputName: inputName,
-            handsOver: isNeeded.contains(index) && !image.output.format.isLossless,
-            overlays: overlays
-        ).complete(&result)
+            handsOver: isNeeded.contains(index) && !image.output.format.isLossless)
+        for other in image.overlays {
+            guard case .known(let header, let isExact) = kept[other]?.pixels else { continue }
+            let name = manifest.images[other].name
+            calculation.overlays[name] = header
+            if !isExact { calculation.bounded = name }
+        }
+        calculation.complete(&result)
         return result
     }
 
@@ -121,10 +120,11 @@ package struct ManifestForecast {
                     Failure(
                         of: image.name.string, dependingOn: manifest.images[other].name.string,
                         isOverlay: isOverlay, failure))
-            case .unknown(let reason):
-                // An overlay of unknown size matters only for the memory.
-                if isOverlay, case .ready = kept[other]?.verdict { continue }
-                unknown = unknown ?? reason
+            case .unknown(let reason): unknown = unknown ?? reason
+            case .known(_, isExact: false) where !isOverlay:
+                unknown =
+                    unknown
+                    ?? "the size of \(manifest.images[other].name) after trim is not known"
             case .known, nil: continue
             }
         }

@@ -52,7 +52,8 @@ import Testing
         _ images: String, _ rules: SourceRules? = nil
     ) throws -> [ImageForecast] {
         let manifest = try ManifestReader.read(
-            Array("images:\n\(images)".utf8), format: .yaml, defaultFilters: [])
+            Array("images:\(images.hasPrefix("[") ? " " : "\n")\(images)".utf8), format: .yaml,
+            defaultFilters: [])
         var found: [ImageForecast] = []
         try ManifestForecast(of: manifest, rules ?? self.rules()).run { found.append($0) }
         #expect(found.map(\.image) == manifest.images)
@@ -114,8 +115,9 @@ import Testing
             - {name: unsized, from: trimmed}
             - {name: stamped, source: a.png, filters: [{watermark: {from: trimmed}}]}
             """
+        let found = try lines(images)
         #expect(
-            try lines(images) == [
+            found == [
                 "late  60×30  8-bit RGB PNG  → 20×10 PNG",
                 "m: outside: middle.jpg: crop: the rectangle of 80 × 10 pixels at (0, 0) is not within the picture of 60 × 30 [filter-outside]",
                 "marked  200×100  8-bit RGB PNG  → 200×100 PNG",
