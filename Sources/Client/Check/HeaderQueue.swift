@@ -24,6 +24,9 @@ struct HeaderQueue {
         /// Waits for one more finding.
         func wait() { signal.wait() }
 
+        /// Whether one more finding has arrived.
+        func poll() -> Bool { signal.wait(timeout: .now()) == .success }
+
         func take(_ place: Int) -> SourceFinding? {
             findings.withLock { $0.removeValue(forKey: place) }
         }
@@ -43,6 +46,7 @@ struct HeaderQueue {
         // `begun` says of each source from `first` on whether it is read.
         var next = 0
         while first < count {
+            while arrivals.poll() { running -= 1 }
             while next < count, running < Self.width, next - first < Self.lead {
                 if let source = source(next) {
                     running += 1
@@ -54,16 +58,15 @@ struct HeaderQueue {
                 }
                 next += 1
             }
-            if !begun[0] {
-                try pass(first, nil)
-            } else if let finding = arrivals.take(first) {
-                try pass(first, finding)
-            } else {
+            let finding = arrivals.take(first)
+            // If none has begun, those that have just been taken are about to free their places.
+            if finding == nil, begun.first != false {
                 arrivals.wait()
                 running -= 1
                 continue
             }
             begun.removeFirst()
+            try pass(first, finding)
             first += 1
         }
     }

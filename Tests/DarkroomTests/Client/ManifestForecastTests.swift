@@ -155,6 +155,29 @@ import Testing
             ])
     }
 
+    /// Far more sources than are read at once.
+    @Test func keepsTheOrder() throws {
+        let names = (0..<1000).map { "\($0).png" }
+        for name in names {
+            try FileManager.default.linkItem(
+                atPath: scratch.path + "/a.png", toPath: scratch.path + "/" + name)
+        }
+        let sources = names.enumerated().map { $0 % 7 == 3 ? "none\($0).png" : $1 }
+        let manifest = try ManifestReader.read(
+            Array("images: [\(sources.joined(separator: ", "))]".utf8), format: .yaml,
+            defaultFilters: [])
+        var (found, looks): ([ImageForecast], Int) = ([], 0)
+        let forecast = try ManifestForecast(of: manifest, rules())
+        forecast.run {
+            looks += 1
+        } pass: {
+            found.append($0)
+        }
+        #expect(looks == 1000 && forecast.sources == 1000)
+        #expect(found.map(\.image) == manifest.images)
+        #expect(found.map { $0.header == nil } == (0..<1000).map { $0 % 7 == 3 })
+    }
+
     // MARK: What the daemon can read
 
     @Test func knowsWhatTheServiceSees() throws {
