@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -62,6 +63,11 @@ int64_t darkroom_filesystem_type(int fd)
 int darkroom_unnamed_file(int dir, unsigned mode)
 {
     return openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, (mode_t)mode);
+}
+
+int darkroom_memory_file(void)
+{
+    return memfd_create("darkroom", MFD_CLOEXEC);
 }
 
 int darkroom_name_file(int fd, int dir, const char *name)

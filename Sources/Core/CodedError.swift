@@ -58,6 +58,17 @@ package struct Failure: CodedError, Equatable, Codable {
             fault: error.fault)
     }
 
+    /// The failure for an error. An unknown kind of error keeps its text.
+    package init(erasing error: any Error) {
+        if let error = error as? any CodedError {
+            self.init(
+                code: error.code, message: error.message, isTransient: error.isTransient,
+                fault: error.fault)
+        } else {
+            self.init(.internalError, "\(error)")
+        }
+    }
+
     private enum CodingKeys: String, CodingKey {
         case code
         case message

@@ -14,7 +14,7 @@ package struct ServiceView: Sendable, Equatable {
     static let rootDirectory = "/run/darkroom/root"
 
     /// The name of the unit for `systemctl edit`: `darkroomd`, `darkroomd@prints`.
-    let unit: String
+    package let unit: String
     /// Whether home folders are hidden even if they are bound (`ProtectHome=yes`).
     package let hidesHomes: Bool
     /// The access to a folder and everything beneath it. The nearest folder applies, and of two equal ones the last.

@@ -2,7 +2,7 @@ import DarkroomCore
 
 /// How the body after a response's header is handled.
 enum BodyPlan: Sendable, Equatable {
-    /// It is the requested body, from its first byte on.
+    /// It is the requested body, from its first byte on; if only the first bytes are wanted, at least these.
     case whole
     /// It continues the body of an earlier attempt.
     case rest
@@ -27,11 +27,12 @@ enum BodyPlan: Sendable, Equatable {
     ///   - head: the final header.
     ///   - length: the announced length of the body.
     ///   - resume: what the request asked to continue (Range), or nil.
+    ///   - firstBytes: the number of first bytes that the request asked for (Range), or nil.
     ///   - isConditional: whether the request had If-None-Match or If-Modified-Since.
     ///   - limit: the maximum announced length of the body.
     init(
         for head: ResponseHead, length: Int64?, location: ByteString?, resume: PartialBody?,
-        isConditional: Bool, limit: Int64
+        firstBytes: Int64? = nil, isConditional: Bool, limit: Int64
     ) {
         switch head.status.code {
         case _ where head.status.isChangeOfProtocols:
@@ -46,6 +47,12 @@ enum BodyPlan: Sendable, Equatable {
                 : .redirect
         case 304 where isConditional: self = .notModified
         case 206:
+            if let firstBytes {
+                self =
+                    Self.isBeginning(head, length, firstBytes)
+                    ? Self.ofContent(head, head.contentRange?.total, limit) ?? .whole : .startOver
+                return
+            }
             guard let resume else {
                 self = .page
                 return
@@ -57,10 +64,20 @@ enum BodyPlan: Sendable, Equatable {
             let total = head.contentRange?.total ?? resume.total
             self = Self.ofContent(head, total, limit) ?? .rest
         // The file has become shorter, or the server supports ranges of other resources only.
-        case 416 where resume != nil: self = .startOver
+        case 416 where resume != nil || firstBytes != nil: self = .startOver
         case _ where head.status.isWhole: self = Self.ofContent(head, length, limit) ?? .whole
         default: self = .page
         }
+    }
+
+    /// Whether a partial body (206) has the wanted first bytes, or all bytes of a shorter body.
+    private static func isBeginning(
+        _ head: ResponseHead, _ length: Int64?, _ firstBytes: Int64
+    ) -> Bool {
+        guard let range = head.contentRange, range.first == 0, head.contentEncoding == nil,
+            range.count <= firstBytes, length == nil || length == range.count
+        else { return false }
+        return range.count == min(firstBytes, range.total ?? firstBytes)
     }
 
     /// Whether a partial body (206) continues the existing part of the same version of the file: it must have the

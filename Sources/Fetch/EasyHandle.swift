@@ -49,7 +49,7 @@ final class EasyHandle {
         try options.set(CURLOPT_PRIVATE, pointer: user)
         try options.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
         try options.setRequest(transfer.hop, userAgent: settings.userAgent)
-        try options.setConnection(settings)
+        try options.setConnection(settings, firstBytes: transfer.request.firstBytes)
         try options.setLimits(settings.limits, timeLeft: transfer.timeLeft)
         try set(transfer.fields.map(Self.line), in: &fields, CURLOPT_HTTPHEADER, options)
         try set(settings.resolve, in: &overrides, CURLOPT_RESOLVE, options)

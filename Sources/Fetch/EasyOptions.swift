@@ -30,7 +30,11 @@ struct EasyOptions {
     }
 
     /// How connections are made.
-    func setConnection(_ settings: TransferSettings) throws(FetchError) {
+    ///
+    /// - Parameter firstBytes: the number of first bytes that are wanted; nil for the whole body.
+    func setConnection(
+        _ settings: TransferSettings, firstBytes: Int64? = nil
+    ) throws(FetchError) {
         // Time limits do not use signals; the engine ignores those of a broken pipe.
         try set(CURLOPT_NOSIGNAL, long: 1)
         // Without this option, ending a transfer whose host is being resolved waits for the resolver, and all other
@@ -39,7 +43,8 @@ struct EasyOptions {
         // libcurl reads once for each event of a socket, so with its default of 16 KiB a picture needs many turns. A
         // handle that still has a buffer from its last transfer, as after HTTP/2, refuses this option and keeps the
         // default.
-        _ = darkroom_curl_set_long(curl, CURLOPT_BUFFERSIZE, 100 << 10)
+        let buffer = min(100 << 10, max(1 << 10, Int(firstBytes ?? .max)))
+        _ = darkroom_curl_set_long(curl, CURLOPT_BUFFERSIZE, buffer)
         try set(CURLOPT_SSL_VERIFYPEER, long: 1)
         try set(CURLOPT_SSL_VERIFYHOST, long: 2)
         try set(CURLOPT_SSLVERSION, long: CURL_SSLVERSION_TLSv1_2)

@@ -17,6 +17,7 @@ extension FetchError {
         _ transfer: Transfer, result: CURLcode, handle: EasyHandle
     ) -> FetchError? {
         if let failure = transfer.failure { return failure }
+        if transfer.hasEnough { return nil }
         if let failure = ofStatus(transfer, result: result) { return failure }
         if result == CURLE_OK {
             // If a connection ends within a header, libcurl treats this as the end of the response.

@@ -51,7 +51,8 @@ struct Hop {
     /// The custom fields of the request: those of the origin, and those that make the request conditional or ask for a
     /// part.
     func fields(
-        headers: OriginHeaders, validators: Validators?, resume: PartialBody?
+        headers: OriginHeaders, validators: Validators?, resume: PartialBody?,
+        firstBytes: Int64? = nil
     ) -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         for header in headers.headers(for: origin) {
@@ -62,7 +63,9 @@ struct Hop {
         if !fields.contains(where: { ByteString($0.name).asciiLowercased == "accept" }) {
             fields.append(("Accept", "image/png, image/*;q=0.8, */*;q=0.1"))
         }
-        if let resume {
+        if let firstBytes {
+            fields.append(("Range", "bytes=0-\(firstBytes - 1)"))
+        } else if let resume {
             fields.append(("Range", "bytes=\(resume.bytes)-"))
             fields.append(("If-Range", resume.validator.string))
         } else if let validators {

@@ -17,6 +17,8 @@ package struct LocalSources: Sendable, Equatable {
     private let resolution: Resolution
     /// The files that the service can see, if it cannot see all of the machine.
     private let view: ServiceView?
+    /// The roots that the service does not have, for a process that speaks for it and has them.
+    private let hidden: Set<String>
 
     /// How a path is kept beneath its root.
     package enum Resolution: Sendable, CaseIterable {
@@ -27,12 +29,14 @@ package struct LocalSources: Sendable, Equatable {
 
     package init(
         roots: [String], maximumBytes: Int64 = TransferLimits().bytes,
-        resolution: Resolution = .kernel, view: ServiceView? = .current
+        resolution: Resolution = .kernel, view: ServiceView? = .current,
+        hidden: Set<String> = []
     ) {
         self.roots = roots
         self.maximumBytes = maximumBytes
         self.resolution = resolution
         self.view = view
+        self.hidden = hidden
     }
 
     /// A regular file that is open for reading.
@@ -58,7 +62,7 @@ package struct LocalSources: Sendable, Equatable {
         if places.isEmpty { throw forbidden(shown) }
         // The error of a root that may not be entered; it is thrown only if no later root has the file.
         var refusal: FetchError?
-        for place in places {
+        for place in places where !hidden.contains(place.root) {
             let descriptor: Descriptor
             do throws(Errno) {
                 descriptor = try place.open(resolution)

@@ -33,6 +33,10 @@ final class Transfer {
     private(set) var body = ArrivingBody()
     /// The part of the body to continue; nil if there is none or if continuing failed.
     private var resume: PartialBody?
+    /// The number of first bytes to ask for; nil for the whole body, or if the server has no parts.
+    private var askedBytes: Int64?
+    /// Whether a callback ended the transfer because all wanted bytes have arrived.
+    private(set) var hasEnough = false
 
     /// Why a callback ended the transfer; libcurl only knows that one did.
     private(set) var failure: FetchError?
@@ -53,6 +57,7 @@ final class Transfer {
         self.completion = completion
         hop = try Hop(to: request.url, rules: settings.rules)
         first = hop
+        askedBytes = request.firstBytes
         if let partial = request.resume, let found = ArrivingBody(of: partial, in: request.output) {
             resume = partial
             body = found
@@ -70,7 +75,8 @@ final class Transfer {
     /// The header fields in addition to libcurl's own.
     var fields: [(name: String, value: String)] {
         hop.fields(
-            headers: settings.rules.headers, validators: validators, resume: resumeHere)
+            headers: settings.rules.headers, validators: validators, resume: resumeHere,
+            firstBytes: askedBytes)
     }
 
     /// A validator belongs to one URL: it is not sent to the one before or after a redirect.
@@ -93,6 +99,7 @@ final class Transfer {
         switch plan {
         case .startOver:
             resume = nil
+            askedBytes = nil
             try clearBody()
         case .redirect:
             guard let location = reader.location else { return false }
@@ -169,7 +176,8 @@ final class Transfer {
         }
         let plan = BodyPlan(
             for: head, length: reader.length, location: reader.location, resume: resumeHere,
-            isConditional: validators != nil, limit: settings.limits.bytes)
+            firstBytes: askedBytes, isConditional: validators != nil,
+            limit: settings.limits.bytes)
         self.plan = plan
         switch plan {
         case .refused(let code, let words): return stop(code, words)
@@ -200,13 +208,19 @@ final class Transfer {
         }
         let limit = settings.limits.bytes
         guard body.bytes + Int64(piece.count) <= limit else { return failTooLarge() }
+        let wanted = request.firstBytes.map { Int($0 - body.bytes) } ?? piece.count
         do throws(Errno) {
-            try body.take(piece, output: request.output)
-            return true
+            try body.take(
+                UnsafeRawBufferPointer(rebasing: piece.prefix(wanted)), output: request.output)
         } catch {
             failure = writeFailure(error)
             return false
         }
+        // A body of just this length ends by itself, and its connection can be used again.
+        hasEnough =
+            piece.count > wanted
+            || body.bytes == request.firstBytes && reader.length != body.bytes
+        return !hasEnough
     }
 
     private static let errorPageLimit: Int64 = 64 << 10
@@ -224,6 +238,10 @@ final class Transfer {
         // The bytes around chunks may be more than those in them.
         guard plan?.isKept == true else { return wireBytes <= Self.errorPageLimit * 16 }
         // Twice the limit plus 1 MiB; the largest limit cannot be doubled.
+        if let most = request.firstBytes, coded > most {
+            hasEnough = true
+            return false
+        }
         let limit = settings.limits.bytes
         if coded <= limit, (wireBytes - (1 << 20)) / 2 <= limit { return true }
         return failTooLarge()
@@ -254,6 +272,14 @@ final class Transfer {
             socketFault = error == .noBufferSpace ? .scarce : error.storageFault
         }
         return number
+    }
+
+    /// The length of the whole body, after decoding; nil if the server has not told it.
+    var total: Int64? {
+        guard request.firstBytes != nil else { return body.bytes }
+        if reader.head?.status.code == 206 { return reader.head?.contentRange?.total }
+        guard hasEnough else { return body.bytes }
+        return reader.head?.contentEncoding == nil ? reader.length : nil
     }
 
     /// The rule that prevented this request from connecting to any address.
@@ -313,24 +339,5 @@ final class Transfer {
             .writeFailed,
             "\(request.url): the download cannot be written to \(request.output.name): \(error)",
             fault: error.storageFault)
-    }
-}
-
-/// The address for which a socket is opened.
-struct SocketAddress {
-    var family: CInt
-    var kind: CInt
-    var transport: CInt
-    /// A sockaddr with its own length.
-    var bytes: UnsafeRawBufferPointer
-
-    /// As libcurl passes it: the sockaddr is longer than its declared last member.
-    init(_ address: UnsafeMutablePointer<curl_sockaddr>) {
-        family = address.pointee.family
-        kind = address.pointee.socktype
-        transport = address.pointee.protocol
-        let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0
-        bytes = UnsafeRawBufferPointer(
-            start: UnsafeRawPointer(address) + offset, count: Int(address.pointee.addrlen))
     }
 }

@@ -207,7 +207,7 @@ final class TransferLoop {
                 request: transfer.request, effectiveURL: transfer.hop.shown,
                 target: transfer.hop.target, response: head,
                 isNotModified: plan == .notModified, bytes: transfer.body.bytes,
-                prefix: transfer.body.prefix, crc32: transfer.body.crc32,
+                total: transfer.total, prefix: transfer.body.prefix, crc32: transfer.body.crc32,
                 resumedFrom: transfer.body.resumedFrom, redirects: transfer.redirects,
                 elapsed: ContinuousClock.now - transfer.started,
                 reusedConnection: transfer.connections == 0))

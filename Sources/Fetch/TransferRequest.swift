@@ -19,16 +19,20 @@ package struct TransferRequest: Sendable {
     /// The URL from which the validators came, as `TransferReport.target` identifies it; nil is the requested URL. They
     /// are not sent to another URL, because they could mean another file there.
     package var target: String?
+    /// The number of first bytes of the body that are wanted; nil for the whole body. The server is asked for no more
+    /// (Range), and if it sends more, the transfer ends. Nothing can be resumed.
+    package var firstBytes: Int64?
 
     package init(
         url: RemoteURL, output: TransferOutput, resume: PartialBody? = nil,
-        validators: Validators? = nil, target: String? = nil
+        validators: Validators? = nil, target: String? = nil, firstBytes: Int64? = nil
     ) {
         self.url = url
         self.output = output
         self.resume = resume
         self.validators = validators
         self.target = target
+        self.firstBytes = firstBytes
     }
 }
 
@@ -83,7 +87,7 @@ package final class TransferOutput: Sendable {
     }
 }
 
-/// The result of a transfer that received a whole body, or the confirmation of an existing copy.
+/// The result of a transfer that received the wanted body, or the confirmation of an existing copy.
 package struct TransferReport: Sendable {
     package var request: TransferRequest
     /// The URL of the body, after redirects.
@@ -97,8 +101,11 @@ package struct TransferReport: Sendable {
     package var status: HTTPStatus { response.status }
     /// As the server sent it, including parameters. It must not be trusted, and not be shown without a check.
     package var contentType: ByteString? { response.contentType }
-    /// The length of the body, after decoding.
+    /// The length of the body, after decoding, as far as it was wanted.
     package var bytes: Int64
+    /// The length of the whole body, after decoding; nil if only its first bytes were wanted and the server has not
+    /// told it.
+    package var total: Int64?
     /// The first bytes of the body: `prefixLength` bytes, or all of a shorter body.
     package var prefix: [UInt8]
     /// The CRC-32 (as in PNG and gzip) of the whole body, also if it was continued.

@@ -31,6 +31,8 @@ package struct PeakMemory {
     }
 
     let limits: PictureLimits
+    /// The name of the result's file in messages.
+    let outputName: String
     private let cores: Cores
     /// The steps' own count. All steps exist until the last one has been created, as in the pipeline.
     let memory: PictureMemory
@@ -62,20 +64,54 @@ package struct PeakMemory {
         limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         other: (_ name: String) -> Source? = { _ in nil }
     ) throws(PictureError) -> Int {
-        var peak = PeakMemory(source, limits, cores)
+        try outcome(
+            of: source, autoOrient: autoOrient, filters: filters, options: options,
+            handsOver: handsOver, limits: limits, cores: cores, other: other
+        ).bytes
+    }
+
+    /// What is known in advance about a run of the pipeline.
+    package struct Outcome: Sendable, Equatable {
+        /// The upper bound of the memory, in bytes.
+        package var bytes: Int
+        /// The layout of the pixels after the last filter; nil if a filter will fail.
+        package var layout: PixelLayout?
+        /// Whether this is the size. If not, it is the maximum of each side, because of `trim`.
+        package var isExact: Bool
+        /// Why a step will fail after one that reads the picture.
+        package var failure: PictureError?
+    }
+
+    /// The bound, and what else is known in advance. The arguments and the errors are those of `bound`.
+    ///
+    /// - Parameter outputName: the name of the result's file in messages.
+    package static func outcome(
+        of source: Source, autoOrient: Bool = true, filters: [Filter],
+        options: OutputOptions = OutputOptions(), outputName: String = "output",
+        handsOver: Bool = false, limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
+        other: (_ name: String) -> Source? = { _ in nil }
+    ) throws(PictureError) -> Outcome {
+        var peak = PeakMemory(source, limits, outputName, cores)
         try peak.addReader(source)
         let turns = autoOrient ? source.orientation.filters : []
+        var (layout, isExact): (PixelLayout?, Bool) = (nil, true)
+        var failure: PictureError?
         do throws(PictureError) {
             for filter in turns + filters { try peak.add(filter, other) }
+            (layout, isExact) = (peak.layout, peak.mostPixels == nil)
             try peak.addWriter(options, handsOver: handsOver, profile: source.profileBytes)
         } catch {
             guard peak.hasRead else { throw error }
+            failure = error
         }
-        return peak.total
+        return Outcome(bytes: peak.total, layout: layout, isExact: isExact, failure: failure)
     }
 
-    private init(_ source: Source, _ limits: PictureLimits, _ cores: Cores) {
+    private init(
+        _ source: Source, _ limits: PictureLimits, _ outputName: String, _ cores: Cores
+    ) {
         self.limits = limits
+        self.outputName = outputName
         self.cores = cores
         memory = PictureMemory(limit: limits.wholePictureBytes)
         layout = source.layout

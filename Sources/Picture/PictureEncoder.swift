@@ -53,9 +53,9 @@ struct PictureEncoder: Sendable {
             peak.layout.height = min(peak.layout.height, JPEGWriter.largestSide)
         }
         let held = min(
-            try JPEGWriter.heldBytes(peak.layout, name: "output", options: options),
+            try JPEGWriter.heldBytes(peak.layout, name: peak.outputName, options: options),
             peak.mostCoefficientBytes)
-        try peak.hold(held, for: "writing a progressive picture")
+        try peak.hold(held, for: "\(peak.outputName): writing a progressive picture")
         // The rows of libjpeg. A progressive picture is written at the end, and is not larger than its coefficients.
         peak.bytes += 192 * 3 * peak.layout.width + 1 << 20
         peak.bytes += min(held, peak.limits.wholePictureBytes)

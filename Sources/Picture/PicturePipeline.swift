@@ -86,7 +86,7 @@ package struct PicturePipeline {
 extension PictureError {
     /// The same error with the picture's name at the beginning, unless the message already contains one of these names.
     /// Filters do not know names.
-    func naming(_ input: String, or outputs: [String]) -> PictureError {
+    package func naming(_ input: String, or outputs: [String]) -> PictureError {
         let text = ByteString(message)
         if ([input] + outputs).contains(where: { text.hasPrefix("\($0): ") }) { return self }
         var named = self

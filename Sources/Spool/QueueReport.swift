@@ -77,12 +77,17 @@ package struct QueueReport: Codable, Sendable, Equatable {
         package var sourceRoots: [String]
         /// Those of them that the daemon can read: its sandbox may hide others.
         package var readableRoots: [String]
+        /// The service whose view of the machine decides this; absent if the daemon sees all of the machine.
+        package var service: Service?
         /// The maximum size of a picture's file, in bytes.
         package var sourceBytes: Int
+        package var downloads: Downloads
+        package var pictures: Pictures
 
         package init(
             manifestBytes: Int, images: Int, filters: Int, defaultFilters: String,
-            sourceRoots: [String], readableRoots: [String], sourceBytes: Int
+            sourceRoots: [String], readableRoots: [String], service: Service? = nil,
+            sourceBytes: Int, downloads: Downloads, pictures: Pictures
         ) {
             self.manifestBytes = manifestBytes
             self.images = images
@@ -90,7 +95,10 @@ package struct QueueReport: Codable, Sendable, Equatable {
             self.defaultFilters = defaultFilters
             self.sourceRoots = sourceRoots
             self.readableRoots = readableRoots
+            self.service = service
             self.sourceBytes = sourceBytes
+            self.downloads = downloads
+            self.pictures = pictures
         }
     }
 

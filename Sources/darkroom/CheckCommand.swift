@@ -11,81 +11,175 @@ struct CheckCommand: ParsableCommand {
         abstract: "Check manifests: print all errors with their places.",
         discussion: """
             Reads each manifest as darkroomd does, with the limits of the daemon that works on the spool. Pictures are \
-            not opened.
+            opened only with --sources.
+
+            --sources reads the header of each picture, with the daemon's rules for hosts and folders, and fetches at \
+            most 64 KiB of each. It prints what will become of each image: its size, the size of its result and the \
+            memory that it needs, or why it would fail. Damage after the header is not found. Other files than \
+            manifests are pictures then, as for darkroom submit.
 
             Examples:
               darkroom check holiday.yaml
               generate-manifest | darkroom check -
+              darkroom check --sources holiday.yaml
+              darkroom check --sources photos/*.jpg --filter crop:width=4000,height=3000,gravity=center
 
-            Exit codes: 0 all are right, 65 at least one has errors, 66 a file does not exist.
+            Exit codes: 0 all are right, 64 the command line is wrong, 65 a manifest has errors or an image would fail, \
+            66 a file does not exist, 75 all failures may pass (a server does not answer).
             """)
 
     @Argument(
-        help: ArgumentHelp("Manifests; - is standard input.", valueName: "manifest"),
-        completion: .file(extensions: ManifestFormat.allCases.flatMap(\.fileExtensions)))
-    var manifests: [String]
+        help: ArgumentHelp(
+            "Manifests; - is standard input. With --sources also pictures: files or URLs.",
+            valueName: "file"),
+        completion: .file())
+    var files: [String]
 
-    @Flag(help: "Print JSON: one object for each manifest, then a summary.")
+    @Flag(help: "Look at the headers of the pictures, and tell what would fail.")
+    var sources = false
+
+    @OptionGroup var pictures: PictureOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "How progress is shown with --sources: auto, tty (drawn again), plain (lines) or none.",
+            valueName: "how"))
+    var progress = ProgressMode.auto
+
+    @Flag(help: "Print JSON: one object for each manifest and each image, then a summary.")
     var json = false
 
     @OptionGroup var spool: SpoolOptions
 
     /// The result for one manifest.
     private struct Result: Encodable {
-        let type = "manifest"
         let file: String
         var images: Int?
         var errors: [ManifestProblem]?
         /// Why the file cannot be read.
         var message: String?
+        var forecast: ForecastSummary?
+
+        func encode(to encoder: any Encoder) throws {
+            // Its count of images is that of the manifest.
+            try forecast?.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(file, forKey: .file)
+            try container.encodeIfPresent(images, forKey: .images)
+            try container.encodeIfPresent(errors, forKey: .errors)
+            try container.encodeIfPresent(message, forKey: .message)
+        }
+
+        private enum CodingKeys: String, CodingKey { case file, images, errors, message }
     }
 
     private struct Summary: Encodable {
-        let type = "summary"
         let manifests: Int
         let rejected: Int
+        var forecast: ForecastSummary?
+
+        func encode(to encoder: any Encoder) throws {
+            try forecast?.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(manifests, forKey: .manifests)
+            try container.encode(rejected, forKey: .rejected)
+        }
+
+        private enum CodingKeys: String, CodingKey { case manifests, rejected }
+    }
+
+    func validate() throws {
+        if progress == .json { throw ValidationError("--progress json: check has no events") }
     }
 
     func run() throws {
-        let rules = ManifestRules(try? spool.open().queue())
+        let report = try? spool.open().queue()
+        let rules = ManifestRules(report)
+        let inputs = try inputs(report)
+        var look: SourcesCheck?
+        if sources {
+            if report == nil {
+                Console.complain(
+                    "No darkroomd has reported its settings; the usual ones are assumed.")
+            }
+            Interruption.advise("The check is not complete.", erasesLine: true)
+            look = SourcesCheck(SourceRules(report), json: json, progress: progress)
+        }
         var worst = ClientExit.success
         var rejected = 0
-        for path in manifests {
-            let exit = check(path, rules)
+        for input in inputs {
+            let exit = try check(input, rules, &look)
             if exit != .success { rejected += 1 }
             worst = .worst(worst, exit)
         }
-        if json { Console.json(Summary(manifests: manifests.count, rejected: rejected)) }
+        if json {
+            let summary = Summary(
+                manifests: inputs.count, rejected: rejected, forecast: look?.total)
+            try Console.lines([JSONText.line("summary", summary)])
+        }
+        // Failures that may pass matter only if there are no others.
+        if let exit = look?.total.exit, exit == .rejected || worst == .success {
+            worst = .worst(worst, exit)
+        }
         if worst != .success { throw worst }
     }
 
-    private func check(_ path: String, _ rules: ManifestRules) -> ClientExit {
-        let file: ManifestFile
-        do {
-            file = try ManifestFile(path: path, limits: rules.limits)
-        } catch {
-            if json {
-                Console.json(Result(file: FileName(path).text, message: error.message))
-            } else {
-                Console.complain(error)
+    private enum Input {
+        case path(String)
+        /// The manifest of pictures on the command line.
+        case made(ManifestFile)
+    }
+
+    private func inputs(_ report: QueueReport?) throws(ClientError) -> [Input] {
+        guard sources, !files.contains(where: ManifestArgument.isManifest) else {
+            guard pictures.isEmpty else {
+                throw ClientError(
+                    .usage, code: "bad-option",
+                    "--filter, --watermark, --format and --quality are for pictures with --sources; a manifest has its own"
+                )
             }
-            return error.exit
+            return files.map { .path($0) }
+        }
+        let job = try pictures.job(files, priority: nil, report)
+        return [.made(ManifestFile(try job.manifest(), shown: "the manifest"))]
+    }
+
+    /// Returns whether the manifest itself is right.
+    private func check(
+        _ input: Input, _ rules: ManifestRules, _ look: inout SourcesCheck?
+    ) throws -> ClientExit {
+        let file: ManifestFile
+        switch input {
+        case .made(let made): file = made
+        case .path(let path):
+            do {
+                file = try ManifestFile(path: path, limits: rules.limits)
+            } catch {
+                if !json { Console.complain(error) }
+                tell(Result(file: FileName(path).text, message: error.message))
+                return error.exit
+            }
         }
         switch file.check(rules) {
         case .success(let manifest):
-            if json {
-                Console.json(Result(file: file.shown, images: manifest.images.count))
-            } else {
-                Console.line("\(file.shown): \(Words.count(manifest.images.count, "image"))")
-            }
+            let forecast = try look?.check(manifest, of: file.shown)
+            tell(Result(file: file.shown, images: manifest.images.count, forecast: forecast))
             return .success
         case .failure(let rejection):
-            if json {
-                Console.json(Result(file: file.shown, errors: rejection.problems))
-            } else {
+            if !json {
                 for problem in rejection.problems { Console.problem(file.line(of: problem)) }
             }
+            tell(Result(file: file.shown, errors: rejection.problems))
             return .rejected
+        }
+    }
+
+    private func tell(_ result: Result) {
+        if json {
+            Console.line(JSONText.line("manifest", result))
+        } else if let images = result.images {
+            let words = result.forecast?.words ?? Words.count(images, "image")
+            Console.line("\(result.file): \(words)")
         }
     }
 }

@@ -49,6 +49,13 @@ extension BatchSettings {
         FilterSlots(width: filterWidth, keptForOwners: Self.slotsOfIdleOwners)
     }
 
+    /// The memory that one picture may have, in bytes.
+    package var mostMemoryOfOne: Int {
+        var budget = MemoryBudget()
+        _ = budget.setLimits(bytes: memory, places: filterSlots)
+        return budget.mostOfOne
+    }
+
     /// Simultaneous transfers, including those of owners who had nothing in work.
     var mostDownloads: Int { downloadConcurrency + Self.slotsOfIdleOwners }
 

@@ -279,14 +279,9 @@ package struct Board {
         countPlace(1, of: batch)
         batch.live[index] = Batch.Live(phase: .recording, since: Clock.nanoseconds)
         let isOverlay = batch.manifest.images[index].overlays.contains(missing)
-        // A retry begins with the missing image, so it helps this one whenever it helps that one.
-        let cause = image.error.map { " (\($0.code))" } ?? ""
         let failure = Failure(
-            .dependencyFailed,
-            "\(batch.status.images[index].name) "
-                + "\(isOverlay ? "has the overlay" : "is made from") \(image.name), "
-                + "which \(image.state == .cancelled ? "was cancelled" : "has failed")\(cause)",
-            isTransient: image.error?.isTransient ?? false)
+            of: batch.status.images[index].name, dependingOn: image.name, isOverlay: isOverlay,
+            wasCancelled: image.state == .cancelled, image.error)
         fail(index, of: batch, failure, at: .wait, &effects)
     }
 

@@ -171,11 +171,7 @@ extension MemoryAnswer {
         switch self {
         case .granted: return
         case .later: throw PictureError(.cancelled, "it waits for memory")
-        case .tooLarge(let limit):
-            throw PictureError(
-                .memoryLimit,
-                "filtering it takes up to \(Units.bytes(bytes)) of memory, more than the"
-                    + " \(Units.bytes(limit)) that limits.memory allows one picture")
+        case .tooLarge(let limit): throw .memoryLimit(bytes, limit: limit)
         }
     }
 }
@@ -222,18 +218,5 @@ extension Scheduler {
         }
         log.metrics.ended(.filtering, since: begin)
         ended(ticket) { $0.filterEnded(key, image, result: result) }
-    }
-}
-
-extension Failure {
-    /// The failure for an error. An unknown kind of error keeps its text.
-    init(erasing error: any Error) {
-        if let error = error as? any CodedError {
-            self.init(
-                code: error.code, message: error.message, isTransient: error.isTransient,
-                fault: error.fault)
-        } else {
-            self.init(.internalError, "\(error)")
-        }
     }
 }

@@ -48,6 +48,9 @@ int64_t darkroom_filesystem_type(int fd);
  * a name before. Fails with EOPNOTSUPP, EISDIR or EINVAL where the file system or the kernel has no such files. */
 int darkroom_unnamed_file(int dir, unsigned mode);
 
+/* memfd_create(2): a file without a name in memory, for reading and writing, which vanishes when it is closed. */
+int darkroom_memory_file(void);
+
 /* Gives the file a name. Fails with EEXIST if the name is taken. Needs /proc. */
 int darkroom_name_file(int fd, int dir, const char *name);
 

@@ -1,5 +1,8 @@
+import DarkroomBatch
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
 
 extension ConfigurationLoader.Loaded {
@@ -17,6 +20,25 @@ extension ConfigurationLoader.Loaded {
                 ?? "",
             sourceRoots: roots,
             readableRoots: roots.filter { (view?.access(to: $0) ?? .reading) >= .reading },
-            sourceBytes: configuration.downloads.maxBytes)
+            service: view.map { .init(unit: $0.unit, hidesHomes: $0.hidesHomes) },
+            sourceBytes: configuration.downloads.maxBytes,
+            downloads: configuration.downloads.report,
+            pictures: QueueReport.Limits.Pictures(
+                pixels: configuration.pictureLimits.pixels,
+                memory: configuration.batchSettings.mostMemoryOfOne,
+                cores: Cores.shared.most + 1))
+    }
+}
+
+extension Configuration.Downloads {
+    /// Every user of the spool can read it, so it has no secrets.
+    fileprivate var report: QueueReport.Limits.Downloads {
+        QueueReport.Limits.Downloads(
+            allowNetworks: allowNetworks.map(\.description),
+            allowHosts: allowHosts.map(\.description), denyHosts: denyHosts.map(\.description),
+            redirects: redirects, connectTimeout: connectTimeout, timeout: timeout,
+            stallTime: stallTime, stallRate: stallRate, maxHeaderBytes: maxHeaderBytes,
+            proxy: proxy.flatMap { $0.isEmpty ? nil : RedactedURL.whole($0) }, caFile: caFile,
+            hasHeaders: !headers.isEmpty)
     }
 }

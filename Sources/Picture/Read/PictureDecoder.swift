@@ -25,6 +25,10 @@ struct PictureDecoder: Sendable {
     let name: String
     /// Reads the header.
     let open: @Sendable (Input) throws(PictureError) -> any PictureReader
+    /// What the reader of a picture needs, for the layout of its rows and the factor of their reduction.
+    let needs: @Sendable (PixelLayout, _ divisor: Int) -> ReaderNeeds
+    /// Whether a picture can be reduced when it is decoded.
+    let reduces: Bool
     /// The maximum that the reader of a picture needs, if only the limits are known.
     let mostNeeds: @Sendable (PictureLimits) -> ReaderNeeds
 
@@ -36,6 +40,7 @@ struct PictureDecoder: Sendable {
                     file: input.file, name: input.name, limits: input.limits,
                     checkpoint: input.checkpoint)
             },
+            needs: { layout, _ in PNGReader.needs(layout) }, reduces: false,
             mostNeeds: { limits in
                 PNGReader.needs(
                     PixelLayout(width: limits.side, height: 1, channels: 4, depth: 16))
@@ -47,6 +52,7 @@ struct PictureDecoder: Sendable {
                     file: input.file, name: input.name, limits: input.limits,
                     divisor: input.divisor, checkpoint: input.checkpoint)
             },
+            needs: { JPEGReader.needs($0, divisor: $1) }, reduces: true,
             mostNeeds: { limits in
                 let side = min(limits.side, JPEGReader.largestSide)
                 return JPEGReader.needs(

@@ -19,6 +19,9 @@ package protocol PictureReader: Stage {
     /// The bytes that it holds because the picture's rows are not stored one after the other.
     var heldBytes: Int { get }
 
+    /// The bits per sample of the file's colours, which may be fewer than those of the rows.
+    var storedDepth: Int { get }
+
     /// Whether another thread may request bands from it.
     var canBeReadAhead: Bool { get }
 
@@ -27,6 +30,8 @@ package protocol PictureReader: Stage {
 }
 
 extension PictureReader {
+    package var storedDepth: Int { layout.depth }
+
     package var canBeReadAhead: Bool { true }
 
     package func drain() throws(PictureError) {
@@ -49,6 +54,8 @@ extension PNGReader: PictureReader {
     package var heldBytes: Int {
         header.isInterlaced ? layout.bytes : 0
     }
+
+    package var storedDepth: Int { header.hasPalette ? layout.depth : header.depth }
 
     package var metadata: SourceMetadata {
         var metadata = SourceMetadata(format: .png)

@@ -115,6 +115,39 @@ import Testing
         try Self.check(Self.object(output.text), "watchEvent")
     }
 
+    /// An image that fails, one that is known and one that is not have all keys together.
+    @Test func describesChecks() throws {
+        let scratch = try ScratchDirectory()
+        try Data(Starfield.png(width: 20, height: 10, seed: 1)).write(
+            to: scratch.url.appending(path: "a.png"))
+        let text = """
+            images: [{name: a, source: \(scratch.path)/a.png}, {name: b, from: a}, b.png]
+            """
+        let manifest = try ManifestReader.read(Array(text.utf8), format: .yaml, defaultFilters: [])
+        var found: Set<String> = []
+        try ManifestForecast(of: manifest, SourceRules(nil)).run { image in
+            let object = try Self.object(image.json(of: "m.yaml", from: "a"))
+            try Self.check(object, "checkedImage")
+            found.formUnion(object.keys)
+        }
+        let failing = try ManifestReader.read(
+            Array("images: [/none.png]".utf8), format: .yaml, defaultFilters: [])
+        try ManifestForecast(of: failing, SourceRules(nil)).run { image in
+            let object = try Self.object(image.json(of: "m.yaml", from: nil))
+            try Self.check(object, "checkedImage")
+            found.formUnion(object.keys)
+        }
+        let definitions = try Self.definitions()
+        #expect(found == Self.keys(definitions["checkedImage"]?["properties"]))
+        var sums = ForecastSummary(SourceRules(nil))
+        sums.memoryLimit = 1
+        let line = try Self.object(JSONText.line("summary", sums))
+        for name in ["checkedManifest", "checkSummary"] {
+            #expect(
+                Self.keys(line).subtracting(Self.keys(definitions[name]?["properties"])) == [])
+        }
+    }
+
     @Test func knowsAllWords() throws {
         let definitions = try Self.definitions()
         #expect(

@@ -9,7 +9,8 @@ extension QueueReport.Limits {
     static func local(roots: [String]? = nil, readable: [String]) -> QueueReport.Limits {
         QueueReport.Limits(
             manifestBytes: 1 << 20, images: 100, filters: 64, defaultFilters: "[]",
-            sourceRoots: roots ?? readable, readableRoots: readable, sourceBytes: 1 << 30)
+            sourceRoots: roots ?? readable, readableRoots: readable, sourceBytes: 1 << 30,
+            downloads: .init(), pictures: .init(pixels: 1 << 28, memory: 1 << 30, cores: 2))
     }
 }
 

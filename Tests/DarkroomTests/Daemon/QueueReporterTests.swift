@@ -13,7 +13,9 @@ import Testing
 @Suite struct QueueReporterTests {
     private static let limits = QueueReport.Limits(
         manifestBytes: 1, images: 2, filters: 3, defaultFilters: "[]", sourceRoots: ["/a"],
-        readableRoots: ["/a"], sourceBytes: 4)
+        readableRoots: ["/a"], service: .init(unit: "darkroomd", hidesHomes: true),
+        sourceBytes: 4, downloads: .init(proxy: "http://p", caFile: "/c"),
+        pictures: .init(pixels: 5, memory: 6, cores: 7))
 
     /// A reporter with a scheduler in whose time it lives.
     private final class Stage {
@@ -303,6 +305,11 @@ import Testing
         for key in ["waiting", "daemon", "limits", "counts"] {
             #expect(keys(report[key]) == keys(properties[key]?["properties"]), "\(key)")
         }
+        let limits = try #require(properties["limits"]?["properties"] as? [String: [String: Any]])
+        for key in ["service", "downloads", "pictures"] {
+            let found = (report["limits"] as? [String: Any])?[key]
+            #expect(keys(found) == keys(limits[key]?["properties"]), "\(key)")
+        }
         #expect(keys(report["images"]) == keys(definitions["counts"]?["properties"]))
         let items = try #require(properties["batches"]?["items"] as? [String: Any])
         #expect(keys((report["batches"] as? [Any])?.first) == keys(items["properties"]))
@@ -328,8 +335,38 @@ import Testing
         #expect(all.readableRoots == all.sourceRoots)
         #expect(all.images == 5 && all.defaultFilters == "[{blur: {sigma: 2}}]")
         #expect(all.manifestBytes == 64 << 20 && all.filters == 64 && all.sourceBytes == 256 << 20)
+        #expect(all.service == nil)
         let view = ServiceView(
             unit: "darkroomd", hidesHomes: true, folders: [("/srv", .reading)])
-        #expect(loaded.queueLimits(seenBy: view).readableRoots == ["/srv/photos"])
+        let seen = loaded.queueLimits(seenBy: view)
+        #expect(seen.readableRoots == ["/srv/photos"])
+        #expect(seen.service == .init(unit: "darkroomd", hidesHomes: true))
+    }
+
+    /// All that decides whether a source would be refused, and no secret.
+    @Test func tellsTheRulesForDownloads() throws {
+        let defaults = try ConfigurationLoader(overrides: [], environment: [:]).loadAll()
+        #expect(defaults.queueLimits(seenBy: nil).downloads == QueueReport.Limits.Downloads())
+        let limits = try ConfigurationLoader(
+            overrides: [
+                ("downloads.allowNetworks", "[10.0.0.0/8, '::1']"),
+                ("downloads.allowHosts", "['*.example.org', '[::1]']"),
+                ("downloads.denyHosts", "[bad.example.org]"), ("downloads.redirects", "2"),
+                ("downloads.connectTimeout", "1.5s"), ("downloads.timeout", "1min"),
+                ("downloads.stallTime", "7s"), ("downloads.stallRate", "2KiB"),
+                ("downloads.maxHeaderBytes", "8KiB"), ("pictures.maxPixels", "1000"),
+                ("downloads.proxy", "http://ann:secret@proxy:3128"), ("limits.memory", "1GiB"),
+            ], environment: [:]
+        ).loadAll().queueLimits(seenBy: nil)
+        #expect(
+            limits.downloads
+                == QueueReport.Limits.Downloads(
+                    allowNetworks: ["10.0.0.0/8", "::1/128"],
+                    allowHosts: ["*.example.org", "[::1]"], denyHosts: ["bad.example.org"],
+                    redirects: 2, connectTimeout: 1.5, timeout: 60, stallTime: 7, stallRate: 2048,
+                    maxHeaderBytes: 8192, proxy: "http://proxy:3128"))
+        // An eighth is kept for owners with nothing in work.
+        #expect(limits.pictures.pixels == 1000 && limits.pictures.memory == 7 << 27)
+        #expect(limits.pictures.cores == ProcessInfo.processInfo.activeProcessorCount)
     }
 }

@@ -210,7 +210,11 @@ import Testing
             {"schemaVersion": 1, "written": "\(Self.now)", "state": "running",
              "daemon": {"version": "0", "process": \(getpid()), "started": "\(Self.now)", "uid": 0},
              "limits": {"manifestBytes": 1000, "images": 2, "filters": 1, "defaultFilters": "[mono]",
-              "sourceRoots": ["/srv/pictures"], "readableRoots": ["/srv/pictures"], "sourceBytes": 1},
+              "sourceRoots": ["/srv/pictures"], "readableRoots": ["/srv/pictures"], "sourceBytes": 1,
+              "downloads": {"allowNetworks": [], "allowHosts": [], "denyHosts": [], "redirects": 5,
+               "connectTimeout": 5, "timeout": 300, "stallTime": 30, "stallRate": 1024,
+               "maxHeaderBytes": 65536, "hasHeaders": false},
+              "pictures": {"pixels": 1000000, "memory": 1000000000, "cores": 2}},
              "counts": {"processing": 0, "pending": 0, "held": 0},
              "images": {"total": 0, "new": 0, "downloading": 0, "downloaded": 0, "filtering": 0,
               "filtered": 0, "failed": 0, "cancelled": 0}, "batches": []}

@@ -1,0 +1,155 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
+
+/// What will become of the images of a manifest: looks at the headers of their sources.
+///
+/// The forecasts are passed on in the manifest's order and not kept, except for the images that others need. A source of
+/// several images is read once.
+package struct ManifestForecast {
+    private let manifest: Manifest
+    private let rules: SourceRules
+    private let queue: HeaderQueue
+    /// The images whose pixels others need, each after those that it needs itself.
+    private let needed: [Int]
+    private let isNeeded: Set<Int>
+    /// The sources of these, and those of several images.
+    private let shared: [ByteString]
+    /// The number of sources.
+    package let sources: Int
+
+    /// - Throws: if this process cannot make connections.
+    package init(of manifest: Manifest, _ rules: SourceRules) throws(ClientError) {
+        self.manifest = manifest
+        self.rules = rules
+        do {
+            queue = HeaderQueue(reader: try HeaderReader(rules))
+        } catch {
+            throw ClientError(.ioError, code: error.code, error.message)
+        }
+        needed = manifest.neededImages
+        isNeeded = Set(needed)
+        var (seen, chosen): (Set<ByteString>, Set<ByteString>) = ([], [])
+        var shared: [ByteString] = []
+        for (index, image) in manifest.images.enumerated() {
+            guard case .source(let source) = image.origin else { continue }
+            let isRepeated = !seen.insert(source).inserted
+            if isRepeated || isNeeded.contains(index), chosen.insert(source).inserted {
+                shared.append(source)
+            }
+        }
+        self.shared = shared
+        sources = seen.count
+    }
+
+    /// Looks at all sources.
+    ///
+    /// - Parameters:
+    ///   - look: called after each source.
+    ///   - pass: receives each image, in the manifest's order.
+    package func run(
+        look: () -> Void = {}, pass: (ImageForecast) throws -> Void
+    ) rethrows {
+        var findings: [ByteString: SourceFinding] = [:]
+        queue.read(shared.count) {
+            shared[$0]
+        } pass: { place, finding in
+            findings[shared[place]] = finding
+            look()
+        }
+        var kept: [Int: ImageForecast] = [:]
+        for index in needed { kept[index] = forecast(of: index, nil, findings, kept) }
+        try queue.read(manifest.images.count) { index in
+            guard case .source(let source) = manifest.images[index].origin else { return nil }
+            return findings[source] == nil ? source : nil
+        } pass: { index, finding in
+            try pass(kept[index] ?? forecast(of: index, finding, findings, kept))
+            if finding != nil { look() }
+        }
+    }
+
+    private func forecast(
+        of index: Int, _ finding: SourceFinding?, _ findings: [ByteString: SourceFinding],
+        _ kept: [Int: ImageForecast]
+    ) -> ImageForecast {
+        let image = manifest.images[index]
+        var result: ImageForecast
+        let inputName: String
+        switch image.origin {
+        case .source(let source):
+            inputName = RedactedURL.text(source.string)
+            result = ImageForecast(
+                image, finding ?? findings[source] ?? .unknown("it was not looked at"))
+        case .image(let other):
+            inputName = manifest.images[other].outputFile
+            result = ImageForecast(image)
+            if case .known(let header, isExact: true) = kept[other]?.pixels {
+                result.header = header
+            }
+        }
+        guard case .ready = result.verdict else { return result }
+        if let verdict = obstacle(image, kept) {
+            result.verdict = verdict
+            return result
+        }
+        var calculation = ImageCalculation(
+            rules: rules, image: image, inputName: inputName,
+            handsOver: isNeeded.contains(index) && !image.output.format.isLossless)
+        for other in image.overlays {
+            guard case .known(let header, let isExact) = kept[other]?.pixels else { continue }
+            let name = manifest.images[other].name
+            calculation.overlays[name] = header
+            if !isExact { calculation.bounded = name }
+        }
+        calculation.complete(&result)
+        return result
+    }
+
+    /// Why the pixels of another image do not let this one succeed, or its fate be known.
+    private func obstacle(
+        _ image: Manifest.Image, _ kept: [Int: ImageForecast]
+    ) -> ImageForecast.Verdict? {
+        var unknown: String?
+        for other in image.needs {
+            let isOverlay = image.overlays.contains(other)
+            switch kept[other]?.pixels {
+            case .failure(let failure):
+                return .fails(
+                    Failure(
+                        of: image.name.string, dependingOn: manifest.images[other].name.string,
+                        isOverlay: isOverlay, failure))
+            case .unknown(let reason): unknown = unknown ?? reason
+            case .known(_, isExact: false) where !isOverlay:
+                unknown =
+                    unknown
+                    ?? "the size of \(manifest.images[other].name) after trim is not known"
+            case .known, nil: continue
+            }
+        }
+        return unknown.map { .unknown($0) }
+    }
+}
+
+extension Manifest {
+    /// The images whose pixels others need, each after those that it needs itself.
+    fileprivate var neededImages: [Int] {
+        var order: [Int] = []
+        var done: Set<Int> = []
+        for image in images {
+            // The path from an image to what it needs; a checked manifest has no circles.
+            var path = image.needs
+            while let index = path.last {
+                let missing = images[index].needs.filter { !done.contains($0) }
+                if done.contains(index) || missing.isEmpty {
+                    path.removeLast()
+                    if done.insert(index).inserted { order.append(index) }
+                } else {
+                    path += missing
+                }
+            }
+        }
+        return order
+    }
+}

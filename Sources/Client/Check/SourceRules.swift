@@ -1,0 +1,87 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomPicture
+import DarkroomSpool
+
+/// What a daemon would do with sources and pictures: its settings as its last report has them, or the usual ones.
+package struct SourceRules: Sendable {
+    let transfers: TransferSettings
+    let local: LocalSources
+    let pictures: PictureLimits
+    /// The memory that one picture may have, in bytes; nil if no daemon has reported.
+    package let memory: Int?
+    let cores: Cores
+    /// The user of the daemon; nil if no daemon has reported.
+    let user: UInt32?
+    /// Whether the daemon sends headers that this process does not know.
+    let hasHeaders: Bool
+
+    /// - Parameter report: the daemon's last report, if there is one.
+    package init(_ report: QueueReport?) {
+        let agent = TransferSettings.userAgent(version: Release.version)
+        guard let report else {
+            transfers = TransferSettings(userAgent: agent)
+            local = LocalSources(roots: ["/"], view: nil)
+            pictures = PictureLimits()
+            (memory, user, cores, hasHeaders) = (nil, nil, .shared, false)
+            return
+        }
+        let limits = report.limits
+        transfers = TransferSettings(limits, agent: agent)
+        local = LocalSources(limits)
+        var pictures = PictureLimits()
+        pictures.pixels = limits.pictures.pixels
+        self.pictures = pictures
+        memory = limits.pictures.memory
+        user = report.daemon.uid
+        cores = Cores(count: limits.pictures.cores)
+        hasHeaders = limits.downloads.hasHeaders
+    }
+
+    /// Why it is not known what the daemon would say about a proxy or a path; nil if it is.
+    func obstacle(_ source: SourceReference) -> String? {
+        switch source {
+        case .remote:
+            // The user and the password of the proxy are in a form that cannot be told apart from its host.
+            transfers.proxy?.contains(RedactedURL.mark) == true
+                ? "darkroomd uses a proxy (downloads.proxy) that its report does not name" : nil
+        case .local(let path):
+            user == nil && path.utf8.first != UInt8(ascii: "/")
+                ? "a relative path begins at sources.roots, and no darkroomd has reported them"
+                : nil
+        }
+    }
+}
+
+extension TransferSettings {
+    fileprivate init(_ limits: QueueReport.Limits, agent: String) {
+        let downloads = limits.downloads
+        let rules = FetchRules(
+            addresses: AddressRules(
+                allowNetworks: downloads.allowNetworks.compactMap { try? IPNetwork($0) }),
+            hosts: HostRules(
+                allow: downloads.allowHosts.compactMap { try? HostPattern($0) },
+                deny: downloads.denyHosts.compactMap { try? HostPattern($0) }))
+        self.init(
+            limits: TransferLimits(
+                bytes: Int64(limits.sourceBytes), redirects: downloads.redirects,
+                connect: .seconds(downloads.connectTimeout), total: .seconds(downloads.timeout),
+                stall: .seconds(downloads.stallTime), stallBytesPerSecond: downloads.stallRate,
+                maxHeaderBytes: downloads.maxHeaderBytes),
+            connections: HeaderQueue.width, caFile: downloads.caFile, proxy: downloads.proxy,
+            rules: rules, userAgent: agent)
+    }
+}
+
+extension LocalSources {
+    fileprivate init(_ limits: QueueReport.Limits) {
+        let view = limits.service.map { service in
+            ServiceView(
+                unit: service.unit, hidesHomes: service.hidesHomes,
+                folders: limits.readableRoots.map { ($0, .reading) })
+        }
+        self.init(
+            roots: limits.sourceRoots, maximumBytes: Int64(limits.sourceBytes), view: view,
+            hidden: Set(limits.sourceRoots).subtracting(limits.readableRoots))
+    }
+}

@@ -1,0 +1,100 @@
+import DarkroomCore
+package import SystemPackage
+
+/// What the header of a picture tells, before a pixel is decoded: the facts from which `PeakMemory` calculates what will
+/// become of it.
+package struct PictureHeader: Sendable, Equatable {
+    package let kind: InputFormat
+    /// The layout of the decoded picture, if it is not reduced.
+    package let layout: PixelLayout
+    /// The bits per sample of the file's colours, which may be fewer than those of the decoded picture.
+    package let storedDepth: Int
+    package let orientation: Orientation
+    /// The memory of the reader for an interlaced or progressive picture, in bytes; 0 for any other picture.
+    package let heldBytes: Int
+    /// The size of the colour profile.
+    package let profileBytes: Int
+
+    /// Reads the header of a file.
+    ///
+    /// - Parameters:
+    ///   - file: a regular file at the picture's beginning.
+    ///   - name: the name of the file in messages.
+    /// - Throws: the errors of the pipeline for this part of the file.
+    package init(
+        of file: FileDescriptor, name: String, limits: PictureLimits = PictureLimits()
+    ) throws(PictureError) {
+        let kind = try InputFormat(of: file, name: name)
+        let reader = try PictureDecoder.reader(
+            of: file, name: name, limits: limits, checkpoint: { true })
+        self.kind = kind
+        layout = reader.layout
+        storedDepth = reader.storedDepth
+        orientation = reader.orientation
+        heldBytes = reader.heldBytes
+        profileBytes = reader.colour.profile?.bytes.count ?? 0
+    }
+
+    /// The header of the pixels that a picture's filters have made, as other images of the batch read them.
+    ///
+    /// - Parameters:
+    ///   - source: the picture's header.
+    ///   - layout: the layout after the last filter.
+    ///   - autoOrient: whether the picture was turned upright.
+    ///   - options: those of its output.
+    package init(
+        ofResultOf source: PictureHeader, layout: PixelLayout, autoOrient: Bool,
+        options: OutputOptions
+    ) {
+        kind = .png
+        self.layout = layout
+        storedDepth = layout.depth
+        orientation = autoOrient || !options.keepsExif ? .topLeft : source.orientation
+        heldBytes = 0
+        // A step may drop the profile.
+        profileBytes = source.profileBytes
+    }
+
+    /// The facts for the calculation of memory.
+    ///
+    /// - Parameters:
+    ///   - autoOrient: whether the picture is turned upright.
+    ///   - filters: the filters after that. The first one may have the picture reduced when it is decoded.
+    package func source(autoOrient: Bool, filters: [Filter]) -> PeakMemory.Source {
+        source(
+            divisor: ReducedDecoding.divisor(
+                width: layout.width, height: layout.height,
+                orientation: autoOrient ? orientation : .topLeft, filters: filters))
+    }
+
+    /// The same for a picture that is laid over another one.
+    package var overlay: PeakMemory.Source { source(divisor: 1) }
+
+    private func source(divisor wanted: Int) -> PeakMemory.Source {
+        guard let decoder = PictureDecoder.decoder(of: kind) else {
+            preconditionFailure("the header of a picture that cannot be read")
+        }
+        let divisor = decoder.reduces ? wanted : 1
+        var reduced = layout
+        (reduced.width, reduced.height) = (layout.width / divisor, layout.height / divisor)
+        var source = PeakMemory.Source(decoder.needs(reduced, divisor), reduced)
+        source.orientation = orientation
+        source.heldBytes = heldBytes
+        source.profileBytes = profileBytes
+        return source
+    }
+}
+
+extension PictureError {
+    /// A picture needs more memory than one picture may have.
+    ///
+    /// - Parameters:
+    ///   - bytes: the upper bound of what it needs.
+    ///   - limit: what one picture may have.
+    package static func memoryLimit(_ bytes: Int, limit: Int) -> PictureError {
+        PictureError(
+            .memoryLimit,
+            "filtering it takes up to \(Units.bytes(bytes)) of memory, more than the"
+                + " \(Units.bytes(limit)) that limits.memory allows one picture")
+    }
+}

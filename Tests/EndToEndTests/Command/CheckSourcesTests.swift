@@ -1,0 +1,239 @@
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom check --sources` beside the real daemon.
+@Suite(.fewAtATime) struct CheckSourcesTests {
+    /// What a line of `--json` says of an image.
+    private struct Image: Decodable {
+        struct Size: Decodable {
+            var width: Int
+            var height: Int
+            var exact: Bool?
+        }
+
+        struct Error: Decodable {
+            var code: String
+            var message: String
+            var retryable: Bool
+        }
+
+        var name: String
+        var verdict: String
+        var picture: Size?
+        var result: Size?
+        var memory: Int?
+        var error: Error?
+        var reason: String?
+    }
+
+    private struct Kind: Decodable { var type: String }
+
+    private static func images(_ output: String) throws -> [String: Image] {
+        let lines = output.split(separator: "\n").map { Data($0.utf8) }
+        let images = try lines.filter {
+            try JSONDecoder().decode(Kind.self, from: $0).type == "image"
+        }.map { try JSONDecoder().decode(Image.self, from: $0) }
+        return Dictionary(uniqueKeysWithValues: images.map { ($0.name, $0) })
+    }
+
+    /// Everything that check says of an image, the daemon says too, with the same words; and what check calls ready
+    /// succeeds. A failed download is not repeated, so that the daemon's words have no number of attempts.
+    @Test func saysWhatTheDaemonSays() async throws {
+        let fixture = try DaemonFixture(pictures: 2)
+        let bad = try MisbehavingOrigin()
+        defer { bad.stop() }
+        let dead = try unusedPort()
+        let files: [(String, [UInt8])] = [
+            (
+                "large.png",
+                PNGMaker.noise(width: 200, height: 200, colourType: .rgba, depth: 8).encoded
+            ),
+            ("grown.png", PNGMaker.black(width: 9000, height: 10, colourType: .rgb, depth: 8)),
+            ("photo.jpg", JPEGMaker.gradient(width: 640, height: 480, channels: 3).encoded),
+            ("cmyk.jpg", JPEGMaker.gradient(width: 64, height: 48, channels: 4).encoded),
+            ("logo.png", Starfield.png(width: 20, height: 20, seed: 2)),
+            ("cut.png", Array(DaemonFixture.picture.prefix(20))),
+            ("empty.png", []), ("gif.png", Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 40)),
+        ]
+        for (name, bytes) in files {
+            try Data(bytes).write(to: fixture.documents.url.appending(path: name))
+        }
+        let daemon = try await fixture.run(
+            fixture.readsDocuments.merging([
+                "downloads.denyHosts": "[bad.example.org]", "downloads.retries": "0",
+                "pictures.maxPixels": "80000", "limits.memory": "40MiB",
+                "downloads.connectTimeout": "60s",
+            ]) { $1 })
+        var sources: [String: String] = [
+            "local": "0.png", "remote": fixture.url("1.png"), "large": fixture.url("large.png"),
+            "photo": fixture.url("photo.jpg"), "missing": "none.png", "outside": "/etc/passwd",
+            "page": fixture.url("page.png"), "absent": fixture.url("none.png"),
+            "gone": fixture.url("status/410"), "unavailable": fixture.url("status/503"),
+            "dead": "http://127.0.0.1:\(dead)/a.png", "private": "http://10.0.0.1/a.png",
+            "denied": "http://bad.example.org/a.png", "ftp": fixture.url("to-ftp"),
+            "loop": fixture.url("loop"), "moved": fixture.url("moved/0.png"),
+            "forgotten": "ftp://example.org/a.png", "folder": ".",
+            "chunked": fixture.url("chunked/large.png"), "wide": "grown.png",
+        ]
+        for name in ["cmyk.jpg", "cut.png", "empty.png", "gif.png"] {
+            sources["local \(name)"] = name
+            sources["remote \(name)"] = fixture.url(name)
+        }
+        for behaviour in [MisbehavingOrigin.Behaviour.nothing, .garbage, .huge, .toFTP, .truncated]
+        {
+            sources["bad \(behaviour)"] = bad.url(behaviour)
+        }
+        var images: [[String: Any]] = sources.sorted { $0.key < $1.key }.map {
+            ["name": $0.key, "source": $0.value, "filters": []]
+        }
+        func add(_ name: String, _ filters: [Any], from: String? = nil, _ output: Any = [:]) {
+            let origin = from.map { ("from", $0) } ?? ("source", "0.png")
+            images.append([
+                "name": name, origin.0: origin.1, "filters": filters, "output": output,
+            ])
+        }
+        add("crop", [["crop": ["width": 81, "height": 1, "x": 0, "y": 0]]])
+        add("small", [["resize": ["width": 40]]], ["format": "jpeg"])
+        add("inside", [["crop": ["width": 40, "height": 10, "x": 0, "y": 0]]], from: "small")
+        add("beside", [["crop": ["width": 41, "height": 10, "x": 0, "y": 0]]], from: "small")
+        add("orphan", [], from: "missing")
+        add("mark", [["watermark": ["from": "local"]]])
+        add("unmarked", [["watermark": ["from": "crop"]]])
+        add("enlarged", [["resize": ["width": 1000, "height": 1000, "fit": "fill"]]])
+        add("trimmed", ["trim"])
+        let manifest = try DaemonFixture.json(["images": images])
+        try fixture.write(manifest, to: "all.json")
+
+        let result = try await fixture.client("check", "--sources", "--json", "all.json")
+        #expect(result.errors == "")
+        #expect(result.exit == 65)
+        let foreseen = try Self.images(result.output)
+        #expect(foreseen.count == images.count)
+
+        try fixture.spool.drop("all.json", manifest)
+        let status = try await fixture.spool.finish("all", daemon, within: .seconds(300))
+        for image in status.images {
+            let said = try #require(foreseen[image.name])
+            #expect(said.error?.code == image.error?.code, "\(image.name) \(said)")
+            // The port and the time in libcurl's words differ each time.
+            if image.error?.code != "connect-failed" {
+                #expect(said.error?.message == image.error?.message, "\(image.name)")
+            }
+            #expect(said.error?.retryable == image.error?.isTransient, "\(image.name)")
+            #expect((said.verdict == "ready") == (image.state == .filtered), "\(image.name)")
+            if let output = image.output, let result = said.result, result.exact == true {
+                #expect(result.width == output.width && result.height == output.height)
+            }
+        }
+        let codes = Set(status.images.compactMap(\.error?.code))
+        #expect(
+            codes.isSuperset(of: [
+                "source-missing", "source-forbidden", "html-page", "http-status", "connect-failed",
+                "address-forbidden", "host-forbidden", "unsupported-scheme", "too-many-redirects",
+                "jpeg-cmyk", "png-truncated", "unsupported-format", "not-a-picture",
+                "filter-outside",
+                "dependency-failed", "too-many-pixels", "bad-response",
+            ]), "\(codes)")
+        _ = try await daemon.stop()
+    }
+
+    @Test func printsLines() async throws {
+        let fixture = try DaemonFixture(pictures: 2)
+        let daemon = try await fixture.run(fixture.readsDocuments)
+        try fixture.write("images: [0.png, \(fixture.url("1.png"))]", to: "good.yaml")
+        try fixture.write("images: [0.png, none.png]", to: "bad.yaml")
+        let dead = "http://127.0.0.1:\(try unusedPort())/a.png"
+        try fixture.write("images: [\(dead)]", to: "dead.yaml")
+        func check(_ words: String) async throws -> ClientProcess.Result {
+            var result = try await fixture.begin(
+                ["check", "--sources"] + words.split(separator: " ").map(String.init)
+            ).result()
+            result.output = result.output.replacing(#/[0-9.]+ [MG]iB/#, with: "N")
+            result.errors = result.errors.replacing(fixture.documents.path, with: ".")
+            return result
+        }
+        let line = "80×64  8-bit RGB PNG"
+        #expect(
+            try await check("good.yaml")
+                == .init(
+                    exit: 0,
+                    output: """
+                        0  \(line)  → 80×64 PNG  memory N
+                        1  \(line)  → 80×64 PNG  memory N
+                        good.yaml: 2 images, up to N of memory (limit N)
+
+                        """, errors: ""))
+        #expect(
+            try await check("bad.yaml")
+                == .init(
+                    exit: 65,
+                    output: """
+                        0  \(line)  → 80×64 PNG  memory N
+                        bad.yaml: 2 images, up to N of memory (limit N), 1 would fail
+
+                        """,
+                    errors:
+                        "bad.yaml: none: none.png: no such file in sources.roots (.) [source-missing]\n"
+                ))
+        let transient = try await check("dead.yaml")
+        #expect(
+            transient.exit == 75 && transient.errors.hasSuffix("[connect-failed] (this may pass)\n")
+        )
+        #expect(transient.output == "dead.yaml: 1 image, 1 would fail now\n")
+        // A failure for good is worse than one that may pass.
+        #expect(try await check("dead.yaml bad.yaml").exit == 65)
+        #expect(
+            try await check("0.png --filter resize=40 --format jpeg")
+                == .init(
+                    exit: 0,
+                    output: """
+                        0  \(line)  → 40×32 JPEG  memory N
+                        the manifest: 1 image, up to N of memory (limit N)
+
+                        """, errors: ""))
+        #expect(try await check("0.png --filter crop:width=100,height=10,x=0,y=0").exit == 65)
+        #expect(
+            try await check("good.yaml --format png")
+                == .init(
+                    exit: 64, output: "",
+                    errors:
+                        "darkroom: --filter, --watermark, --format and --quality are for pictures with --sources; a manifest has its own\n"
+                ))
+        _ = try await daemon.stop()
+    }
+
+    /// Nothing is on standard output, so that a part is not taken for the whole.
+    @Test func endsWithCtrlC() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run(DaemonFixture.patient)
+        let silent = try ScriptedOrigin { _ in .init(bytes: [], ending: .hold) }
+        defer { silent.stop() }
+        try fixture.write("images: ['\(silent.baseURL)/a.png']", to: "m.yaml")
+        let client = try fixture.begin(["check", "--sources", "m.yaml", "--progress", "plain"])
+        try await eventually("its request", context: { client.text("errors") }) {
+            silent.requests.isEmpty ? nil : true
+        }
+        client.send(SIGINT)
+        #expect(
+            try await client.result()
+                == .init(exit: 130, output: "", errors: "darkroom: The check is not complete.\n"))
+        _ = try await daemon.stop()
+    }
+
+    @Test func assumesTheUsualSettings() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let path = fixture.documents.path
+        try fixture.write("images: [\(path)/0.png, \(fixture.url("0.png"))]", to: "m.yaml")
+        let result = try await fixture.client("check", "--sources", "m.yaml")
+        #expect(result.exit == 65)
+        #expect(
+            result.errors == """
+                darkroom: No darkroomd has reported its settings; the usual ones are assumed.
+                m.yaml: 0-2: \(fixture.url("0.png")): the address 127.0.0.1 is not global unicast (loopback); downloads.allowNetworks can allow it [address-forbidden]
+
+                """)
+        #expect(try fixture.origin.requests().isEmpty)
+    }
+}
