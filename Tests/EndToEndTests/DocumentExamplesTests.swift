@@ -25,7 +25,8 @@ import Testing
         #expect(outputs[1].hasPrefix("sky  completed"))
         #expect(
             outputs[1].hasSuffix(
-                "\ncomet.png\nmanifest.yaml\nmoon-small.png\nmoon.jpg\nprogress.json\nstatus.json\n"))
+                "\ncomet.png\nmanifest.yaml\nmoon-small.png\nmoon.jpg\nprogress.json\nstatus.json\n"
+            ))
         #expect(outputs[2] == "night\n")
         let night = try #require(try place.fixture.spool.status(of: "night"))
         try place.fixture.checkCompleted(night)
