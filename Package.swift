@@ -116,8 +116,8 @@ let package = Package(
         .target(
             name: "DarkroomClient",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "DarkroomSpool",
-                "CDarkroomShims",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ],
