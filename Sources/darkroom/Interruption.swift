@@ -7,7 +7,16 @@ import Synchronization
 ///
 /// It owns SIGINT from the first advice to `end()`; `StopSignals` owns it while a screen must be cleared first.
 enum Interruption {
-    private static let advice = Mutex<(text: String, erasesLine: Bool)?>(nil)
+    private struct State {
+        var advice: String?
+        /// Whether there may be progress in the line of the cursor.
+        var erasesLine = false
+        /// Whether something must be cleared up first, by the code that is running.
+        var isPostponed = false
+        var isPending = false
+    }
+
+    private static let state = Mutex(State())
     private static let source = Mutex<(any DispatchSourceSignal)?>(nil)
 
     /// From now on, SIGINT ends the command with this advice.
@@ -15,18 +24,12 @@ enum Interruption {
     /// - Parameter erasesLine: whether there may be progress in the line of the cursor.
     static func advise(_ text: String, erasesLine: Bool = false) {
         let erasesLine = erasesLine && Terminal(STDERR_FILENO).canRedraw
-        advice.withLock { $0 = (text, erasesLine) }
+        state.withLock { ($0.advice, $0.erasesLine) = (text, erasesLine) }
         source.withLock { source in
             guard source == nil else { return }
             signal(SIGINT, SIG_IGN)
             let new = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-            new.setEventHandler {
-                if let (text, erasesLine) = advice.withLock({ $0 }) {
-                    if erasesLine { try? Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
-                    Console.complain(text)
-                }
-                Glibc._exit(ClientExit.interrupted.rawValue)
-            }
+            new.setEventHandler { interrupt() }
             // Dispatch sets its own handler when it registers the source, which must not be after StopSignals has.
             let isRegistered = DispatchSemaphore(value: 0)
             new.setRegistrationHandler { isRegistered.signal() }
@@ -36,11 +39,34 @@ enum Interruption {
         }
     }
 
+    private static func interrupt() {
+        let last: State? = state.withLock { state in
+            state.isPending = true
+            return state.isPostponed ? nil : state
+        }
+        guard let last else { return }
+        if last.erasesLine { try? Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
+        if let advice = last.advice { Console.complain(advice) }
+        Glibc._exit(ClientExit.interrupted.rawValue)
+    }
+
     /// Gives SIGINT up, to a handler that is set already.
     static func end() {
         source.withLock { source in
             source?.cancel()
             source = nil
         }
+    }
+
+    /// Whether SIGINT has arrived.
+    static var isPending: Bool { state.withLock(\.isPending) }
+
+    /// Runs code that asks `isPending` and then ends with an error by itself.
+    static func postponed<Value>(
+        _ body: () throws(ClientError) -> Value
+    ) throws(ClientError) -> Value {
+        state.withLock { $0.isPostponed = true }
+        defer { state.withLock { $0.isPostponed = false } }
+        return try body()
     }
 }
