@@ -20,12 +20,12 @@ enum {
     MOST_FOLDERS = 128
 };
 
-static int open_beneath(int dir, const char *path, int flags)
+static int open_beneath(int dir, const char *path, int flags, int follow)
 {
     struct open_how how;
     memset(&how, 0, sizeof how);
     how.flags = (unsigned)flags;
-    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | (follow ? 0 : RESOLVE_NO_SYMLINKS);
     return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
 }
 
@@ -39,10 +39,10 @@ static int is_regular(int found)
     return 1;
 }
 
-int darkroom_open_beneath(int dir, const char *path)
+int darkroom_open_beneath(int dir, const char *path, int follow)
 {
-    int found = open_beneath(dir, path, LOOKING);
-    return found >= 0 && is_regular(found) ? open_beneath(dir, path, READING) : found;
+    int found = open_beneath(dir, path, LOOKING, follow);
+    return found >= 0 && is_regular(found) ? open_beneath(dir, path, READING, follow) : found;
 }
 
 /* The remaining path, and the folders up to here. The first one is not ours. */
@@ -50,7 +50,7 @@ struct walk {
     char rest[PATH_MAX];
     int folders[MOST_FOLDERS];
     int depth;
-    int links;
+    int links_left;
 };
 
 static int failure(int error)
@@ -88,10 +88,10 @@ static int follow(struct walk *walk, char *target, ssize_t length, const char *l
     if (length >= PATH_MAX)
         return failure(ENAMETOOLONG);
     target[length] = 0;
+    if (walk->links_left-- == 0)
+        return failure(ELOOP);
     if (*target == '/')
         return failure(EXDEV);
-    if (++walk->links > MOST_LINKS)
-        return failure(ELOOP);
     return put_before(walk, target, left);
 }
 
@@ -151,9 +151,9 @@ static int go(struct walk *walk)
     }
 }
 
-int darkroom_walk_beneath(int dir, const char *path)
+int darkroom_walk_beneath(int dir, const char *path, int follow)
 {
-    struct walk walk = {.folders = {dir}};
+    struct walk walk = {.folders = {dir}, .links_left = follow ? MOST_LINKS : 0};
     int result = *path == '/' ? failure(EXDEV) : put_before(&walk, path, "");
     if (result == 0)
         result = *path ? go(&walk) : failure(ENOENT);

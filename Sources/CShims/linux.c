@@ -1,12 +1,14 @@
 #define _GNU_SOURCE
 #include "darkroom_linux.h"
 
+#include <endian.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, const char *new_name)
@@ -29,6 +31,29 @@ int darkroom_birth(int dir, const char *name, int64_t *seconds, int64_t *nanosec
 int darkroom_open_folder(const char *path)
 {
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int darkroom_share(int fd, unsigned uid, unsigned permissions)
+{
+    /* The form of the attribute, from linux/posix_acl_xattr.h: little-endian, ordered by tag. */
+    enum { OWNER = 0x01, USER = 0x02, GROUP = 0x04, MASK = 0x10, OTHER = 0x20 };
+    struct {
+        uint32_t version;
+        struct {
+            uint16_t tag, permissions;
+            uint32_t id;
+        } entries[5];
+    } list = {
+        htole32(2),
+        {
+            {htole16(OWNER), htole16((uint16_t)permissions), 0xFFFFFFFF},
+            {htole16(USER), htole16((uint16_t)permissions), htole32(uid)},
+            {htole16(GROUP), 0, 0xFFFFFFFF},
+            {htole16(MASK), htole16((uint16_t)permissions), 0xFFFFFFFF},
+            {htole16(OTHER), 0, 0xFFFFFFFF},
+        },
+    };
+    return fsetxattr(fd, "system.posix_acl_access", &list, sizeof list, 0);
 }
 
 int darkroom_start_writing(int fd)

@@ -35,12 +35,12 @@ package struct AnswerSearch {
     /// The ID of the batch; nil if the daemon has not taken the file yet.
     ///
     /// - Parameters:
-    ///   - name: the name under which the file was dropped.
-    ///   - identity: of the dropped file.
+    ///   - name: the name under which the file or folder was dropped.
+    ///   - identity: of the dropped file or folder.
     package mutating func find(
-        _ name: FileName, identity: String
+        _ name: FileName, isFolder: Bool = false, identity: String
     ) throws(ClientError) -> String? {
-        let base = Array(Claim.id(fromFileName: name.text).utf8)
+        let base = Array(Claim.id(of: name.text, isFolder: isFolder).utf8)
         let present = try Self.names(in: outbox).filter { Self.isCandidate($0, of: base) }
         // The ID of a batch that was removed may be given again.
         others.formIntersection(present)

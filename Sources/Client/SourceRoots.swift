@@ -37,10 +37,9 @@ package struct SourceRoots: Sendable {
 
     private var remedy: String {
         guard let root = limits.readableRoots.first else {
-            return
-                "Ask the administrator for a folder in sources.roots, or name the pictures by URLs."
+            return "Send the pictures along with --copy, or name them by URLs."
         }
-        return "Put the pictures into \(root), or name them by URLs."
+        return "Send the pictures along with --copy, put them into \(root), or name them by URLs."
     }
 
     /// Whether the path is beneath the folder.

@@ -35,7 +35,8 @@ package final class StagedFile {
     /// - Parameter mayEndAnywhere: whether a part of the text could be a manifest too. The daemon would wait until a
     ///   linked file of this kind has not changed for a while (`inbox.settle`). This one is complete, so it gets an old
     ///   time of change.
-    /// - Parameter needsName: as if the file system had no files without names; for tests.
+    /// - Parameter needsName: whether the file is renamed into the inbox and not linked, so that the daemon notices it before
+    ///   anything that is renamed after it.
     package init(
         _ bytes: [UInt8], mayEndAnywhere: Bool = false, needsName: Bool = false,
         in spool: SpoolFolder

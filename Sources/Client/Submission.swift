@@ -3,10 +3,29 @@ import DarkroomManifest
 import DarkroomSpool
 import SystemPackage
 
+/// A complete file or folder before it has its name in the inbox.
+package protocol StagedItem: AnyObject {
+    /// As in the status of its batch (`DroppedFile`).
+    var identity: String { get }
+    /// Whether it is a folder with a manifest and its pictures.
+    var isFolder: Bool { get }
+    /// Drops it; returns false if the name is taken.
+    func drop(as name: FileName) throws(ClientError) -> Bool
+    /// Whether it is still in the inbox under this name.
+    func isWaiting(as name: FileName) throws(ClientError) -> Bool
+}
+
+extension StagedFile: StagedItem {
+    package var isFolder: Bool { false }
+}
+
+extension StagedFolder: StagedItem {
+    package var isFolder: Bool { true }
+}
+
 /// A checked manifest on its way: dropped into the inbox, then taken as a batch.
 package final class Submission {
-    private let spool: SpoolFolder
-    private let staged: StagedFile
+    private let staged: any StagedItem
     private var search: AnswerSearch
     /// Its name in the inbox.
     package let name: FileName
@@ -19,32 +38,48 @@ package final class Submission {
     /// Drops the manifest under the first free name of `stem.json`, `stem-2.json`, ….
     ///
     /// - Parameter isHeld: whether to drop a hold before it; see `drop(_:holding:…)`.
-    package init(
+    package convenience init(
         _ bytes: [UInt8], _ format: ManifestFormat, stem: String, isHeld: Bool,
         in spool: SpoolFolder
     ) throws(ClientError) {
-        self.spool = spool
-        staged = try StagedFile(bytes, mayEndAnywhere: format.mayEndAnywhere, in: spool)
+        try self.init(
+            StagedFile(bytes, mayEndAnywhere: format.mayEndAnywhere, in: spool), stem: stem,
+            ending: "." + format.fileExtensions[0], isHeld: isHeld, in: spool)
+    }
+
+    /// Drops a folder with a manifest and its pictures under the first free name of `stem`, `stem-2`, ….
+    package convenience init(
+        _ folder: StagedFolder, stem: String, isHeld: Bool, in spool: SpoolFolder
+    ) throws(ClientError) {
+        try self.init(folder, stem: stem, ending: "", isHeld: isHeld, in: spool)
+    }
+
+    private init(
+        _ staged: any StagedItem, stem: String, ending: String, isHeld: Bool,
+        in spool: SpoolFolder
+    ) throws(ClientError) {
+        self.staged = staged
         search = try AnswerSearch(stem: stem, in: spool)
-        let hold = isHeld ? try StagedFile([], in: spool) : nil
-        name = try Self.drop(
-            staged, holding: hold, stem: stem, ending: format.fileExtensions[0], in: spool)
+        // A folder is renamed into the inbox, and the hold must be noticed before it.
+        let hold = isHeld ? try StagedFile([], needsName: staged.isFolder, in: spool) : nil
+        name = try Self.drop(staged, holding: hold, stem: stem, ending: ending, in: spool)
     }
 
     /// A hold takes effect on the manifest that arrives with it, but on an unfinished batch of this name before. So a
     /// held manifest gets a name that no batch has. And `NAME.hold` belongs to the manifest of its submitter: others
     /// leave the name alone as long as it is there.
     private static func drop(
-        _ manifest: StagedFile, holding hold: StagedFile?, stem: String, ending: String,
+        _ manifest: any StagedItem, holding hold: StagedFile?, stem: String, ending: String,
         in spool: SpoolFolder
     ) throws(ClientError) -> FileName {
         let (inbox, outbox) = (try spool.inbox(), try spool.outbox())
         for number in 1...attempts {
             let id = number == 1 ? stem : "\(stem)-\(number)"
-            let (name, holdName) = (FileName("\(id).\(ending)"), FileName("\(id).hold"))
+            let (name, holdName) = (FileName(id + ending), FileName("\(id).hold"))
             if try exists(holdName, in: inbox) { continue }
             if let hold {
-                if try exists(FileName(Claim.id(fromFileName: name.text)), in: outbox) { continue }
+                let taken = Claim.id(of: name.text, isFolder: manifest.isFolder)
+                if try exists(FileName(taken), in: outbox) { continue }
                 guard try hold.drop(as: holdName) else { continue }
                 if try manifest.drop(as: name) { return name }
                 try hold.withdraw(holdName)
@@ -73,7 +108,7 @@ package final class Submission {
 
     /// The ID of its batch; nil if the daemon has not taken it yet.
     package func id() throws(ClientError) -> String? {
-        try search.find(name, identity: staged.identity)
+        try search.find(name, isFolder: staged.isFolder, identity: staged.identity)
     }
 
     /// - Throws: if the manifest is gone and there is no answer.
@@ -104,6 +139,19 @@ package enum SubmissionName {
         guard let fault else { return name }
         throw ClientError(
             .usage, code: "bad-name", "--name \(FileName(name).text): the name \(fault)")
+    }
+
+    /// A name for a folder: not one that means something else, or "not yet", without an extension.
+    ///
+    /// - Parameter isChosen: whether the user has chosen the name. Then it is not changed.
+    package static func ofFolder(
+        _ name: String, isChosen: Bool
+    ) throws(ClientError) -> String {
+        guard Examination.reasonToIgnore(FileName(name), isFolder: true) != nil else { return name }
+        guard isChosen else { return name + "_" }
+        throw ClientError(
+            .usage, code: "bad-name",
+            "--name \(FileName(name).text): with --copy, the name cannot have this ending")
     }
 
     /// The name of a manifest's file without its extension.

@@ -218,18 +218,12 @@ package final class Directory: Sendable {
         return names
     }
 
-    /// Removes the folder `name` and everything in it.
-    package func removeTree(_ name: FileName) throws(FileError) {
-        let folder = try Directory(name, in: self)
-        for entry in try folder.names() {
-            do {
-                try folder.remove(entry)
-            } catch  where error.errno == .isDirectory {
-                try folder.removeTree(entry)
-            }
-            FaultPoint.treeEntryRemoved.pass()
-        }
-        try removeDirectory(name)
+    /// Whether this process may list the folder, and create and remove entries in it.
+    package var isUsable: Bool { faccessat(number, ".", R_OK | W_OK | X_OK, AT_EACCESS) == 0 }
+
+    /// Waits until all written data of the folder's file system is on the disk.
+    package func syncFileSystem() throws(FileError) {
+        _ = try Self.call(FileError.sync, path) { darkroom_sync_file_system(number) }
     }
 
     /// Waits until the folder's entries are on the disk.

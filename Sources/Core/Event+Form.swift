@@ -145,7 +145,8 @@ extension Event {
         case .entriesExpired: EventForm(.notice, [.bytes, .count])
         case .entryKept: EventForm(.notice, [.batch], many: "finished batches kept")
         case .orphanFound: EventForm(.warning, [.file], many: "unknown entries in active/")
-        case .orphanRemoved: EventForm(.notice, [.count], many: "entries in active/ removed")
+        case .orphanRemoved:
+            EventForm(.notice, [.count], many: "entries in active/ or tmp/ removed")
         case .uploadsStale, .uploadsRemoved: EventForm(.notice, [.bytes, .count])
         case .clockDoubted: EventForm(.notice, or: .warning)
         case .metricsFailed, .reportFailed: EventForm(.warning, [.error])

@@ -90,6 +90,7 @@ final class Housekeeper: @unchecked Sendable {
         let begin = Clock.nanoseconds
         lookAtTheClock(configuration)
         lookAfterUploads(configuration, now)
+        clearFolders()
         var wait = Self.hour
         // No event tells that a clock has been corrected.
         if trust.doubt != nil { wait = min(Self.minute, max(trust.remaining, 1)) }
@@ -142,6 +143,20 @@ final class Housekeeper: @unchecked Sendable {
             let expired = Expired(spool: spool, isStopped: { [self] in isStopped })
             let count = try expired.clear()
             if count > 0 { log.leftoversRemoved(count) }
+        } catch {
+            log.storageFailed(error)
+        }
+        clearFolders()
+    }
+
+    /// Removes folders of pictures: those of ended batches that could not be removed, and those whose submitter was
+    /// killed before they were complete.
+    private func clearFolders() {
+        do {
+            let ended = try EndedFolders(of: spool).clear()
+            if ended > 0 { log.endedFoldersRemoved(ended) }
+            let staged = try StagedFolders.removeLeftovers(in: spool.tmp)
+            if staged > 0 { log.stagedFoldersRemoved(staged) }
         } catch {
             log.storageFailed(error)
         }

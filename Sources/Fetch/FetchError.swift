@@ -46,7 +46,9 @@ package struct FetchError: CodedError, Equatable {
         case writeFailed = "write-failed"
         /// None of the source roots has this file.
         case sourceMissing = "source-missing"
-        /// The path leads out of the source roots.
+        /// The picture came with the manifest and was removed when the batch ended; a `retry` asked for it again.
+        case sourceGone = "source-gone"
+        /// The path leads out of the source roots, or the file was sent along and is somebody else's or a link.
         case sourceForbidden = "source-forbidden"
         /// The file exists but cannot be opened; the message has the system's error.
         case sourceUnreadable = "source-unreadable"
@@ -94,7 +96,7 @@ extension FetchError.Code {
             .tooManyRedirects, .httpStatus, .headerTooLarge, .tooLarge, .lengthMismatch,
             .badResponse,
             .htmlPage, .notAPicture, .unsupportedFormat, .writeFailed, .sourceMissing,
-            .sourceForbidden,
+            .sourceGone, .sourceForbidden,
             .sourceUnreadable, .notAFile, .cancelled, .transferFailed:
             false
         }

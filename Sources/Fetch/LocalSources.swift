@@ -14,7 +14,7 @@ package struct LocalSources: Sendable, Equatable {
     package var roots: [String]
     /// The maximum size of a file, in bytes.
     package var maximumBytes: Int64
-    private let resolution: Resolution
+    let resolution: Resolution
     /// The files that the service can see, if it cannot see all of the machine.
     private let view: ServiceView?
     /// The roots that the service does not have, for a process that speaks for it and has them.
@@ -51,13 +51,29 @@ package struct LocalSources: Sendable, Equatable {
         package consuming func takeDescriptor() -> Descriptor { descriptor }
     }
 
-    /// Opens the file `path`. If it is relative, it is the one in the first root that has it. If it is absolute, it
-    /// must be beneath a root.
-    package func open(_ path: String) throws(FetchError) -> OpenedFile {
+    /// Opens the file `path`: the one that was sent along, or else one in the roots.
+    ///
+    /// - Parameter sent: the pictures that came with the manifest; nil if it came without a folder.
+    package func open(
+        _ path: String, sent: SentPictures? = nil
+    ) throws(FetchError) -> OpenedFile {
         let shown = RedactedURL(path)
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw FetchError(.badURL, "\(shown): not a path: it is empty or contains a NUL")
         }
+        if case .here(let folder)? = sent, let found = try openSent(path, in: folder, shown) {
+            return found
+        }
+        do throws(FetchError) {
+            return try open(path, shown)
+        } catch {
+            throw sent.map { error.explained(shown, by: $0, roots: listOfRoots) } ?? error
+        }
+    }
+
+    /// Opens the file `path` in the roots. If it is relative, it is the one in the first root that has it. If it is
+    /// absolute, it must be beneath a root.
+    private func open(_ path: String, _ shown: RedactedURL) throws(FetchError) -> OpenedFile {
         let places = roots.compactMap { Place(root: $0, path: path) }
         if places.isEmpty { throw forbidden(shown) }
         // The error of a root that may not be entered; it is thrown only if no later root has the file.
@@ -87,7 +103,7 @@ package struct LocalSources: Sendable, Equatable {
                 refusal = refusal ?? failure
                 continue
             }
-            return try checked(descriptor, at: place, shown: shown)
+            return try checked(descriptor, path: place.fullPath, shown: shown)
         }
         if let refusal { throw refusal }
         let unseen = places.lazy.compactMap { view?.remedy(for: $0.root, wanting: .reading) }.first
@@ -97,8 +113,10 @@ package struct LocalSources: Sendable, Equatable {
     }
 
     /// Returns the file if it is a regular file of an allowed size, and not on a pseudo file system.
-    private func checked(
-        _ descriptor: consuming Descriptor, at place: Place, shown: RedactedURL
+    ///
+    /// - Parameter owner: who must own it; nil if anybody may.
+    func checked(
+        _ descriptor: consuming Descriptor, path: String, owner: UInt32? = nil, shown: RedactedURL
     ) throws(FetchError) -> OpenedFile {
         var status = stat()
         guard fstat(descriptor.number, &status) == 0 else {
@@ -108,6 +126,12 @@ package struct LocalSources: Sendable, Equatable {
         guard status.st_mode & S_IFMT == S_IFREG else {
             let kind = Self.words(ofKind: status.st_mode & S_IFMT)
             throw FetchError(.notAFile, "\(shown): \(kind), not a file")
+        }
+        guard owner == nil || owner == status.st_uid else {
+            throw FetchError(
+                .sourceForbidden,
+                "\(shown): it belongs to user \(status.st_uid), but the folder in which it was submitted "
+                    + "belongs to user \(owner ?? 0)")
         }
         let fileSystem = darkroom_filesystem_type(descriptor.number)
         guard !Self.pseudoFileSystems.contains(fileSystem) else {
@@ -121,7 +145,7 @@ package struct LocalSources: Sendable, Equatable {
                     + Units.bytes(maximumBytes))
         }
         return OpenedFile(
-            descriptor: descriptor, path: place.fullPath, bytes: Int64(status.length))
+            descriptor: descriptor, path: path, bytes: Int64(status.length))
     }
 
     /// PROC_SUPER_MAGIC and SYSFS_MAGIC of linux/magic.h: their files have no size, and reading some of them has side
@@ -185,27 +209,7 @@ extension LocalSources {
             // The root is opened each time, because what is mounted there may have changed.
             let folder = Descriptor(
                 owning: try retryingInterrupts { darkroom_open_folder(root) })
-            if resolution == .walk { return try walk(from: folder) }
-            // EAGAIN: because of a rename or a mount at the same time, the kernel could not check ".." (openat2(2)).
-            for _ in 1..<8 {
-                do throws(Errno) {
-                    return Descriptor(
-                        owning: try retryingInterrupts {
-                            darkroom_open_beneath(folder.number, way)
-                        })
-                } catch .resourceTemporarilyUnavailable {
-                    continue
-                } catch .noFunction, .notPermitted {
-                    // The call does not exist, or a system call filter refuses it.
-                    return try walk(from: folder)
-                }
-            }
-            throw .resourceTemporarilyUnavailable
-        }
-
-        private func walk(from folder: borrowing Descriptor) throws(Errno) -> Descriptor {
-            Descriptor(
-                owning: try retryingInterrupts { darkroom_walk_beneath(folder.number, way) })
+            return try resolution.open(way, beneath: folder.number, followsLinks: true)
         }
     }
 }

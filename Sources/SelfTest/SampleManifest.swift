@@ -12,11 +12,17 @@ package struct SampleManifest: Sendable {
     package let outcome: (filtered: Int, failed: Int)?
     /// Whether a cancellation follows it. Then any of its images may be cancelled.
     package var isCancelled = false
+    /// Pictures that are submitted in one folder with it.
+    package var pictures: [FileName] = []
     /// Whether it is larger than `limit`, so that its entry in the outbox has no copy of it.
     package var isTooLarge: Bool { text.utf8.count > Self.limit }
 
     /// Its name in the inbox.
     package func name(_ number: Int) -> FileName {
+        pictures.isEmpty ? fileName(number) : FileName(id(number))
+    }
+
+    private func fileName(_ number: Int) -> FileName {
         FileName("\(id(number)).\(format.rawValue)")
     }
 
@@ -43,6 +49,12 @@ extension SampleManifest {
 
             """,
         outcome: (4, 0))
+
+    /// Pictures in a folder with the manifest: by a relative path, and by an absolute one that exists nowhere else.
+    package static let folder = SampleManifest(
+        kind: "folder", format: .json,
+        text: #"{"images": {"a": "small.png", "b": "/nowhere/gray.png", "c": {"from": "a"}}}"#,
+        outcome: (3, 0), pictures: ["small.png", "nowhere/gray.png"])
 
     /// One image, for tests in which every system call counts.
     package static let single = SampleManifest(
@@ -86,7 +98,7 @@ extension SampleManifest {
 
     /// All kinds: formats, chains, overlays, priorities, pictures that fail, names in several scripts.
     package static let all = [
-        single, pair, rejected, tooLarge, cancelled, failing,
+        single, pair, rejected, tooLarge, cancelled, failing, folder,
         SampleManifest(
             kind: "plain", format: .json,
             text: #"{"images": ["small.png", "alpha.png", "gray.png"]}"#, outcome: (3, 0)),

@@ -61,7 +61,7 @@ package struct SpoolAudit {
         let outbox = Set(try spool.names("outbox"))
         var places: [String: Int] = [:]
         for name in inbox {
-            if let id = Self.manifestID(name) { places[id, default: 0] += 1 }
+            if let id = manifestID(name) { places[id, default: 0] += 1 }
         }
         for id in active where !outbox.contains(id) {
             if try holdsManifest(id) { places[base(id.text), default: 0] += 1 }
@@ -121,7 +121,8 @@ package struct SpoolAudit {
     package mutating func expectRemoval(of id: String) { removed.insert(id) }
 
     /// The ID that a manifest in the inbox would get; nil for other files.
-    private static func manifestID(_ name: String) -> String? {
+    private func manifestID(_ name: String) -> String? {
+        if spool.dropped[name]?.manifest.pictures.isEmpty == false { return name }
         for format in ManifestFormat.allCases where name.hasSuffix(".\(format.rawValue)") {
             return String(name.dropLast(format.rawValue.count + 1))
         }

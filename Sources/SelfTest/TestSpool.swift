@@ -99,7 +99,7 @@ package final class TestSpool {
     }
 
     private func drop(_ manifest: SampleManifest, number: Int) throws(SelfTestError) -> String {
-        try put(Array(manifest.text.utf8), manifest.name(number))
+        try put(manifest, manifest.name(number))
         let id = manifest.id(number)
         dropped[id, default: (manifest, 0)].times += 1
         return id
@@ -125,6 +125,40 @@ package final class TestSpool {
             try put([], "\(id).\(command.rawValue)")
         } catch .file(let error) where error.errno == .fileExists {
             // The daemon has not processed it yet.
+        }
+    }
+
+    private func put(_ manifest: SampleManifest, _ name: FileName) throws(SelfTestError) {
+        guard !manifest.pictures.isEmpty else { return try put(Array(manifest.text.utf8), name) }
+        try onFiles { () throws(FileError) in
+            let tmp = try Directory("tmp", in: root)
+            try tmp.makeDirectory(name)
+            do throws(FileError) {
+                try fill(Directory(name, in: tmp), with: manifest)
+                try tmp.rename(name, to: Directory("inbox", in: root), as: name)
+            } catch {
+                try tmp.removeTree(name)
+                throw error
+            }
+        }
+    }
+
+    private func fill(
+        _ folder: Directory, with manifest: SampleManifest
+    ) throws(FileError) {
+        let originals = try Directory(path: pictures)
+        try folder.write(
+            Array(manifest.text.utf8), to: BatchFile.manifest(manifest.format), durably: false)
+        for picture in manifest.pictures {
+            var place = folder
+            let parts = picture.bytes.split(separator: UInt8(ascii: "/")).map(FileName.init(bytes:))
+            for part in parts.dropLast() {
+                try place.makeDirectory(part)
+                place = try Directory(part, in: place)
+            }
+            if let name = parts.last {
+                try place.write(originals.read(name), to: name, durably: false)
+            }
         }
     }
 

@@ -21,8 +21,10 @@ package struct ActiveFolder {
                 foreign.append((name, "it is not a folder, so it does not belong to Darkroom"))
             } else if name.bytes.starts(with: Reopening.prefix.utf8) {
                 unfinished.append(name)
-            } else if Expired.isOne(name) || name == Spool.controlFolder {
-                // The housekeeper removes expired folders, which may be large; the intake handles control files.
+            } else if Expired.isOne(name) || EndedFolders.isOne(name) || name == Spool.controlFolder
+            {
+                // The housekeeper removes expired and ended folders, which may be large; the intake handles control
+                // files.
             } else if name.bytes.first == UInt8(ascii: ".") {
                 foreign.append(
                     (name, "IDs do not begin with a dot, so it does not belong to Darkroom"))
@@ -87,7 +89,7 @@ package struct ActiveFolder {
         BatchFile.isScratch(name)
             || [
                 BatchFile.newStatus, BatchFile.newProgress, ItemJournal.fileName, "journal.new",
-                SubmittedFile.folderName,
+                SubmittedFile.folderName, BatchFile.picturesGone,
             ].contains(name)
     }
 }

@@ -14,6 +14,9 @@ package enum BatchFile {
     /// The folder of the receipt before it becomes `outbox/ID`.
     package static let receipt: FileName = "receipt"
 
+    /// Shows that the pictures which came with the manifest are gone; the batch was reopened.
+    static let picturesGone: FileName = "pictures-gone"
+
     /// The manifest, in both folders.
     package static func manifest(_ format: ManifestFormat) -> FileName {
         FileName("manifest.\(format.rawValue)")
@@ -60,6 +63,21 @@ package struct BatchFolders: Sendable {
 
     package func active() throws(FileError) -> Directory {
         try Directory(FileName(id), in: spool.active)
+    }
+
+    /// What has become of the pictures that came with the manifest.
+    package enum Pictures {
+        case none
+        case here(Directory, owner: UInt32)
+        case gone
+    }
+
+    package func pictures() throws(FileError) -> Pictures {
+        let active = try active()
+        if let (folder, owner) = try SubmittedFile(in: active)?.pictures() {
+            return .here(folder, owner: owner)
+        }
+        return try active.exists(BatchFile.picturesGone) ? .gone : .none
     }
 
     package func outbox() throws(FileError) -> Directory {

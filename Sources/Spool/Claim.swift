@@ -9,6 +9,8 @@ package struct ClaimedManifest: Sendable {
     package let folders: BatchFolders
     /// Its name in the inbox, for people.
     package let name: String
+    /// Whether it is a folder with the manifest and its pictures.
+    package let isFolder: Bool
     package let format: ManifestFormat
     package let received: String
     package let reading: ManifestReading
@@ -20,12 +22,13 @@ package struct ClaimedManifest: Sendable {
     package var dropped: Double?
 
     package init(
-        folders: BatchFolders, name: String, format: ManifestFormat, received: String,
-        reading: ManifestReading, uid: UInt32? = nil, identity: String? = nil,
+        folders: BatchFolders, name: String, isFolder: Bool = false, format: ManifestFormat,
+        received: String, reading: ManifestReading, uid: UInt32? = nil, identity: String? = nil,
         dropped: Double? = nil
     ) {
         self.folders = folders
         self.name = name
+        self.isFolder = isFolder
         self.format = format
         self.received = received
         self.reading = reading
@@ -100,6 +103,8 @@ package struct Claim {
         for manifest in claimed {
             do {
                 let folder = try manifest.folders.active()
+                // A receipt promises that the pictures are there too. One call for all is faster than one for each.
+                if manifest.isFolder { try folder.syncFileSystem() }
                 if manifest.reading.bytes != nil {
                     let name = BatchFile.manifest(manifest.format)
                     try folder.open(name).sync(path: folder.path(of: name))
@@ -122,7 +127,8 @@ package struct Claim {
     private func take(
         _ candidate: Candidate, _ stranded: inout [String]
     ) throws(FileError) -> ClaimedManifest? {
-        let folders = try spool.makeBatch(for: candidate.name.text)
+        let folders = try spool.makeBatch(
+            Claim.id(of: candidate.name.text, isFolder: candidate.isFolder))
         FaultPoint.claimFolderMade.pass()
         let active = try folders.active()
         let submitted: SubmittedFile
@@ -162,20 +168,23 @@ package struct Claim {
         _ candidate: Candidate, _ submitted: SubmittedFile, _ folders: BatchFolders,
         _ active: Directory
     ) throws(FileError) -> ClaimedManifest {
-        let information = try submitted.information()
-        guard let information, information.isRegularFile else {
+        guard let manifest = try submitted.manifest(), manifest.isFolder == candidate.isFolder,
+            manifest.format == candidate.format
+        else {
             throw FileError(
-                "take it (it is not a regular file)", inbox.path(of: candidate.name), .notSupported)
+                "take it (it is not a regular file, or a folder with a manifest)",
+                inbox.path(of: candidate.name), .notSupported)
         }
         // If it has changed since it was read, it is read again.
         let reading =
-            FileIdentity(information) == candidate.identity
+            FileIdentity(manifest.information) == candidate.identity
             ? candidate.reading
-            : try examination.read(candidate.name, candidate.format, in: submitted.folder)
+            : try examination.read(manifest.name, manifest.format, in: manifest.folder)
         try reading.copy(to: active, candidate.format, durably: durably)
         return ClaimedManifest(
-            folders: folders, name: candidate.name.text, format: candidate.format,
-            received: Clock.timestamp, reading: reading, uid: information.st_uid,
+            folders: folders, name: candidate.name.text, isFolder: manifest.isFolder,
+            format: candidate.format, received: Clock.timestamp, reading: reading,
+            uid: manifest.information.st_uid,
             identity: try submitted.folder.droppedIdentity(of: submitted.name),
             dropped: candidate.dropped)
     }
@@ -198,13 +207,17 @@ package struct Claim {
     package static func id(fromFileName name: String) -> String {
         String(name.partsAtLastDot?.stem ?? name[...]).prefix(utf8: 200)
     }
+
+    /// The same for a file or for a folder, whose name has no extension.
+    package static func id(of name: String, isFolder: Bool) -> String {
+        isFolder ? name.prefix(utf8: 200) : id(fromFileName: name)
+    }
 }
 
 extension Spool {
-    /// Creates the folder `active/ID` with an ID that neither `active` nor the outbox contains: the name without its
-    /// extension, then with -2, -3, ….
-    func makeBatch(for fileName: String) throws(FileError) -> BatchFolders {
-        let base = Claim.id(fromFileName: fileName)
+    /// Creates the folder `active/ID` with an ID that neither `active` nor the outbox contains: `base`, then with -2,
+    /// -3, ….
+    func makeBatch(_ base: String) throws(FileError) -> BatchFolders {
         if try makeActive(base) { return BatchFolders(spool: self, id: base) }
         // As far as this process knows, all numbers below the last one are taken. After a start nothing is known, and a
         // submitter of very many names can cause this list to be cleared.
@@ -250,12 +263,12 @@ extension ClaimedManifest {
     /// The same manifest under another ID, because someone has put a file with this ID into the outbox.
     func moved() throws(FileError) -> ClaimedManifest {
         let spool = folders.spool
-        let new = try spool.makeBatch(for: name)
+        let new = try spool.makeBatch(Claim.id(of: name, isFolder: isFolder))
         // Replaces the folder that was just created, which is empty.
         try spool.active.rename(
             FileName(id), to: spool.active, as: FileName(new.id), replacing: true)
         return ClaimedManifest(
-            folders: new, name: name, format: format, received: received, reading: reading,
-            uid: uid, identity: identity, dropped: dropped)
+            folders: new, name: name, isFolder: isFolder, format: format, received: received,
+            reading: reading, uid: uid, identity: identity, dropped: dropped)
     }
 }

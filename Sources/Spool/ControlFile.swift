@@ -29,12 +29,15 @@ package struct ControlFile: Sendable {
         ids = whole.utf8.count == cut.utf8.count || whole.utf8.count > 255 ? [cut] : [whole, cut]
     }
 
+    /// The name of the folder with its manifest and pictures, if it is in one.
+    package var folderName: FileName { FileName(bytes: stem) }
+
     /// The possible names of its manifest.
     package var manifestNames: [FileName] {
         let endings = ManifestFormat.allCases.flatMap(\.fileExtensions)
         return (endings + endings.map { $0.uppercased() }).map {
             FileName(bytes: stem + Array(".\($0)".utf8))
-        }
+        } + [folderName]
     }
 }
 

@@ -69,6 +69,13 @@ extension EventLog {
                 + "process had left them", [.count: "\(count)"])
     }
 
+    package func endedFoldersRemoved(_ count: Int) {
+        say(
+            .orphanRemoved,
+            "\(Words.count(count, "folder")) of ended batches removed from active/, which the submitters had kept from "
+                + "being removed", [.count: "\(count)"])
+    }
+
     package func orphan(_ name: String, removed reason: String) {
         say(.orphanRemoved, "active/\(name) removed: \(reason)", [.count: "1"])
     }
@@ -79,6 +86,13 @@ extension EventLog {
             "\(Words.count(stale.count, "file")) in tmp/, \(Units.bytes(stale.bytes)), unchanged for \(hours) hours or "
                 + "longer; the oldest is \(stale.oldest ?? "")",
             [.bytes: "\(stale.bytes)", .count: "\(stale.count)"])
+    }
+
+    package func stagedFoldersRemoved(_ count: Int) {
+        say(
+            .orphanRemoved,
+            "\(Words.count(count, "folder")) in tmp/ removed, whose submitters were killed before they were complete",
+            [.count: "\(count)"])
     }
 
     package func uploadsRemoved(_ count: Int, bytes: Int) {

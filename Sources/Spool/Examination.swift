@@ -7,7 +7,10 @@ import SystemPackage
 /// A manifest that was found and read in the inbox, but is not taken yet.
 package struct Candidate: Sendable {
     package let name: FileName
+    /// Whether it is a folder that contains the manifest and its pictures.
+    var isFolder = false
     let format: ManifestFormat
+    /// Of the manifest's file.
     let identity: FileIdentity
     package let reading: ManifestReading
     /// When it came into the inbox or was last written to, in seconds since 1970.
@@ -116,7 +119,12 @@ package struct Examination: Sendable {
             // This comes first, because an event of an unnamed file (O_TMPFILE) may contain a name that no file has.
             guard let information = try inbox.information(of: name) else { return .gone }
             seen = information
-            if let reason = Self.reasonToIgnore(name) { return .ignored(reason) }
+            if let reason = Self.reasonToIgnore(name, isFolder: information.isFolder) {
+                return .ignored(reason)
+            }
+            if information.isFolder {
+                return try examineFolder(name, in: inbox, isWhole: isWhole, largest: largest)
+            }
             guard information.isRegularFile else { return .ignored(.notAFile) }
             if let file = ControlFile(name) {
                 // Name, type and owner come from one call, so that nobody can change one in between. Another user may
@@ -149,6 +157,38 @@ package struct Examination: Sendable {
         } catch {
             return .unreadable(Self.explained(error, seen, in: inbox))
         }
+    }
+
+    /// Examines a folder, which nobody reports to be complete unless it was renamed into the inbox.
+    private func examineFolder(
+        _ name: FileName, in inbox: Directory, isWhole: Bool, largest: Int
+    ) throws(FileError) -> Verdict {
+        guard let information = try inbox.information(of: name) else { return .gone }
+        let folder: Directory
+        do {
+            folder = try Directory(name, in: inbox)
+        } catch  where error.errno == .permissionDenied {
+            return .ignored(.folder(.closed))
+        }
+        if !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
+            last.age(at: Clock.steady) < settle
+        {
+            return .settling(last)
+        }
+        let job: FolderJob
+        switch try FolderJob.find(in: folder) {
+        case .found(let found): job = found
+        case .unusable(let problem): return .ignored(.folder(problem))
+        }
+        guard let identity = try folder.information(of: job.manifest).map(FileIdentity.init) else {
+            return .gone
+        }
+        if identity.size > largest, identity.size <= limits.bytes { return .large }
+        return .ready(
+            Candidate(
+                name: name, isFolder: true, format: job.format, identity: identity,
+                reading: try read(job.manifest, job.format, in: folder),
+                dropped: information.statusChanged))
     }
 
     /// Explains the error of a file that was moved here from another folder: it has kept its group, so the permissions
@@ -230,12 +270,13 @@ package struct Examination: Sendable {
             outcome: .failure(ManifestRejection(problems: [problem])))
     }
 
-    /// Why a name means that the file is not a manifest for Darkroom, or not yet.
-    package static func reasonToIgnore(_ name: FileName) -> SkipReason? {
+    /// Why a name means that the file or folder is not for Darkroom, or not yet. The name of a folder needs no ending.
+    package static func reasonToIgnore(_ name: FileName, isFolder: Bool = false) -> SkipReason? {
         if name.bytes.first == UInt8(ascii: ".") { return .notYet(.dot) }
         for mark in SkipReason.Mark.endings where name.hasSuffix(mark.rawValue) {
             return .notYet(mark)
         }
+        if isFolder { return ControlFile(name) == nil ? nil : .notAFile }
         if ManifestFormat(fileName: name.text) != nil || ControlFile(name) != nil { return nil }
         let text = name.text
         return PictureFileExtensions.match(text)

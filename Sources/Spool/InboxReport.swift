@@ -7,8 +7,10 @@ import Foundation
 package enum InboxReason: String, Codable, Sendable, CaseIterable {
     /// The file cannot be read, or cannot be moved out of the inbox.
     case unreadable
-    /// A folder, a symbolic link, a FIFO, or another special file.
+    /// A symbolic link, a FIFO, or another special file.
     case notAFile = "not-a-file"
+    /// A folder without a manifest, with several, or that darkroomd may not use.
+    case folder
     /// The file has the name of a picture.
     case picture
     /// A control file whose manifest is not taken yet.
@@ -36,6 +38,10 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
                 + "Or copy it into tmp and rename the copy into the inbox. The permissions of the inbox must allow "
                 + "darkroomd to move the file. It is checked again every 10 seconds."
         case .notAFile: "Put a regular file in its place."
+        case .folder:
+            "A folder needs exactly one manifest, named \(FolderJob.stem) with its extension, and the group of the inbox "
+                + "with all permissions for it: chgrp -R GROUP FOLDER, then chmod -R g+rwX FOLDER. It is checked "
+                + "again every 10 seconds. darkroom submit --copy makes such a folder."
         case .picture:
             "Write a manifest that names the picture, and put the manifest into the inbox. Name the picture by its URL, "
                 + "or copy it into one of sources.roots and name it by its path."
@@ -54,7 +60,7 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
         case .beingWritten: "It is checked when its writer closes it."
         case .ignoredName:
             "If it is a manifest, rename it when it is complete: to a name that ends in "
-                + "\(ManifestFormat.fileExtensionList("or")) and does not begin with a dot. If it is a folder, move the manifests in it into the inbox."
+                + "\(ManifestFormat.fileExtensionList("or")) and does not begin with a dot."
         case .queued: "It is checked when it is its turn."
         }
     }

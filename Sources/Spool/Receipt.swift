@@ -10,7 +10,7 @@ package enum Receipt {
             name: claimed.name,
             file: claimed.reading.bytes == nil ? nil : "manifest.\(claimed.format.rawValue)",
             sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount, uid: claimed.uid,
-            identity: claimed.identity)
+            identity: claimed.identity, isFolder: claimed.isFolder ? true : nil)
         switch claimed.reading.outcome {
         case .success(let manifest):
             return Status(
@@ -97,7 +97,7 @@ package enum Receipt {
         try active.removeTree(BatchFile.receipt)
     }
 
-    /// Removes `active/ID` when the last status of the batch is in the outbox. If the manifest is missing in the
+    /// Removes `active/ID`, with the pictures that were sent along, when the last status of the batch is in the outbox. If the manifest is missing in the
     /// outbox, because someone has removed the answer, it is moved there first: invalid manifests are never deleted. A
     /// file that was too large for a copy is moved back to `tmp`; returns its name there.
     @discardableResult
@@ -116,7 +116,7 @@ package enum Receipt {
                 givenBack = try giveBack(submitted, folders.spool, durably: durably)
             }
         }
-        try folders.spool.active.removeTree(FileName(folders.id))
+        try folders.spool.removeEnded(folders.id)
         FaultPoint.activeRemoved.pass()
         return givenBack
     }

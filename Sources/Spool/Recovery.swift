@@ -19,7 +19,7 @@ package struct Recovery: Sendable {
     package enum Finding: Sendable {
         /// It had no manifest, because the claim had not moved it yet. The folder is removed.
         case empty
-        /// The claimed file with this name is not a regular file and is back in the inbox.
+        /// The claimed file or folder with this name contains no manifest and is back in the inbox.
         case putBack(FileName)
         /// Its answer was complete; the folder is removed. A file that was too large is in `tmp` under this name.
         case finished(givenBack: FileName?)
@@ -82,18 +82,17 @@ package struct Recovery: Sendable {
     private func answer(
         _ submitted: SubmittedFile, _ folders: BatchFolders, _ active: Directory
     ) throws(FileError) -> Finding {
-        guard let information = try submitted.information(), information.isRegularFile,
-            let format = ManifestFormat(fileName: submitted.name.text)
-        else {
+        guard let manifest = try submitted.manifest() else {
             let name = try submitted.giveBack(to: spool.openInbox())
             try spool.active.removeTree(FileName(folders.id))
             return .putBack(name)
         }
-        let reading = try examination.read(submitted.name, format, in: submitted.folder)
-        try reading.copy(to: active, format, durably: durably)
+        let reading = try examination.read(manifest.name, manifest.format, in: manifest.folder)
+        try reading.copy(to: active, manifest.format, durably: durably)
         let claimed = ClaimedManifest(
-            folders: folders, name: submitted.name.text, format: format,
-            received: Clock.timestamp, reading: reading, uid: information.st_uid,
+            folders: folders, name: submitted.name.text, isFolder: manifest.isFolder,
+            format: manifest.format, received: Clock.timestamp, reading: reading,
+            uid: manifest.information.st_uid,
             identity: try submitted.folder.droppedIdentity(of: submitted.name))
         if durably {
             let claim = Claim(
@@ -153,7 +152,8 @@ package struct Recovery: Sendable {
         // Without its answer and the submitted file, its name is unknown.
         let claimed = ClaimedManifest(
             folders: folders, name: status?.manifest.name ?? "\(folders.id).\(format.rawValue)",
-            format: format, received: status?.times.received ?? Clock.timestamp, reading: reading,
+            isFolder: status?.manifest.isFolder ?? false, format: format,
+            received: status?.times.received ?? Clock.timestamp, reading: reading,
             uid: try status == nil
                 ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid,
             // Without a status it is unknown, because the file in `active` is a copy.

@@ -80,7 +80,9 @@ package struct Reopening {
         let (retries, isTooMany) = (status.retries ?? 0).addingReportingOverflow(1)
         guard !isTooMany else { return .unusable("its status.json counts \(retries) retries") }
         let record = ReopenedRecord(of: finished, retries: retries, commands: status.commands ?? [])
-        try build(id, manifest: bytes, format, record, status.images)
+        try build(
+            id, manifest: bytes, format, record, status.images,
+            lacksPictures: status.manifest.isFolder == true)
         return try resume(id)
     }
 
@@ -109,13 +111,14 @@ package struct Reopening {
 
     private func build(
         _ id: String, manifest: [UInt8], _ format: ManifestFormat, _ record: ReopenedRecord,
-        _ images: [ImageStatus]
+        _ images: [ImageStatus], lacksPictures: Bool
     ) throws(FileError) {
         let name = FileName(Self.prefix + id)
         if try spool.active.exists(name) { try spool.active.removeTree(name) }
         try spool.active.makeDirectory(name, mode: 0o700)
         let folder = try Directory(name, in: spool.active)
         try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
+        if lacksPictures { try folder.write([], to: BatchFile.picturesGone, durably: durably) }
         let records = (-1..<images.count).lazy.map { index in
             index < 0 ? JournalRecord.reopened(record) : .ended(index: index, images[index])
         }

@@ -9,8 +9,10 @@ package enum SkipReason: Equatable, Sendable {
     case otherEnding
     /// Its name has the extension of a picture.
     case picture
-    /// A folder, a symbolic link, a FIFO, or another special file.
+    /// A symbolic link, a FIFO, or another special file, or a folder with the name of a control file.
     case notAFile
+    /// A folder that cannot be taken as a manifest with its pictures.
+    case folder(FolderJob.Problem)
     /// It cannot be read, or cannot be moved out of the inbox.
     case unreadable(FileError)
     /// A control file that cannot take effect yet.
@@ -56,6 +58,7 @@ package enum SkipReason: Equatable, Sendable {
         case .notYet, .otherEnding: .ignoredName
         case .picture: .picture
         case .notAFile: .notAFile
+        case .folder: .folder
         case .unreadable: .unreadable
         case .waits: .waitsForItsManifest
         case .hasActed: .hasActed
@@ -80,9 +83,25 @@ package enum SkipReason: Equatable, Sendable {
             "it is a picture, but the inbox is for manifests; name the picture in a manifest, by its URL or, beneath "
                 + "one of sources.roots, by its path"
         case .notAFile: "it is not a regular file"
+        case .folder(let problem): problem.words
         case .unreadable(let error): error.message
         case .waits(let wait): wait.words
         case .hasActed(let error): "it has taken effect; \(error.message)"
+        }
+    }
+}
+
+extension FolderJob.Problem {
+    fileprivate var words: String {
+        let names = Words.list(
+            ManifestFormat.allCases.flatMap(\.fileExtensions).map { "\(FolderJob.stem).\($0)" },
+            "or")
+        return switch self {
+        case .noManifest: "it is a folder without a manifest, \(names)"
+        case .severalManifests: "it is a folder with several manifests; one of \(names) is taken"
+        case .foreignManifest: "it is a folder whose manifest belongs to another user"
+        case .closed:
+            "it is a folder that darkroomd may not read, enter and write, so it could not remove it afterwards"
         }
     }
 }

@@ -22,6 +22,8 @@ import SystemPackage
 /// |            |        |                    |                       | record refers to this end    |
 /// | expired    | –      | `.expired-ID`      | –                     | removes `active/.expired-ID` |
 ///
+/// If NAME is a folder with a manifest and its pictures (`FolderJob`), submitted/NAME stays until `active/ID` goes.
+///
 /// An ID never begins with a dot, because a file with such a name is not a manifest.
 ///
 /// `Claim` moves a manifest from waiting to pending, `Recovery` does the work of the last column, and `Publisher` and
@@ -33,7 +35,7 @@ package final class Spool: Sendable {
 
     package let root: Directory
     /// Submitters write here before they rename into the inbox. Darkroom does not touch their files, but moves
-    /// manifests that are too large back here.
+    /// manifests that are too large back here, and removes the leftovers of its own client (`StagedFolders`).
     package let tmp: Directory
     /// Taken manifests, each in its own folder that only the daemon can enter.
     package let active: Directory

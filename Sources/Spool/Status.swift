@@ -8,7 +8,8 @@ import DarkroomPicture
 package struct Status: Codable, Sendable, Equatable {
     /// The version of this format. A reader refuses a version that it does not know.
     package var schemaVersion = 1
-    /// The ID of the batch: the manifest's name without its extension, made unique within the outbox.
+    /// The ID of the batch: the manifest's name without its extension, or the folder's name, made unique within the
+    /// outbox.
     package var id: String
     package var manifest: ManifestReference
     package var state: BatchState
@@ -57,7 +58,7 @@ package struct Status: Codable, Sendable, Equatable {
 
     /// The manifest as it was taken from the inbox.
     package struct ManifestReference: Codable, Sendable, Equatable {
-        /// Its file name in the inbox.
+        /// Its name in the inbox.
         package var name: String
         /// The copy beside status.json; absent if the manifest was too large to be read.
         package var file: String?
@@ -70,10 +71,17 @@ package struct Status: Codable, Sendable, Equatable {
         /// Identifies the submitted file, so that its submitter can know it beforehand (`DroppedFile`); absent if an
         /// older version took the manifest.
         package var identity: String?
+        /// true if it was in a folder with its pictures, whose name is `name`; absent otherwise.
+        package var isFolder: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case name, file, sha256, bytes, uid, identity
+            case isFolder = "folder"
+        }
 
         package init(
             name: String, file: String?, sha256: String?, bytes: Int, uid: UInt32? = nil,
-            identity: String? = nil
+            identity: String? = nil, isFolder: Bool? = nil
         ) {
             self.name = name
             self.file = file
@@ -81,6 +89,7 @@ package struct Status: Codable, Sendable, Equatable {
             self.bytes = bytes
             self.uid = uid
             self.identity = identity
+            self.isFolder = isFolder
         }
 
         /// nil if there is no file, or if its name is not that of a manifest.

@@ -1,12 +1,16 @@
 import DarkroomCore
+import DarkroomManifest
 import Glibc
 import SystemPackage
 
-/// The submitted file after it was moved out of the inbox: `active/ID/submitted/NAME`, under its original name.
+/// The submitted file or folder after it was moved out of the inbox: `active/ID/submitted/NAME`, under its original
+/// name.
 ///
 /// It still belongs to its submitter, who may have it open for writing, or have another hard link to it. So it is read
 /// once. The daemon writes the read bytes to a file of its own, and removes this one when the receipt exists. It is not
 /// cloned and not copied by the kernel, because only the bytes in memory are certainly those that were checked.
+///
+/// A folder (`FolderJob`) stays as long as `active/ID`, because its pictures are needed. Only its manifest is copied.
 ///
 /// A file that cannot be copied is never removed. If it is too large for an answer, it goes back to the submitters'
 /// folder `tmp`. If it is not a regular file, it goes back into the inbox.
@@ -34,8 +38,44 @@ package struct SubmittedFile {
 
     func information() throws(FileError) -> stat? { try folder.information(of: name) }
 
-    /// Removes it with its folder, when the daemon has a copy of its content.
+    /// Where its manifest is: a file in an open folder.
+    struct Manifest {
+        let name: FileName
+        let folder: Directory
+        let format: ManifestFormat
+        let information: stat
+        let isFolder: Bool
+    }
+
+    /// nil if there is none: it is neither a regular file with the name of a manifest nor a folder with one.
+    func manifest() throws(FileError) -> Manifest? {
+        guard let information = try information() else { return nil }
+        if information.isFolder {
+            let inside = try Directory(name, in: folder)
+            guard case .found(let job) = try FolderJob.find(in: inside),
+                let found = try inside.information(of: job.manifest)
+            else { return nil }
+            return Manifest(
+                name: job.manifest, folder: inside, format: job.format, information: found,
+                isFolder: true)
+        }
+        guard information.isRegularFile, let format = ManifestFormat(fileName: name.text) else {
+            return nil
+        }
+        return Manifest(
+            name: name, folder: folder, format: format, information: information, isFolder: false)
+    }
+
+    /// The folder with the pictures that were sent along, and its owner; nil for a file.
+    package func pictures() throws(FileError) -> (folder: Directory, owner: UInt32)? {
+        guard try information()?.isFolder == true else { return nil }
+        let pictures = try Directory(name, in: folder)
+        return (pictures, try pictures.information().st_uid)
+    }
+
+    /// Removes it with its folder, when the daemon has a copy of its content. A folder stays.
     package func remove(from active: Directory) throws(FileError) {
+        guard try information()?.isFolder != true else { return }
         try folder.remove(name)
         FaultPoint.submittedRemoved.pass()
         try active.removeDirectory(Self.folderName)
@@ -71,5 +111,5 @@ extension FileName {
 
 extension stat {
     package var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
-    var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
+    package var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
 }

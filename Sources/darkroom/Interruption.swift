@@ -7,7 +7,19 @@ import Synchronization
 ///
 /// It owns SIGINT from the first advice to `end()`; `StopSignals` owns it while a screen must be cleared first.
 enum Interruption {
-    private static let advice = Mutex<(text: String, erasesLine: Bool)?>(nil)
+    private struct Advice {
+        let text: String
+        let erasesLine: Bool
+    }
+
+    private struct State {
+        var advice: Advice?
+        /// Whether the code that is running clears something up first.
+        var isPostponed = false
+        var isPending = false
+    }
+
+    private static let state = Mutex(State())
     private static let source = Mutex<(any DispatchSourceSignal)?>(nil)
 
     /// From now on, SIGINT ends the command with this advice.
@@ -15,18 +27,12 @@ enum Interruption {
     /// - Parameter erasesLine: whether there may be progress in the line of the cursor.
     static func advise(_ text: String, erasesLine: Bool = false) {
         let erasesLine = erasesLine && Terminal(STDERR_FILENO).canRedraw
-        advice.withLock { $0 = (text, erasesLine) }
+        state.withLock { $0.advice = Advice(text: text, erasesLine: erasesLine) }
         source.withLock { source in
             guard source == nil else { return }
             signal(SIGINT, SIG_IGN)
             let new = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-            new.setEventHandler {
-                if let (text, erasesLine) = advice.withLock({ $0 }) {
-                    if erasesLine { try? Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
-                    Console.complain(text)
-                }
-                Glibc._exit(ClientExit.interrupted.rawValue)
-            }
+            new.setEventHandler { interrupt() }
             // Dispatch sets its own handler when it registers the source, which must not be after StopSignals has.
             let isRegistered = DispatchSemaphore(value: 0)
             new.setRegistrationHandler { isRegistered.signal() }
@@ -34,6 +40,31 @@ enum Interruption {
             isRegistered.wait()
             source = new
         }
+    }
+
+    private static func interrupt() {
+        let (isPostponed, advice) = state.withLock { state in
+            state.isPending = true
+            return (state.isPostponed, state.advice)
+        }
+        if isPostponed { return }
+        if let advice {
+            if advice.erasesLine { try? Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
+            Console.complain(advice.text)
+        }
+        Glibc._exit(ClientExit.interrupted.rawValue)
+    }
+
+    /// Whether SIGINT has arrived.
+    static var isPending: Bool { state.withLock(\.isPending) }
+
+    /// Runs code that asks `isPending` and then ends with an error by itself.
+    static func postponed<Value>(
+        _ body: () throws(ClientError) -> Value
+    ) throws(ClientError) -> Value {
+        state.withLock { $0.isPostponed = true }
+        defer { state.withLock { $0.isPostponed = false } }
+        return try body()
     }
 
     /// Gives SIGINT up, to a handler that is set already.

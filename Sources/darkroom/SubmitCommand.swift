@@ -21,6 +21,7 @@ struct SubmitCommand: ParsableCommand {
               darkroom submit photos/*.jpg --filter thumbnail=1600 --format jpeg
               darkroom submit photos/*.jpg --filter sepia=0.8 --watermark logo.png --watch
               darkroom submit photos.plist --wait && echo done
+              darkroom submit --copy ~/Pictures/*.jpg --filter thumbnail=1600
               id=$(darkroom submit --hold later.yaml)
 
             Exit codes: 0 submitted, 64 the command line is wrong, 65 a manifest has errors, 66 a file does not exist, \
@@ -44,6 +45,12 @@ struct SubmitCommand: ParsableCommand {
 
     @Flag(help: "Hold the batch: no image begins before darkroom release.")
     var hold = false
+
+    @Flag(
+        help:
+            "Send the local pictures along, so that the daemon need not be able to read them where they are: by hard links if possible, else by copies."
+    )
+    var copy = false
 
     @Flag(help: "Wait until the batches have ended; the exit code tells how.")
     var wait = false

@@ -5,9 +5,9 @@ import DarkroomSpool
 
 /// The steps of `darkroom submit`: check all, drop all, find the IDs, wait.
 struct SubmitRun {
-    private let command: SubmitCommand
-    private let folder: SpoolFolder
-    private let queue: QueueReport?
+    let command: SubmitCommand
+    let folder: SpoolFolder
+    let queue: QueueReport?
     private let rules: ManifestRules
     private let isAbsent: Bool
 
@@ -20,9 +20,11 @@ struct SubmitRun {
     }
 
     /// A manifest that may be dropped.
-    private struct Prepared {
+    struct Prepared {
         let stem: String
         let shown: String
+        /// The folder in which its relative sources are looked for, if they are sent along.
+        var base = "."
         let format: ManifestFormat
         let bytes: [UInt8]
         let manifest: Manifest
@@ -55,9 +57,10 @@ struct SubmitRun {
                     "Nothing was submitted. Start the daemon (systemctl start darkroomd), or submit with --anyway."
             )
         }
-        try requireReadable(prepared)
+        let sent = try prepared.map { item throws(ClientError) in try sources(of: item) }
+        if !command.copy { try requireReadable(prepared) }
         var failure: ClientError?
-        let submissions = drop(prepared, &failure)
+        let submissions = drop(prepared, sent, &failure)
         if let failure { Console.complain(failure) }
         if isAbsent, !command.waitsForEnds {
             Console.complain(
@@ -123,7 +126,8 @@ struct SubmitRun {
             } ?? file.bytes
         let stem = name ?? file.fileName.map { SubmissionName.of($0) } ?? "manifest"
         return Prepared(
-            stem: stem, shown: file.shown, format: file.format, bytes: bytes, manifest: manifest)
+            stem: stem, shown: file.shown, base: Self.folder(of: path), format: file.format,
+            bytes: bytes, manifest: manifest)
     }
 
     private func preparePictures(name: String?, _ priority: Priority?) throws -> Prepared {
@@ -156,14 +160,14 @@ struct SubmitRun {
     // MARK: The drop and its answer
 
     /// Drops the manifests in their order, up to the first that cannot be dropped.
-    private func drop(_ prepared: [Prepared], _ failure: inout ClientError?) -> [Submission] {
+    private func drop(
+        _ prepared: [Prepared], _ sent: [SentSources?], _ failure: inout ClientError?
+    ) -> [Submission] {
         var submissions: [Submission] = []
         Interruption.advise("A part may have been submitted. darkroom list shows the batches.")
-        for item in prepared {
+        for (item, sources) in zip(prepared, sent) {
             do {
-                submissions.append(
-                    try Submission(
-                        item.bytes, item.format, stem: item.stem, isHeld: command.hold, in: folder))
+                submissions.append(try submission(of: item, sources))
             } catch {
                 failure = error
                 break

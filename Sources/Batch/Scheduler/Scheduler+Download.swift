@@ -214,7 +214,7 @@ extension Scheduler {
         }
         let begin = Clock.nanoseconds
         do {
-            let bytes = try examineLocal(job.text)
+            let bytes = try examineLocal(job.text, sent: job.folders.sentPictures())
             log.downloaded(
                 job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
             ended(ticket, key, source, .ready(DownloadNote(bytes: bytes)))
@@ -227,14 +227,14 @@ extension Scheduler {
 
     /// Opens a local source, checks that it begins like a picture, and returns its size. The file itself is read when
     /// it is filtered. Nothing is copied.
-    private func examineLocal(_ text: ByteString) throws -> Int {
+    private func examineLocal(_ text: ByteString, sent: SentPictures?) throws -> Int {
         guard case .local(let path) = try SourceReference(text) else { return 0 }
         var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
         var bytes = 0
         // Its file system may not answer.
         let watched = WatchedWork("the local source \(RedactedURL.text(text.string))")
         let count = try heartbeat.during(watched, .files) { _ in
-            let file = try settings.localSources.open(path)
+            let file = try settings.localSources.open(path, sent: sent)
             bytes = Int(file.bytes)
             return try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
         }

@@ -119,7 +119,8 @@ struct FilterStep {
             return try open(other)
         case .source(let slot, let text):
             switch try SourceReference(text) {
-            case .local(let path): return try sources.open(path).takeDescriptor()
+            case .local(let path):
+                return try sources.open(path, sent: job.folders.sentPictures()).takeDescriptor()
             case .remote: return try job.folders.active().open(BatchFile.source(slot))
             }
         }

@@ -15,17 +15,22 @@ int darkroom_birth(int dir, const char *name, int64_t *seconds, int64_t *nanosec
 /* openat2(2), read-only and close-on-exec, with RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS: never resolves to a
  * file outside `dir`, by "..", an absolute link or /proc. A file that is not a regular one is only examined,
  * because opening a device may have effects: its descriptor is an O_PATH one. O_NONBLOCK is set so that a
- * fifo that has just replaced the file cannot block the caller. */
-int darkroom_open_beneath(int dir, const char *path);
+ * fifo that has just replaced the file cannot block the caller. Without `follow`, a symbolic link anywhere in
+ * the path is an error, ELOOP. */
+int darkroom_open_beneath(int dir, const char *path, int follow);
 
 /* The same, but it walks folder by folder with openat(2), for systems without openat2: kernels before 5.6,
  * and systemd's RestrictSUIDSGID=, which cannot see the mode in its structure and answers ENOSYS. The kernel
  * follows no link, and ".." returns to a folder that is still open. */
-int darkroom_walk_beneath(int dir, const char *path);
+int darkroom_walk_beneath(int dir, const char *path, int follow);
 
 /* open(2) of a folder with O_PATH, close-on-exec: a starting point for paths, which does not need the
  * permission to list the folder. */
 int darkroom_open_folder(const char *path);
+
+/* Gives the owner of a file or folder and the user `uid` the permissions (4 read, 2 write, 1 enter), and all
+ * others none, as an access control list (acl(5)). -1 with EOPNOTSUPP if the file system has no such lists. */
+int darkroom_share(int fd, unsigned uid, unsigned permissions);
 
 /* sync_file_range(2) with SYNC_FILE_RANGE_WRITE over the whole file. */
 int darkroom_start_writing(int fd);

@@ -9,7 +9,7 @@ package struct InboxBacklog: Sendable, Equatable {
     var overLimit = 0
 
     /// The reasons that do not end by themselves. An ignored name is not one of them: it may mean "not yet".
-    static let lasting: [InboxReason] = [.unreadable, .notAFile, .picture, .hasActed]
+    static let lasting: [InboxReason] = [.unreadable, .notAFile, .folder, .picture, .hasActed]
 
     package init() {}
 

@@ -97,6 +97,8 @@ extension Intake {
         case .interrupted: break
         case .ignored(let reason):
             refuse(name, reason)
+            // No event tells what happens in a folder.
+            if case .folder = reason { recheckLater() }
         case .unreadable(let error) where error.fault != nil:
             scheduler.storage.writeRefused(error)
         case .unreadable(let error):

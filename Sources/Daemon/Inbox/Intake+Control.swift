@@ -95,7 +95,8 @@ extension Intake {
         guard let inbox else { return [] }
         var ids = [prepared.folders.id]
         if prepared.status.times.started == nil {
-            ids.append(Claim.id(fromFileName: prepared.status.manifest.name))
+            let manifest = prepared.status.manifest
+            ids.append(Claim.id(of: manifest.name, isFolder: manifest.isFolder == true))
         }
         let examination = settings.examination.asking(stopped)
         var requests: [ControlRequest] = []
@@ -154,7 +155,8 @@ extension Intake {
         of request: ControlRequest, _ examination: Examination, _ inbox: Directory
     ) throws(FileError) -> Bool {
         for name in request.file.manifestNames {
-            guard let information = try inbox.information(of: name), information.isRegularFile
+            guard let information = try inbox.information(of: name),
+                name == request.file.folderName ? information.isFolder : information.isRegularFile
             else { continue }
             let isWhole =
                 arrivals.isWhole(name) || large.isWhole(name)

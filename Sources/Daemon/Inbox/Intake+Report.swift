@@ -134,7 +134,9 @@ extension Intake {
         _ name: FileName, _ begun: IncompleteFiles, _ obstacle: InboxReport.Obstacle?
     ) -> (reason: InboxReason, message: String)? {
         if name == largeInHand { return (.queued, "it is large, and is being read") }
-        if let why = Examination.reasonToIgnore(name) ?? refused[name] {
+        // Names that are examined nevertheless are those of folders.
+        let isExamined = isQueued(name) || settling.contains(name)
+        if let why = refused[name] ?? (isExamined ? nil : Examination.reasonToIgnore(name)) {
             return (why.reason, why.words)
         }
         if settling.contains(name) {

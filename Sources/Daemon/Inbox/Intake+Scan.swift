@@ -24,7 +24,9 @@ extension Intake {
             reporter.scanned(present)
             var found: [(FileName, FileIdentity, owner: UInt32)] = []
             for name in names where !isQueued(name) {
-                if let reason = Examination.reasonToIgnore(name) {
+                // The names of folders need no ending.
+                let reason = Examination.reasonToIgnore(name)
+                if let reason, try !isFolder(name, in: inbox, named: reason) {
                     refuse(name, reason)
                 } else if let information = try inbox.information(of: name) {
                     let identity = FileIdentity(information)
@@ -41,6 +43,14 @@ extension Intake {
             log.storageFailed(error)
         }
         drain()
+    }
+
+    /// Whether it is a folder that may be taken, although the name would be ignored for this reason if it were a file's.
+    private func isFolder(
+        _ name: FileName, in inbox: Directory, named reason: SkipReason
+    ) throws(FileError) -> Bool {
+        if case .notYet = reason { return false }
+        return try inbox.information(of: name)?.isFolder == true
     }
 
     /// Counts the manifests among `names`, a new listing, that no event has reported. It does not count in the first

@@ -142,6 +142,8 @@ import Testing
         (.orphanFound, { $0.orphan("o", left: "r") }),
         (.orphanRemoved, { $0.orphan("o", removed: "r") }),
         (.orphanRemoved, { $0.leftoversRemoved(2) }),
+        (.orphanRemoved, { $0.endedFoldersRemoved(2) }),
+        (.orphanRemoved, { $0.stagedFoldersRemoved(2) }),
         (.uploadsStale, { $0.staleUploads(StaleUploads(), hours: 36) }),
         (.uploadsRemoved, { $0.uploadsRemoved(1, bytes: 2) }),
         (.clockDoubted, { $0.clockDoubted(.beforeProgram, program: 1_750_000_000) }),

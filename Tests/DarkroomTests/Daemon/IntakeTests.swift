@@ -132,6 +132,9 @@ import Testing
         try fixture.start()
         let inbox = try fixture.spool.openInbox()
         try inbox.makeDirectory("folder.json")
+        // It has not changed for long.
+        let past = [timespec](repeating: timespec(tv_sec: 1_000_000_000, tv_nsec: 0), count: 2)
+        #expect(utimensat(AT_FDCWD, inbox.path + "/folder.json", past, 0) == 0)
         #expect(symlink("/etc/hostname", inbox.path + "/link.json") == 0)
         try fixture.drop("picture.png", "x")
         try fixture.drop(".hidden.json")
@@ -147,7 +150,7 @@ import Testing
         let reasons = report.files.map { "\($0.name): \($0.reason.rawValue)" }
         #expect(
             reasons == [
-                "folder.json: not-a-file", "link.json: not-a-file", "picture.png: picture",
+                "link.json: not-a-file", "folder.json: folder", "picture.png: picture",
                 ".hidden.json: ignored-name", "a.json.part: ignored-name",
             ])
         // What takes its place is another file.

@@ -19,6 +19,10 @@ import Testing
         ),
         (.notAFile, .notAFile, true, "it is not a regular file"),
         (
+            .folder(.foreignManifest), .folder, true,
+            "it is a folder whose manifest belongs to another user"
+        ),
+        (
             .picture, .picture, true,
             "it is a picture, but the inbox is for manifests; name the picture in a manifest, by its URL or, beneath "
                 + "one of sources.roots, by its path"

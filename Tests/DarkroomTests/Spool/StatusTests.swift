@@ -23,7 +23,7 @@ import Testing
             id: "holiday",
             manifest: .init(
                 name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9,
-                uid: 1000, identity: "12-3.000000004"),
+                uid: 1000, identity: "12-3.000000004", isFolder: true),
             state: .completedWithErrors, priority: .high, qualityOfService: .utility,
             times: .init(received: "a", started: "b", finished: "c"), counts: counts,
             errors: [ManifestProblem(code: "syntax", message: "m", path: "p", line: 1, column: 2)],

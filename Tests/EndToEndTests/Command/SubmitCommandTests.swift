@@ -227,7 +227,7 @@ import Testing
                     exit: 65, output: "",
                     errors: """
                         darkroom: darkroomd cannot read \(path)/0.png: it is not in one of sources.roots (/srv/pictures)
-                        darkroom: Nothing was submitted. Put the pictures into /srv/pictures, or name them by URLs.
+                        darkroom: Nothing was submitted. Send the pictures along with --copy, put them into /srv/pictures, or name them by URLs.
 
                         """))
         // Its limits count too.

@@ -1,0 +1,14 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomSpool
+
+extension BatchFolders {
+    /// The pictures that came with the manifest, for the sources of this batch and of no other; nil if none came.
+    func sentPictures() throws(FileError) -> SentPictures? {
+        switch try pictures() {
+        case .none: nil
+        case .here(let folder, let owner): .here(.init(folder, owner: owner))
+        case .gone: .gone
+        }
+    }
+}

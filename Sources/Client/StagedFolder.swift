@@ -1,0 +1,162 @@
+import CDarkroomShims
+import DarkroomCore
+import DarkroomSpool
+import Glibc
+import SystemPackage
+
+/// A folder with a manifest and its pictures (`FolderJob`) before it has its name in the inbox.
+///
+/// | state    | in `tmp`                    | in `inbox` | after a kill of the client                     |
+/// |----------|-----------------------------|------------|------------------------------------------------|
+/// | filling  | `.darkroom-PROCESS-NUMBER`  | nothing    | the next submit or the daemon removes it       |
+/// | dropped  | nothing                     | NAME       | the daemon takes it                            |
+///
+/// The folder stays open, and so locked, as long as this object lives. So nobody removes it, and no other folder gets
+/// its inode number. If it is not dropped, it goes with its last reference.
+package final class StagedFolder {
+    /// As in the status of its batch (`DroppedFile`).
+    package let identity: String
+    private let tmp: Directory
+    private let inbox: Directory
+    private let access: Access
+    let folder: Directory
+    /// Its name in `tmp`; nil when it is in the inbox.
+    private var stagedName: FileName?
+
+    /// Who may use what is collected, beside its owner: the daemon, and as few others as possible.
+    private enum Access {
+        /// The daemon's user, by an access control list.
+        case user(UInt32)
+        /// The group of the spool, of which the daemon is a member. New files and folders get it too.
+        case group
+    }
+
+    /// - Parameter daemon: the user ID of the daemon, if it is known.
+    package init(in spool: SpoolFolder, daemon: UInt32? = nil) throws(ClientError) {
+        inbox = try spool.inbox()
+        do throws(FileError) {
+            tmp = try Directory("tmp", in: spool.root)
+            try StagedFolders.removeLeftovers(in: tmp, of: geteuid())
+            let (name, folder) = try Self.newFolder(in: tmp)
+            stagedName = name
+            self.folder = folder
+            access = Self.share(folder, with: daemon)
+            identity = try Self.identity(of: name, in: tmp)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    deinit { remove() }
+
+    private static func newFolder(
+        in tmp: Directory
+    ) throws(FileError) -> (FileName, Directory) {
+        while true {
+            let name = StagedFolders.newName()
+            let folder: Directory
+            do throws(FileError) {
+                try tmp.makeDirectory(name, mode: 0o700)
+                folder = try Directory(name, in: tmp)
+            } catch  where [.fileExists, .noSuchFileOrDirectory].contains(error.errno) {
+                // Somebody has this name, or has taken the folder for a leftover.
+                continue
+            }
+            if try StagedFolders.lock(folder) { return (name, folder) }
+        }
+    }
+
+    private static func identity(
+        of name: FileName, in tmp: Directory
+    ) throws(FileError) -> String {
+        guard let identity = try tmp.droppedIdentity(of: name) else {
+            throw FileError("examine", tmp.path(of: name), .noSuchFileOrDirectory)
+        }
+        return identity
+    }
+
+    private static func share(_ folder: Directory, with daemon: UInt32?) -> Access {
+        if let daemon, darkroom_share(folder.number, daemon, 7) == 0 { return .user(daemon) }
+        let access = Access.group
+        share(folder.number, with: access, isFolder: true)
+        return access
+    }
+
+    /// Sets the permissions of a new file or folder, whatever the umask. If this fails, the daemon says why it does not
+    /// take the folder.
+    private static func share(_ number: CInt, with access: Access, isFolder: Bool) {
+        switch access {
+        case .user(let daemon): _ = darkroom_share(number, daemon, isFolder ? 7 : 6)
+        case .group: _ = fchmod(number, isFolder ? 0o2770 : 0o640)
+        }
+    }
+
+    /// Whether the daemon has access as a member of the folder's group.
+    var isOfTheGroup: Bool {
+        if case .group = access { true } else { false }
+    }
+
+    /// Lets the daemon read a new file in the folder.
+    func share(_ file: borrowing Descriptor) {
+        Self.share(file.number, with: access, isFolder: false)
+    }
+
+    /// Removes what has been collected, unless it is in the inbox.
+    package func remove() {
+        guard let name = stagedName else { return }
+        try? tmp.removeTree(name)
+        stagedName = nil
+    }
+
+    // MARK: The content
+
+    /// Writes the manifest.
+    package func write(_ bytes: [UInt8], to name: FileName) throws(ClientError) {
+        do {
+            let file = try folder.create(name)
+            share(file)
+            try file.write(bytes, path: folder.path(of: name))
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// The folder at a path in this one; missing ones are created.
+    func subfolder(_ names: some Sequence<FileName>) throws(FileError) -> Directory {
+        var place = folder
+        for name in names {
+            do {
+                place = try Directory(name, in: place)
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                try place.makeDirectory(name, mode: 0o700)
+                place = try Directory(name, in: place)
+                Self.share(place.number, with: access, isFolder: true)
+            }
+        }
+        return place
+    }
+
+    // MARK: The inbox
+
+    /// Drops the folder; returns false if the name is taken.
+    package func drop(as name: FileName) throws(ClientError) -> Bool {
+        guard let staged = stagedName else { return false }
+        do throws(FileError) {
+            try tmp.rename(staged, to: inbox, as: name)
+        } catch {
+            if error.errno == .fileExists { return false }
+            throw ClientError(error)
+        }
+        stagedName = nil
+        return true
+    }
+
+    /// Whether the folder is still in the inbox under this name.
+    package func isWaiting(as name: FileName) throws(ClientError) -> Bool {
+        do {
+            return try inbox.droppedIdentity(of: name) == identity
+        } catch {
+            throw ClientError(error)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import DarkroomCore
+import SystemPackage
+
+/// The pictures that came into the spool together with a manifest, in one folder.
+///
+/// Their sources are looked for there first. A relative source is a path in the folder. An absolute one is a path as if
+/// the folder were `/`: `/home/me/a.jpg` is `home/me/a.jpg` in the folder. So nobody has to rewrite a manifest in order
+/// to send its pictures along, and its answer names the pictures as their owner does.
+package enum SentPictures: Sendable {
+    case here(Folder)
+    /// They were removed when the batch ended, and a `retry` has reopened it.
+    case gone
+
+    package struct Folder: Sendable {
+        package let directory: Directory
+        /// Its owner. A picture of another user is refused: a hard link to it does not show that the submitter may
+        /// read it.
+        package let owner: UInt32
+
+        package init(_ directory: Directory, owner: UInt32) {
+            self.directory = directory
+            self.owner = owner
+        }
+    }
+}
+
+extension LocalSources {
+    /// nil if the folder has no such file, so that the roots are next.
+    func openSent(
+        _ path: String, in folder: SentPictures.Folder, _ shown: RedactedURL
+    ) throws(FetchError) -> OpenedFile? {
+        var way = Substring(path)
+        while way.utf8.first == UInt8(ascii: "/") { way = way.dropFirst() }
+        guard !way.isEmpty else { return nil }
+        let descriptor: Descriptor
+        do throws(Errno) {
+            descriptor = try resolution.open(
+                String(way), beneath: folder.directory.number, followsLinks: false)
+        } catch .noSuchFileOrDirectory, .notDirectory, .improperLink {
+            return nil
+        } catch .tooManySymbolicLinkLevels {
+            throw FetchError(
+                .sourceForbidden,
+                "\(shown): a symbolic link; links in a submitted folder are not followed")
+        } catch .noSuchAddressOrDevice {
+            throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
+        } catch {
+            throw FetchError(
+                .sourceUnreadable, "\(shown): cannot be opened in the submitted folder: \(error)",
+                fault: error.storageFault)
+        }
+        return try checked(
+            descriptor, path: "\(folder.directory.path)/\(way)", owner: folder.owner,
+            shown: shown)
+    }
+}
+
+extension FetchError {
+    /// The error for a file that is not in the roots, if its manifest came with pictures.
+    func explained(
+        _ shown: RedactedURL, by sent: SentPictures, roots: String
+    ) -> FetchError {
+        guard kind == .sourceMissing || kind == .sourceForbidden else { return self }
+        switch sent {
+        case .here:
+            let places = roots.isEmpty ? "" : ", nor in sources.roots (\(roots))"
+            return FetchError(
+                .sourceMissing, "\(shown): no such file in the submitted folder\(places)")
+        case .gone:
+            return FetchError(
+                .sourceGone,
+                "\(shown): the pictures that came with the manifest were removed when the batch ended; submit "
+                    + "them again")
+        }
+    }
+}

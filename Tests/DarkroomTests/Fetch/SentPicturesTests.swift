@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomFetch
+
+@Suite(.tags(.concurrency)) struct SentPicturesTests {
+    let scratch: ScratchDirectory
+    let sent: SentPictures
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        let manager = FileManager.default
+        for folder in ["sent/home/me", "root"] {
+            try manager.createDirectory(
+                at: scratch.url.appending(path: folder), withIntermediateDirectories: true)
+        }
+        let files = [
+            "sent/a.png": "sent", "sent/home/me/a.png": "home", "sent/large.png": "123456789",
+            "root/a.png": "root", "root/b.png": "b", "secret.png": "secret",
+        ]
+        for (path, content) in files {
+            try Data(content.utf8).write(to: scratch.url.appending(path: path))
+        }
+        let links = [
+            "sent/link.png": "a.png", "sent/linked": "home", "sent/out.png": "../secret.png",
+            "sent/absolute.png": "/etc/passwd",
+        ]
+        for (path, target) in links {
+            try manager.createSymbolicLink(
+                atPath: scratch.path + "/" + path, withDestinationPath: target)
+        }
+        #expect(mkfifo(scratch.path + "/sent/fifo.png", 0o600) == 0)
+        sent = .here(.init(try Directory(path: scratch.path + "/sent"), owner: geteuid()))
+    }
+
+    private func sources(_ resolution: LocalSources.Resolution) -> LocalSources {
+        LocalSources(roots: [scratch.path + "/root"], maximumBytes: 8, resolution: resolution)
+    }
+
+    private func content(_ file: borrowing LocalSources.OpenedFile) -> String {
+        var buffer = [UInt8](repeating: 0, count: 100)
+        let count = read(file.descriptor.number, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    /// `BASE` stands for the scratch folder.
+    private func path(_ text: String) -> String { text.replacing("BASE", with: scratch.path) }
+
+    static let good = [
+        ("a.png", "sent"), ("./a.png", "sent"), ("/a.png", "sent"), ("//a.png", "sent"),
+        ("/home/me/a.png", "home"), ("home/me/../me/a.png", "home"), ("b.png", "b"),
+        ("BASE/root/a.png", "root"),
+    ]
+
+    @Test(arguments: good, LocalSources.Resolution.allCases)
+    func comeFirst(
+        _ row: (source: String, content: String), resolution: LocalSources.Resolution
+    ) throws {
+        let file = try sources(resolution).open(path(row.source), sent: sent)
+        #expect(content(file) == row.content)
+    }
+
+    static let bad: [(String, FetchError.Code)] = [
+        ("link.png", .sourceForbidden), ("linked/me/a.png", .sourceForbidden),
+        ("out.png", .sourceForbidden), ("/absolute.png", .sourceForbidden),
+        ("fifo.png", .notAFile), ("home", .notAFile), ("large.png", .tooLarge),
+        ("../secret.png", .sourceMissing), ("/../secret.png", .sourceMissing),
+        ("BASE/secret.png", .sourceMissing), ("none.png", .sourceMissing),
+        ("/", .sourceMissing), ("a.png/b", .sourceMissing),
+    ]
+
+    @Test(arguments: bad, LocalSources.Resolution.allCases)
+    func pointNowhereElse(
+        _ row: (source: String, code: FetchError.Code), resolution: LocalSources.Resolution
+    ) throws {
+        let error = #expect(throws: FetchError.self) {
+            _ = try sources(resolution).open(path(row.source), sent: sent)
+        }
+        #expect(error?.kind == row.code)
+    }
+
+    @Test(arguments: LocalSources.Resolution.allCases)
+    func belongToTheOwnerOfTheFolder(resolution: LocalSources.Resolution) throws {
+        let folder = try Directory(path: scratch.path + "/sent")
+        let foreign = SentPictures.here(.init(folder, owner: geteuid() + 1))
+        let error = #expect(throws: FetchError.self) {
+            _ = try sources(resolution).open("a.png", sent: foreign)
+        }
+        #expect(
+            error
+                == FetchError(
+                    .sourceForbidden,
+                    "a.png: it belongs to user \(geteuid()), but the folder in which it was submitted belongs to user \(geteuid() + 1)"
+                ))
+    }
+
+    @Test func areGoneAfterTheEnd() throws {
+        let sources = sources(.kernel)
+        #expect(content(try sources.open("b.png", sent: .gone)) == "b")
+        for source in ["none.png", "/home/me/a.png"] {
+            let error = #expect(throws: FetchError.self) {
+                _ = try sources.open(source, sent: .gone)
+            }
+            #expect(
+                error
+                    == FetchError(
+                        .sourceGone,
+                        "\(source): the pictures that came with the manifest were removed when the batch ended; submit them again"
+                    ))
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+@Suite(.tags(.concurrency)) struct FolderJobTests {
+    static let text = #"{"images": {"a": "a.png", "b": "b.png"}}"#
+
+    let scratch: ScratchDirectory
+    let spool: Spool
+    let inbox: Directory
+    let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+        inbox = try spool.openInbox()
+    }
+
+    private struct Unexpected: Error {}
+
+    private func make(_ files: [FileName], in folder: FileName = "job") throws {
+        try inbox.makeDirectory(folder)
+        let folder = try Directory(folder, in: inbox)
+        for name in files {
+            try folder.write(Array(Self.text.utf8), to: name, durably: false)
+        }
+    }
+
+    private func take(_ name: FileName = "job") throws -> ClaimedManifest {
+        guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
+        else { throw Unexpected() }
+        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
+        guard let claimed = claim.take([candidate]).claimed.first else { throw Unexpected() }
+        return claimed
+    }
+
+    static let contents: [(files: [FileName], problem: FolderJob.Problem?)] = [
+        (["manifest.json", "a.png"], nil), (["manifest.PLIST"], nil),
+        (["a.png"], .noManifest), ([], .noManifest), (["Manifest.json"], .noManifest),
+        (["manifest"], .noManifest), (["manifest.txt"], .noManifest),
+        (["manifest.json", "manifest.yml"], .severalManifests),
+    ]
+
+    @Test(arguments: contents)
+    func hasOneManifest(files: [FileName], problem: FolderJob.Problem?) throws {
+        try make(files)
+        switch examination.examine("job", in: inbox, isWhole: true) {
+        case .ready(let candidate): #expect(problem == nil && candidate.isFolder)
+        case .ignored(let reason): #expect(problem.map { .folder($0) } == reason)
+        default: throw Unexpected()
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("job", nil), ("a.png", nil), ("a.json", nil), (".job", .notYet(.dot)),
+            ("job~", .notYet(.backup)), ("job.part", .notYet(.part)), ("x.cancel", .notAFile),
+        ] as [(FileName, SkipReason?)]) func needsNoEnding(name: FileName, why: SkipReason?)
+    {
+        #expect(Examination.reasonToIgnore(name, isFolder: true) == why)
+    }
+
+    /// A manifest in a folder is read only if it is a file of the folder's owner.
+    @Test func theManifestIsAFile() throws {
+        try make([])
+        let path = inbox.path + "/job/manifest.json"
+        for make in [{ mkfifo($0, 0o600) }, { mkdir($0, 0o700) }, { symlink("/etc/passwd", $0) }] {
+            #expect(make(path) == 0)
+            guard
+                case .ignored(.folder(.noManifest)) = examination.examine(
+                    "job", in: inbox, isWhole: true)
+            else { throw Unexpected() }
+            #expect(remove(path) == 0)
+        }
+    }
+
+    /// The newest file decides, however deep it is.
+    @Test func settlesWithItsNewestFile() throws {
+        try make(["manifest.json"])
+        let folder = try Directory("job", in: inbox)
+        try folder.makeDirectory("sub")
+        try Directory("sub", in: folder).write([1], to: "a.png", durably: false)
+        let path = inbox.path + "/job"
+        for name in ["/manifest.json", "/sub", ""] {
+            let old = [timespec](repeating: timespec(tv_sec: 1_000_000_000, tv_nsec: 0), count: 2)
+            #expect(utimensat(AT_FDCWD, path + name, old, 0) == 0)
+        }
+        guard case .settling(let last) = examination.examine("job", in: inbox, isWhole: false)
+        else { throw Unexpected() }
+        let picture = try #require(try Directory("sub", in: folder).information(of: "a.png"))
+        #expect(last == FileIdentity(picture))
+        let old = [timespec](repeating: timespec(tv_sec: 1_000_000_000, tv_nsec: 0), count: 2)
+        #expect(utimensat(AT_FDCWD, path + "/sub/a.png", old, 0) == 0)
+        guard case .ready = examination.examine("job", in: inbox, isWhole: false) else {
+            throw Unexpected()
+        }
+    }
+
+    @Test func isClaimedByOneRename() throws {
+        try make(["manifest.json", "a.png"])
+        let identity = try inbox.droppedIdentity(of: "job")
+        let claimed = try take()
+        #expect(claimed.id == "job" && claimed.name == "job" && claimed.isFolder)
+        #expect(claimed.identity == identity && claimed.uid == geteuid())
+        #expect(try inbox.names().isEmpty)
+        let (_, status) = try Receipt.issue(for: claimed, durably: true)
+        #expect(status.manifest.isFolder == true)
+        let active = try claimed.folders.active()
+        try SubmittedFile(in: active)?.remove(from: active)
+        guard case .here(let pictures, let owner) = try claimed.folders.pictures() else {
+            throw Unexpected()
+        }
+        #expect(Set(try pictures.names()) == ["manifest.json", "a.png"] && owner == geteuid())
+        try Receipt.finish(claimed.folders, format: .json, durably: true)
+        #expect(try spool.active.names().isEmpty)
+    }
+
+    @Test func continuesAfterAnyCrash() throws {
+        try make(["manifest.json", "a.png"])
+        let claimed = try take()
+        let recovery = Recovery(spool: spool, examination: examination, durably: true)
+        // Before the receipt, and after it.
+        for _ in 0..<2 {
+            guard case .unfinished(let prepared) = try recovery.recover("job") else {
+                throw Unexpected()
+            }
+            #expect(prepared.status.manifest.isFolder == true)
+            #expect(prepared.status.manifest.name == "job")
+            #expect(prepared.status.manifest.identity == claimed.identity)
+            guard case .here = try claimed.folders.pictures() else { throw Unexpected() }
+        }
+    }
+
+    /// Without a manifest it goes back.
+    @Test func isPutBackIfItsManifestIsGone() throws {
+        try make(["manifest.json", "a.png"])
+        let folders = try take().folders
+        let active = try folders.active()
+        try active.remove("manifest.json")
+        guard let submitted = try SubmittedFile(in: active) else { throw Unexpected() }
+        try Directory("job", in: submitted.folder).remove("manifest.json")
+        let recovery = Recovery(spool: spool, examination: examination, durably: true)
+        guard case .putBack(let name) = try recovery.recover("job") else { throw Unexpected() }
+        #expect(name == "job")
+        #expect(try Directory("job", in: inbox).names() == ["a.png"])
+        #expect(try spool.active.names().isEmpty)
+    }
+
+    @Test func leftoversOfClientsAreRemovedWithoutTheirLock() throws {
+        let names = (0..<3).map { _ in StagedFolders.newName() }
+        for name in names { try spool.tmp.makeDirectory(name) }
+        try spool.tmp.makeDirectory("other")
+        try spool.tmp.write([], to: ".darkroom-1-2", durably: false)
+        let held = try Directory(names[1], in: spool.tmp)
+        #expect(try StagedFolders.lock(held))
+        #expect(try StagedFolders.removeLeftovers(in: spool.tmp, of: geteuid() + 1) == 0)
+        #expect(try StagedFolders.removeLeftovers(in: spool.tmp) == 2)
+        #expect(Set(try spool.tmp.names()) == [names[1], "other", ".darkroom-1-2"])
+        // Who comes too late to lock his folder has to make another one.
+        let lost = try Directory("other", in: spool.tmp)
+        try spool.tmp.removeDirectory("other")
+        #expect(try !StagedFolders.lock(lost))
+        #expect(try !StagedFolders.lock(Directory(names[1], in: spool.tmp)))
+    }
+}

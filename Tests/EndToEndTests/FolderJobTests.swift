@@ -1,0 +1,360 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// Folders in the inbox: a manifest with its pictures.
+@Suite(.fewAtATime) struct FolderJobTests {
+    // MARK: Taken
+
+    @Test func isOneManifestWithItsPictures() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.dropFolder(
+            "summer.2026",
+            images: [
+                ("relative", "sub/a b.png"), ("absolute", "/home/me/a.png"),
+                ("url", "file:///home/me/b%20%23.png"), ("up", "sub/../c.png"),
+                ("remote", fixture.url("0.png")),
+            ],
+            pictures: ["sub/a b.png", "home/me/a.png", "home/me/b #.png", "c.png"])
+        let status = try await fixture.spool.finish("summer.2026", daemon)
+        try fixture.checkCompleted(status)
+        #expect(status.manifest.name == "summer.2026")
+        #expect(status.manifest.isFolder == true)
+        #expect(status.manifest.uid == geteuid())
+        // The answer names them as the manifest does.
+        #expect(try status.image("absolute").source == "/home/me/a.png")
+        // The next one of this name gets a number after the whole name.
+        try fixture.dropFolder("summer.2026", images: [("c", "c.png")], pictures: ["c.png"])
+        try fixture.checkCompleted(try await fixture.spool.finish("summer.2026-2", daemon))
+        #expect(fixture.spool.list("inbox") == [])
+    }
+
+    /// The same paths, other pictures: nothing is shared between batches, and nothing is taken from the roots.
+    @Test func eachBatchHasItsOwn() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let roots = try ScratchDirectory()
+        let pictures = (1...4).map { Starfield.png(width: 20, height: 10, seed: UInt64($0)) }
+        try Data(pictures[3]).write(to: roots.url.appending(path: "a.png"))
+        let daemon = try await fixture.run(["sources.roots": "[\(roots.path)]"])
+        let path = roots.path + "/a.png"
+        for index in 0..<3 {
+            try fixture.dropFolder(
+                "job\(index)", images: [("a", "a.png"), ("b", path)],
+                pictures: ["a.png", String(path.dropFirst())], bytes: pictures[index])
+        }
+        try fixture.drop("root", images: [("a", "a.png"), ("b", path)])
+        var sums: [[String?]] = []
+        for id in ["job0", "job1", "job2", "root"] {
+            let status = try await fixture.spool.finish(id, daemon)
+            try fixture.checkCompleted(status)
+            sums.append(status.images.map(\.output?.sha256))
+        }
+        #expect(sums.allSatisfy { $0[0] != nil && $0[0] == $0[1] })
+        #expect(Set(sums).count == 4)
+    }
+
+    @Test func whatIsNotInItIsInTheRoots() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run(fixture.readsDocuments)
+        try fixture.dropFolder(
+            "job",
+            images: [("a", "0.png"), ("b", "\(fixture.documents.path)/0.png"), ("c", "none.png")],
+            pictures: [])
+        let status = try await fixture.spool.finish("job", daemon)
+        #expect(status.images.map(\.state) == [.filtered, .filtered, .failed])
+        let error = try #require(try status.image("c").error)
+        #expect(error.code == "source-missing")
+        #expect(
+            error.message
+                == "none.png: no such file in the submitted folder, nor in sources.roots (\(fixture.documents.path))"
+        )
+    }
+
+    // MARK: What lies in it
+
+    static let traps: [(source: String, code: String)] = [
+        ("link.png", "source-forbidden"), ("linked/a.png", "source-forbidden"),
+        ("/outside.png", "source-forbidden"), ("fifo.png", "not-a-file"),
+        ("folder.png", "not-a-file"), ("../job/a.png", "source-missing"),
+        ("foreign.png", "source-forbidden"), ("socket.png", "not-a-file"),
+    ]
+
+    @Test func nothingInItPointsElsewhere() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        let isRoot = geteuid() == 0
+        let traps = Self.traps.filter { isRoot || $0.source != "foreign.png" }
+        let folder = try fixture.makeFolder(
+            "job",
+            images: traps.enumerated().map { ("\($0)", $1.source) } + [("good", "sub/a.png")],
+            pictures: ["sub/a.png", "foreign.png"])
+        let path = fixture.spool.root.appending(path: folder).path
+        try #require(symlink("sub/a.png", path + "/link.png") == 0)
+        try #require(symlink("sub", path + "/linked") == 0)
+        try #require(symlink(fixture.documents.path + "/0.png", path + "/outside.png") == 0)
+        try #require(mkfifo(path + "/fifo.png", 0o666) == 0)
+        try #require(mkdir(path + "/folder.png", 0o777) == 0)
+        try #require(mknod(path + "/socket.png", S_IFSOCK | 0o666, 0) == 0)
+        if isRoot { try #require(chown(path + "/foreign.png", 64002, 64002) == 0) }
+        try fixture.dropMade("job")
+        let status = try await fixture.spool.finish("job", daemon)
+        #expect(try status.image("good").state == .filtered)
+        for (index, trap) in traps.enumerated() {
+            #expect(try status.image("\(index)").error?.code == trap.code, "\(trap.source)")
+        }
+        try fixture.checkOutcome(status)
+    }
+
+    // MARK: Not taken
+
+    @Test func staysWithItsReason() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run(["inbox.settle": "0s"])
+        for (name, files) in [
+            ("none", ["a.png"]), ("several", ["manifest.json", "manifest.yaml"]),
+            ("other.jpg", ["holiday.json"]),
+        ] {
+            try fixture.makeFolder(name, files: files.map { ($0, Array("{}".utf8)) })
+            try fixture.dropMade(name)
+        }
+        let path = fixture.spool.path
+        try #require(symlink(path + "/tmp", path + "/inbox/link") == 0)
+        try #require(mkdir(path + "/inbox/x.hold", 0o777) == 0)
+        let report = try await fixture.waitForReport(daemon, "the folders") {
+            $0.counts["folder"] == 3 && $0.counts["not-a-file"] == 1
+        }
+        let without = "it is a folder without a manifest, "
+        let names = "manifest.json, manifest.yaml, manifest.yml or manifest.plist"
+        let found = report.files.map { "\($0.name): \($0.reason.rawValue): \($0.message)" }
+        #expect(
+            found == [
+                "x.hold: not-a-file: it is not a regular file",
+                "none: folder: \(without)\(names)",
+                "other.jpg: folder: \(without)\(names)",
+                "several: folder: it is a folder with several manifests; one of \(names) is taken",
+                "link: ignored-name: it does not end in .json, .yaml, .yml or .plist, nor in .cancel, .hold, "
+                    + ".release or .retry",
+            ])
+        #expect(fixture.spool.list("inbox/none") == ["a.png"])
+        // What is put right is taken.
+        try FileManager.default.removeItem(atPath: path + "/inbox/several/manifest.yaml")
+        let status = try await fixture.spool.finish("several", daemon)
+        #expect(status.state == .rejected)
+    }
+
+    @Test func aFolderThatIsBeingWrittenIsLeftAlone() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run(["inbox.settle": "1h"])
+        let path = fixture.spool.path
+        try #require(mkdir(path + "/inbox/job", 0o777) == 0)
+        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
+        for name in ["manifest.json", "a.png"] {
+            try #require(rename("\(path)/tmp/job/\(name)", "\(path)/inbox/job/\(name)") == 0)
+        }
+        _ = try await fixture.waitForReport(daemon, "the folder") { $0.counts["settling"] == 1 }
+        // A rename says that it is complete.
+        try #require(rmdir(path + "/tmp/job") == 0)
+        try #require(rename(path + "/inbox/job", path + "/tmp/job") == 0)
+        try fixture.dropMade("job")
+        try fixture.checkCompleted(try await fixture.spool.finish("job", daemon))
+    }
+
+    @Test func isTakenWhenItIsStill() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run(["inbox.settle": "0.2s"])
+        let path = fixture.spool.path
+        try #require(mkdir(path + "/inbox/job", 0o777) == 0)
+        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
+        for name in ["a.png", "manifest.json"] {
+            try #require(rename("\(path)/tmp/job/\(name)", "\(path)/inbox/job/\(name)") == 0)
+        }
+        try fixture.checkCompleted(try await fixture.spool.finish("job", daemon))
+    }
+
+    // MARK: Ends
+
+    @Test func aRejectedOneLeavesItsManifest() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run()
+        try fixture.makeFolder(
+            "job", files: [("manifest.yaml", Array("imagse: []\n".utf8)), ("a.png", [1])])
+        try fixture.dropMade("job")
+        let status = try await fixture.spool.finish("job", daemon)
+        #expect(status.state == .rejected)
+        #expect(try fixture.spool.bytes("outbox/job/manifest.yaml") == Array("imagse: []\n".utf8))
+        try fixture.checkOutcome(status)
+    }
+
+    /// A manifest that cannot be kept in the answer is not lost, nor are its pictures.
+    @Test func onesWithATooLargeManifestAreGivenBack() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run(["manifests.maxBytes": "64KiB"])
+        let text = [UInt8](repeating: UInt8(ascii: "\n"), count: 70_000)
+        try fixture.makeFolder("job", files: [("manifest.yaml", text), ("a.png", [1])])
+        try fixture.dropMade("job")
+        let status = try await fixture.spool.finish("job", daemon)
+        #expect(status.errors?.map(\.code) == ["too-large"])
+        #expect(fixture.spool.list("tmp/job") == ["a.png", "manifest.yaml"])
+    }
+
+    @Test func aRetrySaysThatThePicturesAreGone() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run(fixture.readsDocuments)
+        try fixture.makeFolder(
+            "job", images: [("a", "a.png"), ("b", "/b.png"), ("c", "0.png")], pictures: ["a.png"])
+        try fixture.write([0], to: "job/b.png")
+        try fixture.dropMade("job")
+        let first = try await fixture.spool.finish("job", daemon)
+        #expect(first.images.map(\.state) == [.filtered, .failed, .filtered])
+        // What is in the roots can be filtered again.
+        try FileManager.default.removeItem(atPath: fixture.spool.path + "/outbox/job/c.png")
+        try fixture.spool.drop("job.retry", "")
+        let second = try await fixture.spool.waitForStatus(of: "job", daemon, "ended again") {
+            $0.state.isFinal && $0.retries == 1
+        }
+        #expect(second.images.map(\.state) == [.filtered, .failed, .filtered])
+        let error = try #require(try second.image("b").error)
+        #expect(error.code == "source-gone" && !error.isTransient)
+        #expect(
+            error.message
+                == "/b.png: the pictures that came with the manifest were removed when the batch ended; submit them again"
+        )
+        try await eventually("its end") { fixture.spool.exists("active/job") ? nil : true }
+    }
+
+    @Test func isHeldAndCancelledByItsName() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run()
+        try fixture.spool.drop("job.v2.hold", "")
+        try fixture.dropFolder(
+            "job.v2", images: [("a", "a.png")], pictures: ["a.png", "b/c/d.png"])
+        _ = try await fixture.spool.waitForStatus(of: "job.v2", daemon, "held") {
+            $0.state == .held
+        }
+        #expect(fixture.spool.exists("active/job.v2/submitted/job.v2/b/c/d.png"))
+        try fixture.spool.drop("job.v2.cancel", "")
+        let status = try await fixture.spool.finish("job.v2", daemon)
+        #expect(status.state == .cancelled)
+        try fixture.checkOutcome(status)
+    }
+
+    // MARK: Crashes
+
+    static let points: [FaultPoint] = [
+        .claimFolderMade, .claimPlaceMade, .claimMoved, .claimCopied, .claimFolderSynced,
+        .claimActiveSynced, .claimInboxSynced, .receiptFolderMade, .receiptStatusWritten,
+        .receiptManifestWritten, .receiptSynced, .receiptMoved, .receiptOutboxSynced, .filterBegan,
+        .publishOutputMoved, .finalStatusMoved, .treeEntryRemoved, .activeRemoved,
+    ]
+
+    @Test(arguments: points) func aCrashLosesNothing(point: FaultPoint) async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let first = try await fixture.run(environment: [FaultPoint.variable: point.rawValue])
+        try fixture.dropFolder(
+            "job", images: [("a", "a.png"), ("b", "/x/y/b.png")], pictures: ["a.png", "x/y/b.png"])
+        #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
+        let second = try await fixture.run()
+        let status = try await fixture.spool.finish("job", second)
+        try fixture.checkCompleted(status)
+        #expect(status.manifest.isFolder == true && status.manifest.name == "job")
+        #expect(fixture.spool.list("outbox") == ["job"])
+        #expect(fixture.spool.list("active") == [])
+    }
+
+    // MARK: Other users
+
+    private static let daemonUser: UInt32 = 64001
+    private static let submitter: UInt32 = 64002
+
+    /// A daemon that may not remove a folder: the batch ends, its ID is free, and the rest goes when it can.
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func aSubmitterCannotPreventTheEnd() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let spool = fixture.spool.path
+        try #require(chown(spool, Self.daemonUser, Self.daemonUser) == 0)
+        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
+        var daemon = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: spool), user: Self.daemonUser)
+        try await daemon.says(" watches ")
+        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png", "sub/b.png"])
+        try fixture.makeFolder("closed", images: [("a", "a.png")], pictures: ["a.png"])
+        for (folder, mode) in [("job", mode_t(0o770)), ("closed", 0o750)] {
+            let path = "\(spool)/tmp/\(folder)"
+            for name in ["", "/a.png", "/manifest.json"] {
+                try #require(chown(path + name, Self.submitter, Self.daemonUser) == 0)
+            }
+            try #require(chmod(path, mode) == 0)
+        }
+        try #require(chown(spool + "/tmp/job/sub", Self.submitter, Self.submitter) == 0)
+        try #require(chmod(spool + "/tmp/job/sub", 0o700) == 0)
+        for name in ["closed", "job"] { try fixture.dropMade(name) }
+        let status = try await fixture.spool.finish("job", daemon)
+        try fixture.checkCompleted(status)
+        let left = try #require(fixture.spool.list("active").first)
+        #expect(left.hasPrefix(".ended-job.") && fixture.spool.list("active").count == 1)
+        _ = try await fixture.waitForReport(daemon, "the closed folder") {
+            $0.files.map(\.message) == [
+                "it is a folder that darkroomd may not read, enter and write, so it could not remove it afterwards"
+            ]
+        }
+        #expect(fixture.spool.list("inbox") == ["closed"])
+        #expect(try await daemon.stop() == .exited(0))
+        for path in try FileManager.default.subpathsOfDirectory(atPath: "\(spool)/active") {
+            try #require(chmod("\(spool)/active/\(path)", 0o777) == 0)
+        }
+        daemon = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: spool), user: Self.daemonUser)
+        try await eventually("the removal") { fixture.spool.list("active").isEmpty ? true : nil }
+    }
+}
+
+extension DaemonFixture {
+    /// Makes the folder `tmp/NAME` with a manifest and small pictures at these paths.
+    @discardableResult
+    func makeFolder(
+        _ name: String, images: [(name: String, source: String)], pictures: [String],
+        bytes: [UInt8] = DaemonFixture.picture
+    ) throws -> String {
+        let manifest = try Self.json([
+            "images": images.map { ["name": $0.name, "source": $0.source] }
+        ])
+        return try makeFolder(
+            name, files: [("manifest.json", Array(manifest.utf8))] + pictures.map { ($0, bytes) })
+    }
+
+    @discardableResult
+    func makeFolder(_ name: String, files: [(path: String, bytes: [UInt8])]) throws -> String {
+        let folder = "tmp/\(name)"
+        try FileManager.default.createDirectory(
+            at: spool.root.appending(path: folder), withIntermediateDirectories: true)
+        for (path, bytes) in files { try write(bytes, to: "\(name)/\(path)") }
+        return folder
+    }
+
+    /// Writes a file of a folder in `tmp`.
+    func write(_ bytes: [UInt8], to path: String) throws {
+        let file = spool.root.appending(path: "tmp/\(path)")
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: file)
+    }
+
+    /// Renames `tmp/NAME` into the inbox.
+    func dropMade(_ name: String) throws {
+        guard rename("\(spool.path)/tmp/\(name)", "\(spool.path)/inbox/\(name)") == 0 else {
+            throw POSIXError(.init(rawValue: errno) ?? .EIO)
+        }
+    }
+
+    func dropFolder(
+        _ name: String, images: [(name: String, source: String)], pictures: [String],
+        bytes: [UInt8] = DaemonFixture.picture
+    ) throws {
+        try makeFolder(name, images: images, pictures: pictures, bytes: bytes)
+        try dropMade(name)
+    }
+}
