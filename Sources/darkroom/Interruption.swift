@@ -7,11 +7,14 @@ import Synchronization
 ///
 /// It owns SIGINT from the first advice to `end()`; `StopSignals` owns it while a screen must be cleared first.
 enum Interruption {
+    private struct Advice {
+        let text: String
+        let erasesLine: Bool
+    }
+
     private struct State {
-        var advice: String?
-        /// Whether there may be progress in the line of the cursor.
-        var erasesLine = false
-        /// Whether something must be cleared up first, by the code that is running.
+        var advice: Advice?
+        /// Whether the code that is running clears something up first.
         var isPostponed = false
         var isPending = false
     }
@@ -24,7 +27,7 @@ enum Interruption {
     /// - Parameter erasesLine: whether there may be progress in the line of the cursor.
     static func advise(_ text: String, erasesLine: Bool = false) {
         let erasesLine = erasesLine && Terminal(STDERR_FILENO).canRedraw
-        state.withLock { ($0.advice, $0.erasesLine) = (text, erasesLine) }
+        state.withLock { $0.advice = Advice(text: text, erasesLine: erasesLine) }
         source.withLock { source in
             guard source == nil else { return }
             signal(SIGINT, SIG_IGN)
@@ -40,22 +43,16 @@ enum Interruption {
     }
 
     private static func interrupt() {
-        let last: State? = state.withLock { state in
+        let (isPostponed, advice) = state.withLock { state in
             state.isPending = true
-            return state.isPostponed ? nil : state
+            return (state.isPostponed, state.advice)
         }
-        guard let last else { return }
-        if last.erasesLine { try? Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
-        if let advice = last.advice { Console.complain(advice) }
+        if isPostponed { return }
+        if let advice {
+            if advice.erasesLine { try? Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
+            Console.complain(advice.text)
+        }
         Glibc._exit(ClientExit.interrupted.rawValue)
-    }
-
-    /// Gives SIGINT up, to a handler that is set already.
-    static func end() {
-        source.withLock { source in
-            source?.cancel()
-            source = nil
-        }
     }
 
     /// Whether SIGINT has arrived.
@@ -68,5 +65,13 @@ enum Interruption {
         state.withLock { $0.isPostponed = true }
         defer { state.withLock { $0.isPostponed = false } }
         return try body()
+    }
+
+    /// Gives SIGINT up, to a handler that is set already.
+    static func end() {
+        source.withLock { source in
+            source?.cancel()
+            source = nil
+        }
     }
 }
