@@ -18,7 +18,7 @@ package struct LocalSources: Sendable, Equatable {
     /// The files that the service can see, if it cannot see all of the machine.
     private let view: ServiceView?
     /// The roots that the service does not have, for a process that speaks for it and has them.
-    private let hidden: Set<String>
+    private let hidden: Set<ByteString>
 
     /// How a path is kept beneath its root.
     package enum Resolution: Sendable, CaseIterable {
@@ -30,7 +30,7 @@ package struct LocalSources: Sendable, Equatable {
     package init(
         roots: [String], maximumBytes: Int64 = TransferLimits().bytes,
         resolution: Resolution = .kernel, view: ServiceView? = .current,
-        hidden: Set<String> = []
+        hidden: Set<ByteString> = []
     ) {
         self.roots = roots
         self.maximumBytes = maximumBytes
@@ -78,7 +78,7 @@ package struct LocalSources: Sendable, Equatable {
         if places.isEmpty { throw forbidden(shown) }
         // The error of a root that may not be entered; it is thrown only if no later root has the file.
         var refusal: FetchError?
-        for place in places where !hidden.contains(place.root) {
+        for place in places where !hidden.contains(ByteString(place.root)) {
             let descriptor: Descriptor
             do throws(Errno) {
                 descriptor = try place.open(resolution)

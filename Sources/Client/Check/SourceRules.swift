@@ -82,6 +82,7 @@ extension LocalSources {
         }
         self.init(
             roots: limits.sourceRoots, maximumBytes: Int64(limits.sourceBytes), view: view,
-            hidden: Set(limits.sourceRoots).subtracting(limits.readableRoots))
+            hidden: Set(limits.sourceRoots.map { ByteString($0) })
+                .subtracting(limits.readableRoots.map { ByteString($0) }))
     }
 }

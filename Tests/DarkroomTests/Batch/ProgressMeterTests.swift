@@ -127,7 +127,7 @@ import Testing
             meter.add(
                 time: UInt64(time * 1e9), images: source, bytes: 0, sizes: sizes.sums,
                 mayWork: true)
-            if source >= 40, source < 195, let left = meter.secondsLeft(images: 200 - source) {
+            if source >= 40, source < 180, let left = meter.secondsLeft(images: 200 - source) {
                 worst = max(worst, abs(left - (whole - time)) / (whole - time))
             }
             time += duration
