@@ -62,6 +62,8 @@ struct SubmitRun {
         var failure: ClientError?
         let submissions = drop(prepared, sent, &failure)
         if let failure { Console.complain(failure) }
+        // What has failed is said already.
+        if submissions.isEmpty, let failure { return try finish(0, failure.exit) }
         if isAbsent, !command.waitsForEnds {
             Console.complain(
                 "No daemon works on the spool \(folder.path). It takes the manifest when it starts."

@@ -136,8 +136,7 @@ import Testing
                 "none: folder: \(without)\(names)",
                 "other.jpg: folder: \(without)\(names)",
                 "several: folder: it is a folder with several manifests; one of \(names) is taken",
-                "link: ignored-name: it does not end in .json, .yaml, .yml or .plist, nor in .cancel, .hold, "
-                    + ".release or .retry",
+                "link: ignored-name: \(SkipReason.otherEnding.words)",
             ])
         #expect(fixture.spool.list("inbox/none") == ["a.png"])
         // What is put right is taken.
