@@ -22,7 +22,7 @@ import Testing
         // What the reader sees.
         #expect(outputs.count == 3)
         #expect(outputs[0].hasPrefix("sky\n"))
-        #expect(outputs[1].hasPrefix("sky  completed"))
+        #expect(outputs[1].hasPrefix("sky: completed\n"))
         #expect(
             outputs[1].hasSuffix(
                 "\ncomet.png\nmanifest.yaml\nmoon-small.png\nmoon.jpg\nprogress.json\nstatus.json\n"

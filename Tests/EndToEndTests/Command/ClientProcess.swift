@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TestSupport
+import Testing
 
 /// The `darkroom` of this build as a process of its own, begun by a shell that sets its surroundings.
 final class ClientProcess: Sendable {
@@ -19,6 +20,8 @@ final class ClientProcess: Sendable {
     }
 
     let identifier: pid_t
+    /// Whether its output is for programs.
+    private let hasJSON: Bool
     private let scratch: ScratchDirectory
     private let hasEnded = Mutex(false)
 
@@ -35,6 +38,7 @@ final class ClientProcess: Sendable {
         terminal: PseudoTerminal? = nil, user: UInt32? = nil
     ) throws {
         scratch = try ScratchDirectory()
+        hasJSON = arguments.contains("--json")
         try Data(input.utf8).write(to: scratch.url.appending(path: "input"))
         var variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"]
         for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_LIBRARY_PATH"] {
@@ -84,6 +88,13 @@ final class ClientProcess: Sendable {
                 guard waitpid(identifier, &status, WNOHANG) == identifier else { return CInt?.none }
                 hasEnded = true
                 return status
+            }
+        }
+        if hasJSON {
+            let schema = try CommandSchema()
+            for line in text("output").split(separator: "\n") {
+                let problem = schema.problem(of: String(line))
+                #expect(problem == nil)
             }
         }
         // wait(2); a signal is shown as by a shell.
