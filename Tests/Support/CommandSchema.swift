@@ -12,15 +12,22 @@ package struct CommandSchema {
         alternatives = schema?["anyOf"] as? [[String: Any]] ?? []
     }
 
-    /// Why a line is not an output of the command; nil if it is one.
-    package func problem(of line: String) -> String? {
-        guard let value = try? JSONSerialization.jsonObject(with: Data(line.utf8)) else {
-            return "not JSON: \(line)"
-        }
+    /// Why a text is not an output of the command, which is one object or JSON Lines; nil if it is one.
+    package func problem(of output: String) -> String? {
+        if Self.object(output) != nil { return problem(ofObject: output) }
+        return output.split(separator: "\n").lazy.compactMap { problem(ofObject: String($0)) }.first
+    }
+
+    private static func object(_ text: String) -> Any? {
+        try? JSONSerialization.jsonObject(with: Data(text.utf8))
+    }
+
+    private func problem(ofObject text: String) -> String? {
+        guard let value = Self.object(text) else { return "not JSON: \(text)" }
         let problems = alternatives.map { problem(of: value, as: $0, at: "") }
         if problems.contains(where: { $0 == nil }) { return nil }
         let all = zip(alternatives, problems).map { "\($0["$ref"] ?? ""): \($1 ?? "")" }
-        return "\(line)\n\(all.joined(separator: "\n"))"
+        return "\(text)\n\(all.joined(separator: "\n"))"
     }
 
     private func problem(of value: Any, as schema: [String: Any], at place: String) -> String? {

@@ -118,7 +118,9 @@ import Testing
         var random = SplitMix64(seed: seed)
         var sizes = SourceSizes()
         let bytes = (0..<200).map { $0 < 150 ? 100_000 : 6_000_000 }
-        let seconds = bytes.map { Double($0) * 1e-6 * Double(0.7 + 0.6 * random.unit()) }
+        let seconds = bytes.map {
+            Double($0 + 30_000) * 1e-6 * Double(0.7 + 0.6 * random.unit())
+        }
         for (source, count) in bytes.enumerated() { sizes.learn(source, bytes: count, images: 1) }
         let whole = seconds.reduce(0, +)
         var meter = ProgressMeter()

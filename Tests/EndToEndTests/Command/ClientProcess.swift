@@ -90,12 +90,9 @@ final class ClientProcess: Sendable {
                 return status
             }
         }
-        if hasJSON {
-            let schema = try CommandSchema()
-            for line in text("output").split(separator: "\n") {
-                let problem = schema.problem(of: String(line))
-                #expect(problem == nil)
-            }
+        if hasJSON, !text("output").isEmpty {
+            let problem = try CommandSchema().problem(of: text("output"))
+            #expect(problem == nil)
         }
         // wait(2); a signal is shown as by a shell.
         let signal = status & 0x7f
