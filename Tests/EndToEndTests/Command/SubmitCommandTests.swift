@@ -247,9 +247,9 @@ import Testing
 
     /// Each gets the ID of its own manifest, and no other.
     @Test(.tags(.concurrency)) func theIDIsTheRightOneAmongMany() async throws {
-        let count = 30
+        let count = 100
         let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["batches.maxWaiting": "100"])
+        let daemon = try await fixture.run(["batches.maxWaiting": "200"])
         for number in 0..<count {
             let folder = fixture.documents.url.appending(path: "\(number)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
