@@ -133,13 +133,16 @@ import Testing
         try Data(Self.body).write(to: scratch.url.appending(path: "a.png"))
         let origin = try NginxOrigin(documentRoot: scratch.path)
         let fixture = try EngineFixture()
-        for path in ["moved/a.png", "a.png"] {
+        // On a busy machine, so much time may pass between two requests that a connection is too old.
+        var isReused = false
+        for path in ["moved/a.png", "a.png", "a.png", "a.png", "a.png"] where !isReused {
             var request = try fixture.request("\(origin.baseURL)/\(path)")
             request.firstBytes = Self.most
             let report = try await fixture.run(request).get()
             #expect(report.bytes == Self.most && report.total == Int64(Self.body.count))
             #expect(report.status.code == 206)
-            #expect(report.reusedConnection == (path == "a.png"))
+            isReused = path == "a.png" && report.reusedConnection
         }
+        #expect(isReused)
     }
 }
