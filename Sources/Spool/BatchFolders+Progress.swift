@@ -19,11 +19,13 @@ extension BatchFolders {
     @discardableResult
     package func writeProgress(_ progress: BatchProgress) -> Bool {
         do throws(FileError) {
-            let active = try active()
-            try active.write(
-                progress.encoded(), to: BatchFile.newProgress, replacing: true, durably: false)
-            try active.rename(
-                BatchFile.newProgress, to: outbox(), as: BatchFile.progress, replacing: true)
+            // By their paths: to open two folders for each file costs more than to write it.
+            let new = FileName("\(id)/\(BatchFile.newProgress.text)")
+            try spool.active.write(
+                progress.encoded(), to: new, replacing: true, durably: false)
+            try spool.active.rename(
+                new, to: spool.outbox, as: FileName("\(id)/\(BatchFile.progress.text)"),
+                replacing: true)
             return true
         } catch {
             if progress.state.isFinal { try? outbox().remove(BatchFile.progress) }

@@ -44,10 +44,14 @@ extension Intake {
 
     func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
         // A file that cannot be examined now continues to settle, and is examined again.
-        guard settling.contains(name), let inbox,
-            let last = try? FolderJob.lastChange(of: name, in: inbox)
-        else { return false }
-        return settling.hasSettled(name, last, for: seconds, now: time.now)
+        guard settling.contains(name), let inbox else { return false }
+        do {
+            guard let last = try FolderJob.lastChange(of: name, in: inbox) else { return false }
+            return settling.hasSettled(name, last, for: seconds, now: time.now)
+        } catch {
+            _ = note(.unreadable(error), name)
+            return false
+        }
     }
 
     /// Sets timers for the settling files, when the first of them may have settled, and for files that may have been
