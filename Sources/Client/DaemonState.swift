@@ -75,6 +75,9 @@ extension DaemonState.Name {
 }
 
 extension DaemonState {
+    /// The same if nobody works on the batches at all; nil if a daemon is running.
+    package var absence: String? { isPresent ? nil : obstacle }
+
     /// Why unfinished batches make no progress, as a sentence without its full stop; nil if the daemon works.
     package var obstacle: String? {
         switch name {

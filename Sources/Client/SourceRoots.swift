@@ -1,7 +1,9 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomSpool
 import Foundation
+import Glibc
 
 /// Where a daemon can read local pictures, as far as its last report tells.
 package struct SourceRoots: Sendable {
@@ -25,6 +27,28 @@ package struct SourceRoots: Sendable {
             .rejected, code: "source-forbidden",
             "darkroomd cannot read \(first)\(more): \(reason(first))",
             remedy: "Nothing was submitted. \(remedy)")
+    }
+
+    /// The first of the relative paths that is in none of the roots; nil if there is none, or if this user may not look
+    /// into all roots.
+    package func absence(among paths: [String]) -> ClientError? {
+        let roots = limits.readableRoots
+        guard !roots.isEmpty, roots.allSatisfy({ access($0, X_OK) == 0 }) else { return nil }
+        let absent = paths.filter { path in roots.allSatisfy { Self.lacks($0, path) } }
+        guard let first = absent.first else { return nil }
+        let more = absent.count > 1 ? " and \(absent.count - 1) more" : ""
+        return ClientError(
+            .rejected, code: "source-missing",
+            "\(first)\(more): no such file in sources.roots (\(roots.joined(separator: ", "))), where relative paths begin",
+            remedy:
+                "Nothing was submitted. Put the files there; or send those that are beside the manifest along with --copy."
+        )
+    }
+
+    private static func lacks(_ root: String, _ path: String) -> Bool {
+        var information = stat()
+        guard lstat("\(root)/\(path)", &information) != 0 else { return false }
+        return errno == ENOENT || errno == ENOTDIR
     }
 
     private func reason(_ path: String) -> String {
@@ -52,8 +76,18 @@ package struct SourceRoots: Sendable {
 }
 
 extension Manifest {
-    /// The local files that it names by absolute paths or by `file:` URLs. A relative path begins at each of the roots
-    /// in turn, so only the daemon can tell which file it means.
+    /// The local files that it names by relative paths. Such a path begins at each of the roots in turn.
+    package var relativePaths: [String] {
+        images.compactMap { image in
+            guard case .source(let source) = image.origin,
+                case .local(let path)? = try? SourceReference(source),
+                path.utf8.first != UInt8(ascii: "/")
+            else { return nil }
+            return path
+        }
+    }
+
+    /// The local files that it names by absolute paths or by `file:` URLs.
     package var absolutePaths: [String] {
         images.compactMap { image in
             guard case .source(let source) = image.origin else { return nil }

@@ -39,13 +39,18 @@ extension SpoolFolder {
         var progress = try? decode(BatchProgress.self, BatchProgress.fileName, in: folder)
         // An ID that is too long for the file is the name of the folder alone.
         progress?.id = id
-        let status = try? folder.information(of: "status.json")
+        guard let status = try? folder.information(of: "status.json") else { return nil }
         if let progress, let file = try? folder.information(of: BatchProgress.fileName) {
-            guard let status, status.isNewer(than: file) else { return progress }
+            guard status.isNewer(than: file) else { return progress }
             let age = Clock.wall - Double(status.st_mtim.tv_sec)
             if age < patience, !progress.state.isFinal { return progress }
         }
-        guard let frame = try frame(in: folder) else { return nil }
+        guard let frame = try frame(in: folder) else {
+            throw ClientError(
+                .ioError, code: "unreadable-file",
+                "\(folder.path(of: "status.json")): it is not what this version of darkroom can read"
+            )
+        }
         var batch = BatchProgress(olderAnswer: frame)
         batch.outputBytes = progress?.outputBytes ?? 0
         return batch
@@ -72,7 +77,13 @@ extension SpoolFolder {
 
     /// The error for an ID that does not exist, with what the user may have meant.
     package func noSuchBatch(_ id: String) -> ClientError {
-        ClientError(
+        if let folder = (try? folder(of: id)) ?? nil {
+            return ClientError(
+                .missing, code: "no-such-batch",
+                "\(folder.path.visible): it is not a batch, because it has no status.json",
+                remedy: "If nobody needs the folder, remove it by hand.")
+        }
+        return ClientError(
             .missing, code: "no-such-batch", "\(id.visible): there is no such batch",
             remedy: waitingManifest(id) ?? suggestion(for: id)
                 ?? "darkroom list --all shows the IDs of all batches.")
@@ -86,7 +97,7 @@ extension SpoolFolder {
                 && (Self.stem(name.text) == id || name.text == id)
         }
         return manifest.map {
-            "Its manifest \($0.text) is still in the inbox; darkroom status shows why."
+            "Its manifest \($0.text) is still in the inbox: \(reasonForWaiting(of: $0))"
         }
     }
 
@@ -94,8 +105,11 @@ extension SpoolFolder {
         guard let ids = try? batchIDs() else { return nil }
         // Someone may give the name of the manifest, or the path of the answer.
         let last = id.split(separator: "/").last.map(String.init) ?? id
-        let exact = [last, Self.stem(last)].first { ids.contains($0) }
-        return (exact ?? Suggestion.nearest(to: last, among: ids)).map {
+        let exact = [last, Self.stem(last)].first { $0 != id && ids.contains($0) }
+        // To a short or a wild name, any other one is near.
+        let near =
+            last.count < 3 || last.contains("*") ? nil : Suggestion.nearest(to: last, among: ids)
+        return (exact ?? near).map {
             "Did you mean \($0.visible)?"
         }
     }

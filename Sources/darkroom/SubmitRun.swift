@@ -64,10 +64,12 @@ struct SubmitRun {
         if let failure { Console.complain(failure) }
         // What has failed is said already.
         if submissions.isEmpty, let failure { return try finish(0, failure.exit) }
-        if isAbsent, !command.waitsForEnds {
+        if isAbsent {
             Console.complain(
                 "No daemon works on the spool \(folder.path). It takes the manifest when it starts."
             )
+        }
+        if isAbsent, !command.waitsForEnds {
             for (manifest, submission) in zip(prepared, submissions) {
                 tell(manifest, submission, id: nil)
             }
@@ -155,7 +157,11 @@ struct SubmitRun {
         guard let queue, !command.anyway else { return }
         let roots = SourceRoots(queue.limits)
         for item in prepared {
-            if let obstacle = roots.obstacle(among: item.manifest.absolutePaths) { throw obstacle }
+            if let obstacle = roots.obstacle(among: item.manifest.absolutePaths)
+                ?? roots.absence(among: item.manifest.relativePaths)
+            {
+                throw obstacle
+            }
         }
     }
 

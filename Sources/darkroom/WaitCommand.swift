@@ -47,11 +47,13 @@ struct WaitCommand: ParsableCommand {
     func run() throws {
         let folder = try spool.open()
         let deadline = try seconds().map { Clock.uptime + $0 }
-        Interruption.advise("The batches go on without this command.")
+        let names = ids.map(\.shellQuoted).joined(separator: " ")
+        Interruption.advise("To wait again: darkroom wait \(names)")
+        let obstacle = try DaemonState(of: folder).absence
         var worst = ClientExit.success
         for id in ids {
             do {
-                worst = .worst(worst, try wait(id, in: folder, until: deadline))
+                worst = .worst(worst, try wait(id, in: folder, until: deadline, obstacle))
             } catch {
                 Console.complain(error)
                 worst = .worst(worst, error.exit)
@@ -61,8 +63,11 @@ struct WaitCommand: ParsableCommand {
     }
 
     private func wait(
-        _ id: String, in folder: SpoolFolder, until deadline: Double?
+        _ id: String, in folder: SpoolFolder, until deadline: Double?, _ obstacle: String?
     ) throws(ClientError) -> ClientExit {
+        if let obstacle, try folder.summary(of: id)?.state.isFinal == false {
+            Console.complain("\(FileName(id).text) has not ended, and \(obstacle)")
+        }
         guard let batch = try BatchWait.end(of: id, in: folder, until: deadline) else {
             Console.complain("\(FileName(id).text) has not ended yet")
             return .tryAgain

@@ -57,9 +57,11 @@ struct WatchSession {
         let unfinished = zip(ids, watcher.batches).filter { !$1.state.isFinal }.map(\.0)
         let subject = unfinished.count == 1 ? "The batch goes on" : "The batches go on"
         let named = unfinished.count <= 5 ? unfinished.map { " " + $0.shellQuoted }.joined() : ""
+        let isAttended = watcher.daemon.isPresent
         return ClientError(
             .interrupted, code: "interrupted",
-            "\(subject). To watch again: darkroom watch\(named)")
+            "\(isAttended ? subject : "No daemon is running"). To watch again: darkroom watch\(named)"
+        )
     }
 
     private mutating func printResults() throws(ClientError) {

@@ -9,7 +9,7 @@ readonly repository=$1 stage=$2
 # shellcheck source=Tests/systemd/lib.sh
 . "$repository/Tests/systemd/lib.sh"
 # What the last command of `as` wrote.
-readonly output=/tmp/output errors=/tmp/errors
+readonly stdout=/tmp/stdout stderr=/tmp/stderr
 home=/home/anna
 
 main() {
@@ -52,11 +52,11 @@ as() {
     local user=$1 exit=$2 result
     shift 2
     setpriv --reuid "$user" --regid "$user" --init-groups env --chdir=/ HOME="/home/$user" \
-        darkroom "$@" >$output 2>$errors </dev/null
+        darkroom "$@" >$stdout 2>$stderr </dev/null
     result=$?
     [ "$result" -eq "$exit" ] && return
     echo "darkroom $* ended with $result, not $exit"
-    cat $output $errors
+    cat $stdout $stderr
     return 1
 }
 
@@ -72,7 +72,7 @@ mentions() { # FILE TEXT
 
 a_stranger_can_do_nothing() {
     check "a stranger cannot list" as stranger 77 list
-    check "... and is told the folder and the reason" mentions $errors "$spool"
+    check "... and is told the folder and the reason" mentions $stderr "$spool"
     check "a stranger cannot submit" as stranger 77 submit /srv/pictures/moon.png
     check "a stranger makes a manifest" as stranger 0 make /srv/pictures/moon.png --filter mono -o /tmp/stranger.yaml
     check "... and checks it" as stranger 0 check /tmp/stranger.yaml
@@ -81,19 +81,19 @@ a_stranger_can_do_nothing() {
 a_member_submits() {
     check "a member submits and waits" as anna 0 submit --wait --name first \
         /srv/pictures/galaxy.png /srv/pictures/moon.png --filter sepia=0.8 --filter thumbnail=64 --format jpeg
-    check "... and gets the ID" says $output first
-    check "... and no complaint" says $errors ""
+    check "... and gets the ID" says $stdout first
+    check "... and no complaint" says $stderr ""
     check "the results are there" test -s "$spool/outbox/first/galaxy.jpg"
     check "the member sees it" as anna 0 show first
     check "the daemon is running" as anna 0 status
-    check "... by its first word" mentions $output running
+    check "... by its first word" mentions $stdout running
     check "a manifest with an error is not submitted" as anna 65 submit -
     check "... and nothing of it is left" is_empty "$spool/tmp"
 }
 
 pictures_of_a_home_are_sent_along() {
     check "a picture in a home is refused" as anna 65 submit "$home/photos/her galaxy.png"
-    check "... with the way to send it along" mentions $errors --copy
+    check "... with the way to send it along" mentions $stderr --copy
     check "... before anything was dropped" is_empty "$spool/inbox"
     check "it is sent along" as anna 0 submit --copy --wait --name home "$home/photos/her galaxy.png" --filter mono
     check "... and filtered" are_pictures "$spool/outbox/home/her galaxy.png"
@@ -105,30 +105,30 @@ only_root_pauses() {
     local process
     process=$(property MainPID)
     check "a member cannot pause" as anna 77 pause
-    check "... and is told who may" says $errors \
+    check "... and is told who may" says $stderr \
         "darkroom: Only root and darkroom may pause the daemon of $unit (process $process).
 darkroom: sudo darkroom pause"
     check "root pauses" as root 0 pause
-    check "... which is said" says $output paused
+    check "... which is said" says $stdout paused
     check "the status says it" as anna 0 status
-    check "... by its first word" mentions $output paused
+    check "... by its first word" mentions $stdout paused
     check "a manifest is taken in the meantime" as anna 0 submit --name later /srv/pictures/comet.png
     check "its wait has an end" as anna 75 wait later --timeout 1s
     check "a member cannot resume" as anna 77 resume
     check "root resumes" as root 0 resume
-    check "... which is said" says $output running
+    check "... which is said" says $stdout running
     check "the manifest is done" as anna 0 wait later
 }
 
 owners_rules_hold() {
     check "a held batch" as anna 0 submit --hold --name hers /srv/pictures/nebula.png
     check "another member cannot cancel it" as ben 77 cancel hers
-    check "... and is told whose it is" says $errors \
+    check "... and is told whose it is" says $stderr \
         "darkroom: hers: you may not cancel it: it belongs to anna
 darkroom: Only its owner, the owner of the spool and root may."
     check "another member cannot release it" as ben 77 release hers
     check "another member sees it" as ben 0 list
-    check "... as held" mentions $output held
+    check "... as held" mentions $stdout held
     check "its owner releases it" as anna 0 release hers --wait
     check "root cancels a batch of others" as anna 0 submit --hold --name stopped /srv/pictures/nebula.png
     check "... at once" as root 0 cancel stopped --wait
@@ -146,7 +146,7 @@ answers_are_repeated_and_removed() {
 the_journal_is_shown() {
     journalctl --sync
     check "root reads the journal of a batch" as root 0 logs first
-    check "... which has its records" mentions $output first
+    check "... which has its records" mentions $stdout first
 }
 
 # cron has a short PATH, no terminal and no home folder as its current one.
@@ -161,9 +161,9 @@ cron_submits() {
 without_a_daemon() {
     check "the daemon is stopped" systemctl stop "$unit"
     check "the status says so" as anna 69 status
-    check "... by its first word" mentions $output stopped
+    check "... by its first word" mentions $stdout stopped
     check "the answers are listed" as anna 0 list --all
-    check "... all of them" mentions $output nightly
+    check "... all of them" mentions $stdout nightly
     check "nobody submits by mistake" as anna 69 submit --name early /srv/pictures/moon.png
     check "... and nothing was dropped" is_empty "$spool/inbox"
     check "a manifest is dropped on demand" as anna 0 submit --anyway --name early /srv/pictures/moon.png

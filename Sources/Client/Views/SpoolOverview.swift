@@ -6,7 +6,10 @@ import Foundation
 package struct SpoolOverview: Sendable {
     package let spool: String
     package let daemon: DaemonState
+    /// What the daemon said last, without the files that are gone since.
     package let inbox: InboxReport?
+    /// The number of files that wait in the inbox for a daemon; nil if one is running.
+    package let unattendedFiles: Int?
     let now: Date
     /// The zone of the times in the text.
     package var zone = TimeZone.current
@@ -14,7 +17,10 @@ package struct SpoolOverview: Sendable {
     package init(of spool: SpoolFolder, now: Date = Date()) throws(ClientError) {
         self.spool = spool.path
         daemon = try DaemonState(of: spool, now: now)
-        inbox = spool.inboxReport()
+        inbox = spool.inboxReport()?.without { (try? spool.inbox().exists(FileName($0))) == false }
+        unattendedFiles =
+            daemon.isPresent
+            ? nil : (try? spool.inbox().names())?.count { $0.bytes.first != UInt8(ascii: ".") }
         self.now = now
     }
 
@@ -124,12 +130,16 @@ extension SpoolOverview {
     }
 
     private func inboxLines(_ terminal: Terminal) -> [String] {
+        if let unattendedFiles {
+            return unattendedFiles == 0
+                ? [] : ["  inbox    \(Words.count(unattendedFiles, "file")) for the next daemon"]
+        }
         guard let inbox else { return [] }
         var lines: [String] = []
         if inbox.watch == .polling {
             lines.append("  inbox    is read every few seconds, because there are no events")
         }
-        if daemon.isPresent, let why = inbox.why {
+        if let why = inbox.why {
             lines.append("  inbox    no manifest is taken: \(why.message.visible)")
         }
         guard inbox.total > 0 else { return lines }
@@ -147,5 +157,19 @@ extension SpoolOverview {
             lines.append("  and \(inbox.total - inbox.files.count) more")
         }
         return lines
+    }
+}
+
+extension InboxReport {
+    /// The report without the files for which `isGone` is true. The daemon replaces its report up to a second later.
+    fileprivate func without(_ isGone: (String) -> Bool) -> InboxReport {
+        var report = self
+        // A name that is not UTF-8 is shown by another one.
+        for file in files where file.nameBytes == nil && isGone(file.name) {
+            report.files.removeAll { $0 == file }
+            let rest = (report.counts[file.reason.rawValue] ?? 1) - 1
+            report.counts[file.reason.rawValue] = rest > 0 ? rest : nil
+        }
+        return report
     }
 }

@@ -85,6 +85,7 @@ import Testing
                 since: ClientSpool.time(120), help: "Write a manifest.")
         ]
         try spool.write(report.encoded(), "inbox.json")
+        try spool.write([], "inbox/cat\u{202E}.png")
         #expect(
             try Self.status(spool)
                 == Told(
@@ -110,5 +111,9 @@ import Testing
             (object["inbox"] as? [String: Any])?["counts"] as? [String: Int] == [
                 "picture": 1, "queued": 3,
             ])
+        // A file that is gone is not told of, although the report still has it.
+        try FileManager.default.removeItem(atPath: spool.path + "/inbox/cat\u{202E}.png")
+        let later = try SpoolOverview(of: spool.open(), now: ClientSpool.now)
+        #expect(later.inbox?.files == [] && later.inbox?.counts == ["queued": 3])
     }
 }
