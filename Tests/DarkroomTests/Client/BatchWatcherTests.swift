@@ -63,6 +63,7 @@ import Testing
 
     @Test func refusesWhatIsNotThere() throws {
         let spool = try ClientSpool()
+        try spool.write(ClientSpool.status("holiday", .processing))
         try spool.write(ClientSpool.progress("holiday", of: 3))
         #expect(throws: ClientError.self) {
             try BatchWatcher(["holiday", "none"], in: spool.open())

@@ -295,7 +295,7 @@ import Testing
         ("holidya", "Did you mean holiday?"), ("holiday.yaml", "Did you mean holiday?"),
         ("/srv/outbox/holiday/", "Did you mean holiday?"),
         ("zzzzzzzz", "darkroom list --all shows the IDs of all batches."),
-        ("new", "Its manifest new.yaml is still in the inbox; darkroom status shows why."),
+        ("new", "Its manifest new.yaml is still in the inbox: no daemon works on the spool SPOOL"),
         ("", "darkroom list --all shows the IDs of all batches."),
         ("../inbox", "darkroom list --all shows the IDs of all batches."),
     ])
@@ -309,6 +309,22 @@ import Testing
             error
                 == ClientError(
                     .missing, code: "no-such-batch", "\(id): there is no such batch",
-                    remedy: remedy))
+                    remedy: remedy.replacing("SPOOL", with: spool.path)))
+    }
+
+    /// A folder that somebody has put there, and an answer that somebody has damaged.
+    @Test func tellsAFolderFromABatch() throws {
+        let spool = try Self.filled()
+        try spool.write([], "outbox/mine/notes.txt")
+        #expect(
+            throws: ClientError(
+                .missing, code: "no-such-batch",
+                "\(spool.path)/outbox/mine: it is not a batch, because it has no status.json",
+                remedy: "If nobody needs the folder, remove it by hand.")
+        ) { try BatchDetails(of: "mine", in: spool.open(), now: ClientSpool.now) }
+        try spool.write(Array("{".utf8), "outbox/cut/status.json")
+        let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
+        #expect(list.errors.map(\.code) == ["unreadable-file"])
+        #expect(!list.rows.contains { $0.id == "cut" || $0.id == "mine" })
     }
 }

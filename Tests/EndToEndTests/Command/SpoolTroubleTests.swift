@@ -1,3 +1,4 @@
+import DarkroomCore
 import DarkroomSpool
 import Foundation
 import Glibc
@@ -102,7 +103,7 @@ import Testing
             let bytes = stem.filled(to: 90)
             // Controls cannot be in the name of a manifest, and a name that is not UTF-8 has a test of its own.
             guard let name = String(validating: bytes, as: UTF8.self),
-                !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+                !name.unicodeScalars.contains(where: \.isControl)
             else { continue }
             count += 1
             try Data(DaemonFixture.picture).write(
