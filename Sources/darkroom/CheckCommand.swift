@@ -155,31 +155,36 @@ struct CheckCommand: ParsableCommand {
             do {
                 file = try ManifestFile(path: path, limits: rules.limits)
             } catch {
-                if !json { Console.complain(error) }
-                tell(Result(file: FileName(path).text, message: error.message))
+                if !json {
+                    Console.complain(error)
+                    if error.code == "not-a-manifest" {
+                        Console.complain("For pictures, add --sources.")
+                    }
+                }
+                try tell(Result(file: FileName(path).text, message: error.message))
                 return error.exit
             }
         }
         switch file.check(rules) {
         case .success(let manifest):
             let forecast = try look?.check(manifest, of: file.shown)
-            tell(Result(file: file.shown, images: manifest.images.count, forecast: forecast))
+            try tell(Result(file: file.shown, images: manifest.images.count, forecast: forecast))
             return .success
         case .failure(let rejection):
             if !json {
                 for problem in rejection.problems { Console.problem(file.line(of: problem)) }
             }
-            tell(Result(file: file.shown, errors: rejection.problems))
+            try tell(Result(file: file.shown, errors: rejection.problems))
             return .rejected
         }
     }
 
-    private func tell(_ result: Result) {
+    private func tell(_ result: Result) throws(ClientError) {
         if json {
-            Console.line(JSONText.line("manifest", result))
+            try Console.line(JSONText.line("manifest", result))
         } else if let images = result.images {
             let words = result.forecast?.words ?? Words.count(images, "image")
-            Console.line("\(result.file): \(words)")
+            try Console.line("\(result.file): \(words)")
         }
     }
 }

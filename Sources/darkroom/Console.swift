@@ -4,28 +4,34 @@ import Glibc
 
 /// Results go to standard output, everything else to standard error.
 enum Console {
-    static func line(_ text: String) { try? write(text + "\n", to: STDOUT_FILENO) }
+    static func line(_ text: String) throws(ClientError) {
+        try write(text + "\n", to: STDOUT_FILENO)
+    }
 
-    static func text(_ text: String) { try? write(text, to: STDOUT_FILENO) }
+    static func text(_ text: String) throws(ClientError) { try write(text, to: STDOUT_FILENO) }
 
     /// One object in one line.
-    static func json(_ value: some Encodable) {
+    static func json(_ value: some Encodable) throws(ClientError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else {
             // Strings, integers and lists of them can always be encoded.
             preconditionFailure("a result cannot be encoded: \(value)")
         }
-        line(String(decoding: data, as: UTF8.self))
+        try line(String(decoding: data, as: UTF8.self))
     }
 
     /// A line about a file: a problem of a manifest.
-    static func problem(_ text: String) { try? write(text + "\n", to: STDERR_FILENO) }
+    static func problem(_ text: String) {
+        for line in text.split(separator: "\n") {
+            try? write("\(String(line).visible)\n", to: STDERR_FILENO)
+        }
+    }
 
-    /// Sentences for people.
+    /// Sentences for people. The names in them may contain control characters.
     static func complain(_ message: String) {
         for line in message.split(separator: "\n") {
-            try? write("darkroom: \(line)\n", to: STDERR_FILENO)
+            try? write("darkroom: \(String(line).visible)\n", to: STDERR_FILENO)
         }
     }
 
@@ -45,6 +51,11 @@ enum Console {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
+            // The checks of sources ignore the signal that ends a program whose reader has gone.
+            if count < 0, errno == EPIPE, file == STDOUT_FILENO {
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            }
             guard count > 0 else {
                 throw ClientError(
                     .ioError, code: "output",

@@ -27,6 +27,8 @@ extension ControlSubcommand {
         let form = command.form
         let verb = command.rawValue
         let canWait = Self.self is any WaitingControlSubcommand.Type
+        // For cancel, this end is the success.
+        let ends = command == .cancel ? "" : ", 4 cancelled"
         return CommandConfiguration(
             commandName: verb,
             abstract: form.summary,
@@ -38,8 +40,8 @@ extension ControlSubcommand {
                   darkroom \(verb) holiday
                   darkroom \(verb)\(canWait ? " --wait" : "") holiday beach
 
-                Exit codes: 0 done, 1 nothing has changed, 66 no such batch, 69 no daemon is running, 77 no permission.\
-                \(canWait ? " With --wait also 3 completed with errors, 4 cancelled." : "")
+                Exit codes: 0 done, or so already, 1 it can have no effect, 66 no such batch, 69 no daemon is running, \
+                77 no permission.\(canWait ? " With --wait also 3 completed with errors\(ends)." : "")
                 """)
     }
 
@@ -153,23 +155,23 @@ struct ControlRun {
             do {
                 orders.append((id, try ControlOrder(command, id, in: folder, queue: queue)))
             } catch {
-                worst = .worst(worst, refuse(id, error))
+                worst = .worst(worst, try refuse(id, error))
             }
         }
         for (id, order) in orders {
             do {
                 worst = .worst(worst, try finish(order))
             } catch {
-                worst = .worst(worst, refuse(id, error))
+                worst = .worst(worst, try refuse(id, error))
             }
         }
-        if options.json { Console.json(Summary(batches: ids.count, exit: worst.rawValue)) }
+        if options.json { try Console.json(Summary(batches: ids.count, exit: worst.rawValue)) }
         if worst != .success { throw worst }
     }
 
-    private func refuse(_ id: String, _ error: ClientError) -> ClientExit {
+    private func refuse(_ id: String, _ error: ClientError) throws(ClientError) -> ClientExit {
         if options.json {
-            Console.json(
+            try Console.json(
                 Result(command: command, id: id, effect: .refused, message: error.message))
         } else {
             Console.complain(error)
@@ -192,7 +194,7 @@ struct ControlRun {
             return try tell(id, .already, "\(id) \(words)")
         case .noEffect(let id, let words):
             if options.json {
-                Console.json(
+                try Console.json(
                     Result(command: command, id: id, effect: .none, message: "\(id) \(words)"))
             } else {
                 Console.complain("\(id) \(words)")
@@ -206,10 +208,10 @@ struct ControlRun {
     private func tell(
         _ id: String, _ effect: Result.Effect, _ message: String
     ) throws(ClientError) -> ClientExit {
-        if !options.json { Console.line(message) }
+        if !options.json { try Console.line(message) }
         let batch = waits ? try wait(id) : nil
         if options.json {
-            Console.json(
+            try Console.json(
                 Result(
                     command: command, id: id, effect: effect, message: message, state: batch?.state)
             )

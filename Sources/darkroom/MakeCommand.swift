@@ -53,7 +53,7 @@ struct MakeCommand: ParsableCommand {
             throw ClientExit.rejected
         }
         let text = manifest.manifest(in: format)
-        guard let output else { return Console.text(text) }
+        guard let output else { return try Console.text(text) }
         do {
             try Data(text.utf8).write(to: URL(filePath: output), options: .atomic)
         } catch {

@@ -17,7 +17,8 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Lay this picture over the lower right corner of each picture.", valueName: "logo"),
+            "Lay this picture over the lower right corner of each picture. It is an image of the batch, too.",
+            valueName: "logo"),
         completion: .file())
     var watermark: String?
 
@@ -52,10 +53,24 @@ struct PictureOptions: ParsableArguments {
                     .usage, code: "not-a-picture",
                     "\(FileName(file).text): it is a manifest, not a picture")
             }
-            job.pictures.append(try PictureSource(file))
+            job.pictures.append(try source(file))
         }
         if let watermark { job.watermark = try PictureSource(watermark) }
         return job
+    }
+
+    /// A number that is no file belongs to the filter before it.
+    private func source(_ file: String) throws(ClientError) -> PictureSource {
+        do {
+            return try PictureSource(file)
+        } catch {
+            guard error.exit == .missing, Double(file) != nil,
+                let filter = filters.last(where: { !$0.contains("=") && !$0.contains(":") })
+            else { throw error }
+            throw ClientError(
+                error.exit, code: error.code, error.message,
+                remedy: "Did you mean --filter \(filter)=\(file)?")
+        }
     }
 
     private func chosenFormat() throws(ClientError) -> OutputFormat? {

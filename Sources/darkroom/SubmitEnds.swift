@@ -35,7 +35,7 @@ struct SubmitEnds {
         session.results = command.json ? nil : STDERR_FILENO
         let batches = try session.run()
         if command.json {
-            for batch in batches { tell(batch.id, batch.state, batch.counts) }
+            for batch in batches { try tell(batch.id, batch.state, batch.counts) }
         }
         return ClientExit(ofWorst: batches.map(\.state))
     }
@@ -48,7 +48,7 @@ struct SubmitEnds {
         for id in ids {
             guard let batch = try BatchWait.end(of: id, in: folder) else { continue }
             if command.json {
-                tell(id, batch.state, batch.counts)
+                try tell(id, batch.state, batch.counts)
             } else if batch.state != .completed {
                 Console.complain(Self.words(id, batch))
             }
@@ -57,8 +57,10 @@ struct SubmitEnds {
         return worst
     }
 
-    private func tell(_ id: String, _ state: BatchState, _ counts: Status.Counts) {
-        Console.json(Ending(id: id, state: state, counts: counts))
+    private func tell(
+        _ id: String, _ state: BatchState, _ counts: Status.Counts
+    ) throws(ClientError) {
+        try Console.json(Ending(id: id, state: state, counts: counts))
     }
 
     private static func words(_ id: String, _ batch: BatchView.Batch) -> String {

@@ -71,7 +71,7 @@ struct SubmitRun {
         }
         if isAbsent, !command.waitsForEnds {
             for (manifest, submission) in zip(prepared, submissions) {
-                tell(manifest, submission, id: nil)
+                try tell(manifest, submission, id: nil, of: submissions.map(\.name.text))
             }
             return try finish(submissions.count, failure?.exit ?? .success)
         }
@@ -81,8 +81,8 @@ struct SubmitRun {
         try finish(ids.count, .worst(worst, failure?.exit ?? .success))
     }
 
-    private func finish(_ count: Int, _ exit: ClientExit) throws(ClientExit) {
-        if command.json { Console.json(Summary(submitted: count, exit: exit.rawValue)) }
+    private func finish(_ count: Int, _ exit: ClientExit) throws {
+        if command.json { try Console.json(Summary(submitted: count, exit: exit.rawValue)) }
         if exit != .success { throw exit }
     }
 
@@ -201,8 +201,9 @@ struct SubmitRun {
             }
             guard let id else { preconditionFailure("a wait without end has ended") }
             if command.hold { try requireHold(id) }
-            tell(manifest, submission, id: id)
             ids.append(id)
+            let names = ids + submissions.dropFirst(ids.count).map(\.name.text)
+            try tell(manifest, submission, id: id, of: names)
         }
         return ids
     }
@@ -219,14 +220,23 @@ struct SubmitRun {
         ) { () throws(ClientError) -> ControlOrder.Outcome? in try order.outcome() }
     }
 
-    private func tell(_ prepared: Prepared, _ submission: Submission, id: String?) {
-        if command.json {
-            Console.json(
-                Result(
-                    manifest: prepared.shown, file: submission.name.text,
-                    identity: submission.identity, id: id))
-        } else if let id {
-            Console.line(id)
+    /// - Parameter names: all that was submitted, which is said if standard output cannot be written.
+    private func tell(
+        _ prepared: Prepared, _ submission: Submission, id: String?, of names: [String]
+    ) throws(ClientError) {
+        do {
+            if command.json {
+                try Console.json(
+                    Result(
+                        manifest: prepared.shown, file: submission.name.text,
+                        identity: submission.identity, id: id))
+            } else if let id {
+                try Console.line(id)
+            }
+        } catch {
+            throw ClientError(
+                error.exit, code: error.code, error.message,
+                remedy: "Submitted: \(Words.list(names, "and")).")
         }
     }
 }

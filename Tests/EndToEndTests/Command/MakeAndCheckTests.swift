@@ -104,6 +104,13 @@ import Testing
             "make none.jpg", 66,
             errors: "darkroom: none.jpg: cannot find it: No such file or directory\n"),
         Line(
+            "make a.jpg --filter sepia 0.8", 66,
+            errors: """
+                darkroom: 0.8: cannot find it: No such file or directory
+                darkroom: Did you mean --filter sepia=0.8?
+
+                """),
+        Line(
             "make good.yaml", 64, errors: "darkroom: good.yaml: it is a manifest, not a picture\n"),
         Line("check good.yaml", 0, "good.yaml: 2 images\n"),
         Line("check -", 0, "-: 1 image\n", input: "images: [http://h/a.png]"),
@@ -124,7 +131,11 @@ import Testing
             errors: "darkroom: none.yaml: cannot open: No such file or directory\n"),
         Line(
             "check a.jpg", 65,
-            errors: "darkroom: a.jpg: the name of a manifest ends in .json, .yaml, .yml or .plist\n"
+            errors: """
+                darkroom: a.jpg: the name of a manifest ends in .json, .yaml, .yml or .plist
+                darkroom: For pictures, add --sources.
+
+                """
         ),
         Line(
             "check --json good.yaml bad.json none.yaml", 66,
