@@ -24,6 +24,7 @@ struct DarkroomCommand: ParsableCommand {
     static func start() -> Never {
         do {
             try requireText()
+            try ArgumentCheck(arguments: Array(CommandLine.arguments.dropFirst())).check()
             var command = try parseAsRoot()
             try command.run()
         } catch let error as ClientError {
