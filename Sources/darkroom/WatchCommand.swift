@@ -47,8 +47,13 @@ struct WatchCommand: ParsableCommand {
             unique, in: folder, progress: json ? .json : progress.mode,
             stream: json ? STDOUT_FILENO : STDERR_FILENO, color: color.color)
         session.results = json ? nil : STDOUT_FILENO
-        let states = try session.run().map(\.state)
-        if json { try Console.lines([WatchSession.summary(states)]) }
-        throw ClientExit(ofWorst: states)
+        do {
+            let exit = ClientExit(ofWorst: try session.run().map(\.state))
+            if json { try Console.lines([WatchSession.summary(session.states, exit: exit)]) }
+            throw exit
+        } catch let error as ClientError where json && error.exit == .interrupted {
+            try Console.lines([WatchSession.summary(session.states, exit: error.exit)])
+            throw error
+        }
     }
 }

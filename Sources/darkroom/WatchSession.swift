@@ -74,8 +74,11 @@ struct WatchSession {
         }
     }
 
+    /// The states of the batches as they were seen last.
+    var states: [BatchState] { watcher.batches.map(\.state) }
+
     /// The last line of `--json`.
-    static func summary(_ states: [BatchState]) -> String {
+    static func summary(_ states: [BatchState], exit: ClientExit) -> String {
         let counts = Dictionary(grouping: states, by: \.self).map {
             ($0.key.rawValue, $0.value.count)
         }
@@ -83,7 +86,7 @@ struct WatchSession {
             "summary",
             Summary(
                 batches: states.count, states: Dictionary(uniqueKeysWithValues: counts),
-                exit: ClientExit(ofWorst: states).rawValue))
+                exit: exit.rawValue))
     }
 
     private struct Summary: Encodable {

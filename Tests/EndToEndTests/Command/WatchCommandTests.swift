@@ -81,6 +81,28 @@ import Testing
         _ = try await daemon.stop()
     }
 
+    /// Ctrl-C ends the events with their summary, too.
+    @Test func sumsUpWhenItIsInterrupted() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.spool.drop("later.hold", "")
+        try fixture.drop("later", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.waitForStatus(of: "later", daemon, "held") { $0.state == .held }
+        let client = try ClientProcess(["watch", "later", "--json"], spool: fixture.spool.path)
+        try await eventually("an event", context: { client.text("errors") }) {
+            client.text("output").contains("progress") ? true : nil
+        }
+        client.send(SIGINT)
+        let result = try await client.result()
+        #expect(result.exit == 130)
+        #expect(
+            result.output.split(separator: "\n").last
+                == #"{"batches":1,"exit":130,"states":{"held":1},"type":"summary"}"#)
+        #expect(
+            result.errors == "darkroom: The batch goes on. To watch again: darkroom watch later\n")
+        _ = try await daemon.stop()
+    }
+
     @Test func endsWithTheCodeOfTheWorst() async throws {
         let fixture = try DaemonFixture(pictures: 2)
         let daemon = try await fixture.run(Self.two)
