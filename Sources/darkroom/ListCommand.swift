@@ -47,10 +47,10 @@ struct ListCommand: ParsableCommand {
         let list = try BatchList(of: spool.open(), selection)
         let terminal = color.output
         try Console.lines(json ? list.jsonLines : list.lines(on: terminal))
-        if list.rows.isEmpty, !json, terminal.isTerminal {
+        if list.rows.isEmpty, list.errors.isEmpty, !json {
             Console.complain(
                 all || !state.isEmpty || since != nil
-                    ? "There is no such batch." : "All batches are finished; --all lists them.")
+                    ? "There is no such batch." : "No batch is unfinished. --all lists the others.")
         }
         guard let error = list.errors.first else { return }
         Console.complain(

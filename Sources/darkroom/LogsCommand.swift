@@ -1,6 +1,7 @@
 import ArgumentParser
 import DarkroomClient
 import DarkroomCore
+import Foundation
 import Glibc
 
 struct LogsCommand: ParsableCommand {
@@ -30,15 +31,30 @@ struct LogsCommand: ParsableCommand {
 
     func run() throws {
         let folder = try spool.open()
+        var fields = ["DARKROOM_BATCH=\(id)"]
+        if let unit = Self.unit(of: folder) { fields.append("_SYSTEMD_UNIT=\(unit)") }
         if try folder.summary(of: id) == nil {
-            // The journal keeps the records of removed batches.
             let error = folder.noSuchBatch(id)
+            // The journal keeps the records of removed batches.
+            guard Self.hasRecords(fields) else { throw error }
             Console.complain(error)
         }
-        var words = ["journalctl"] + (follow ? ["--follow"] : []) + options
-        words.append("DARKROOM_BATCH=\(id)")
-        if let unit = Self.unit(of: folder) { words.append("_SYSTEMD_UNIT=\(unit)") }
-        try Self.replaceProcess(by: words)
+        try Self.replaceProcess(
+            by: ["journalctl"] + (follow ? ["--follow"] : []) + options + fields)
+    }
+
+    /// Whether the journal has a record with these fields that the user may read.
+    private static func hasRecords(_ fields: [String]) -> Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["journalctl", "--quiet", "--lines=1", "--output=cat"] + fields
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        let text = try? output.fileHandleForReading.readToEnd()
+        process.waitUntilExit()
+        return text?.isEmpty == false
     }
 
     /// Another spool of this machine may have a batch with this ID.

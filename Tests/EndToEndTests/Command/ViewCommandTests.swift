@@ -39,7 +39,11 @@ import Testing
         #expect(rows["wrong"]?.dropFirst().prefix(3) == ["rejected", "-", "0"])
 
         let unfinished = try await ClientProcess.end(["list", "--spool", fixture.spool.path])
-        #expect(unfinished == .init(exit: 0, output: "", errors: ""))
+        #expect(
+            unfinished
+                == .init(
+                    exit: 0, output: "",
+                    errors: "darkroom: No batch is unfinished. --all lists the others.\n"))
 
         let shown = try await ClientProcess.end(
             ["show", "holiday"], environment: ["DARKROOM_SPOOL": fixture.spool.path])
@@ -142,6 +146,23 @@ import Testing
         let removed = try await ClientProcess.end(["logs", "ab"], environment: found)
         #expect(removed.exit == 5 && removed.output == "<DARKROOM_BATCH=ab>\n")
         #expect(removed.errors.hasPrefix("darkroom: ab: there is no such batch\n"))
+        // Without records there is nothing to show.
+        for (path, text) in [(scratch.path, "#!/bin/sh\nexit 0\n"), ("/none", "")] {
+            try text.write(toFile: program, atomically: true, encoding: .utf8)
+            try #require(chmod(program, 0o755) == 0)
+            let result = try await ClientProcess.end(
+                ["logs", "nosuch"],
+                environment: ["PATH": path, "DARKROOM_SPOOL": fixture.spool.path])
+            #expect(
+                result
+                    == .init(
+                        exit: 66, output: "",
+                        errors: """
+                            darkroom: nosuch: there is no such batch
+                            darkroom: darkroom list --all shows the IDs of all batches.
+
+                            """))
+        }
         let without = try await ClientProcess.end(
             ["logs", "a b"], environment: ["PATH": "/none", "DARKROOM_SPOOL": fixture.spool.path])
         #expect(
