@@ -6,8 +6,6 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     /// A batch completed with errors.
     case completedWithErrors = 3
     case cancelled = 4
-    /// A batch is not finished yet.
-    case unfinished = 8
     case usage = 64
     /// A manifest has errors, or was rejected.
     case rejected = 65
@@ -16,7 +14,7 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     /// No daemon works on the spool.
     case noDaemon = 69
     case ioError = 74
-    /// The time is over, or something else was in the way. A later attempt may succeed.
+    /// The time is over before a batch has ended, or something else was in the way. A later attempt may succeed.
     case tryAgain = 75
     case noPermission = 77
     /// The command was interrupted by SIGINT.

@@ -28,7 +28,9 @@ struct ListCommand: ParsableCommand {
         help: ArgumentHelp(
             "List batches in these states only: \(Words.list(BatchState.allCases.map(\.rawValue), "or")). "
                 + "Several are separated by commas.",
-            valueName: "state"))
+            valueName: "state"),
+        completion: .list(BatchState.allCases.map(\.rawValue)),
+        transform: StateList.init(argument:))
     var state: [StateList] = []
 
     @Option(
@@ -61,18 +63,31 @@ struct ListCommand: ParsableCommand {
 }
 
 /// The value of `--state`.
-struct StateList: ExpressibleByArgument {
+struct StateList {
+    /// What people write for a state.
+    private static let synonyms: [String: BatchState] = [
+        "failed": .completedWithErrors, "done": .completed, "running": .processing,
+        "waiting": .pending, "canceled": .cancelled,
+    ]
+
     let states: [BatchState]
 
-    init?(argument: String) {
-        let words = argument.split(separator: ",").map(String.init)
-        states = words.compactMap { word in
-            BatchState.allCases.first { $0.rawValue.lowercased() == word.lowercased() }
+    init(argument: String) throws {
+        states = try argument.split(separator: ",", omittingEmptySubsequences: false).map { word in
+            let all = BatchState.allCases
+            if let state = all.first(where: { $0.rawValue.lowercased() == word.lowercased() }) {
+                return state
+            }
+            let word = String(word)
+            let meant =
+                Self.synonyms[word.lowercased()]?.rawValue
+                ?? Suggestion.nearest(to: word, among: all.map(\.rawValue))
+            throw ValidationError(
+                "there is no state ‘\(FileName(word).text)’"
+                    + (meant.map { "; did you mean ‘\($0)’?" }
+                        ?? ". The states are \(Words.list(all.map(\.rawValue), "and"))."))
         }
-        guard !words.isEmpty, states.count == words.count else { return nil }
     }
-
-    static var allValueStrings: [String] { BatchState.allCases.map(\.rawValue) }
 }
 
 /// The value of `--since`.

@@ -82,7 +82,7 @@ import Testing
         ([.completed, .completedWithErrors], .completedWithErrors),
         ([.cancelled, .completedWithErrors], .cancelled),
         ([.rejected, .cancelled, .completed], .rejected),
-        ([], .success), ([.processing], .unfinished),
+        ([], .success), ([.processing], .tryAgain),
     ])
     func endsWithTheWorst(states: [BatchState], exit: ClientExit) {
         #expect(ClientExit(ofWorst: states) == exit)

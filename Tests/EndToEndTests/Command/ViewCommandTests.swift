@@ -193,6 +193,16 @@ import Testing
         #expect(result.exit == 64 && result.output == "" && result.errors.contains("--help"))
     }
 
+    @Test(arguments: [
+        ("failed", "‘failed’; did you mean ‘completedWithErrors’?"),
+        ("completed,proccessing", "‘proccessing’; did you mean ‘processing’?"),
+        ("held,", "‘’. The states are "),
+    ]) func namesTheWrongState(value: String, words: String) async throws {
+        let result = try await ClientProcess.end(["list", "--state", value])
+        #expect(result.exit == 64 && result.output == "")
+        #expect(result.errors.contains("there is no state \(words)"), "\(result.errors)")
+    }
+
     @Test func namesTheSpoolThatIsNotThere() async throws {
         for command in [["list"], ["show", "a"], ["status"], ["watch"], ["pause"], ["logs", "a"]] {
             let result = try await ClientProcess.end(command + ["--spool", "/none"])
