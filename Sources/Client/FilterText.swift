@@ -79,6 +79,12 @@ package struct FilterText: Sendable, Equatable {
             let key = String(piece[..<sign])
             let value = String(piece[piece.index(after: sign)...])
             let parameter = specification.parameter(named: ByteString(key))
+            if parameter == nil, FilterCatalog.specification(named: ByteString(key)) != nil {
+                throw ClientError(
+                    .usage, code: "bad-filter",
+                    "--filter \(shown(text)): ‘\(key)’ is a filter, too; give each filter its own --filter"
+                )
+            }
             entries.append(ManifestValue.Entry(key, self.value(value, of: parameter)))
         }
         return entries

@@ -87,6 +87,11 @@ import Testing
             "make a.jpg --filter sepai", 64,
             errors: "darkroom: --filter sepai: there is no filter ‘sepai’; did you mean ‘sepia’?\n"),
         Line(
+            "make a.jpg --filter sepia=0.8,thumbnail=1600", 64,
+            errors:
+                "darkroom: --filter sepia=0.8,thumbnail=1600: ‘thumbnail’ is a filter, too; give each filter its own --filter\n"
+        ),
+        Line(
             "make a.jpg --quality 80", 64,
             errors: "darkroom: --quality is for JPEG: add --format jpeg\n"),
         Line(
