@@ -26,7 +26,7 @@ let package = Package(
         .library(name: "clockshim", type: .dynamic, targets: ["CDarkroomClockShim"]),
     ],
     dependencies: [
-        // The command line of darkroomd: options, --help, completions.
+        // The command lines of both programs: options, --help, completions.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         // The logging interface; the one handler behind it, for the journal, is ours.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),

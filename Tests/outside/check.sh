@@ -54,7 +54,7 @@ dump() { swift package --scratch-path "$scratch" dump-package; }
 
 # The program, the library, and one for the tests, which the package manager would not make otherwise.
 products_are_right() {
-    diff <(printf '%s\n' DarkroomPicture clockshim darkroomd) <(dump | jq -r '.products[].name' | LC_ALL=C sort)
+    diff <(printf '%s\n' DarkroomPicture clockshim darkroom darkroomd) <(dump | jq -r '.products[].name' | LC_ALL=C sort)
 }
 
 has_no_unsafe_flags() {
