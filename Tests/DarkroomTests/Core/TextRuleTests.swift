@@ -50,6 +50,7 @@ import Testing
         "Spool/CrashRecords.swift": "paths of control groups, from the kernel",
         "Spool/InboxReport.swift": "reasons",
         "Spool/Status.swift": "kinds of metadata",
+        "darkroom/ListCommand.swift": "other words for states",
         "darkroom/PictureOptions.swift": "other words for an option's values",
         "darkroom/WatchSession.swift": "states",
     ]
