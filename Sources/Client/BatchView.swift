@@ -32,7 +32,7 @@ package final class BatchView {
 
         /// Whether no image of it is in work.
         package var isAtRest: Bool {
-            counts.downloading + counts.downloaded + counts.filtering == 0
+            [counts.downloading, counts.downloaded, counts.filtering].allSatisfy { $0 == 0 }
         }
 
         init(_ progress: BatchProgress) {

@@ -5,7 +5,7 @@ import Foundation
 extension SpoolFolder {
     /// What the daemon wrote last about the files in the inbox; nil if it has not written yet.
     package func inboxReport() -> InboxReport? {
-        guard let bytes = try? root.read("inbox.json") else { return nil }
+        guard let bytes = try? root.read("inbox.json", upTo: Self.mostBytes) else { return nil }
         return try? JSONDecoder().decode(InboxReport.self, from: Data(bytes))
     }
 

@@ -25,7 +25,7 @@ package struct SourceRoots: Sendable {
         let more = unreadable.count > 1 ? " and \(unreadable.count - 1) more" : ""
         return ClientError(
             .rejected, code: "source-forbidden",
-            "darkroomd cannot read \(first)\(more): \(reason(first))",
+            "darkroomd cannot read \(first.visible)\(more): \(reason(first))",
             remedy: "Nothing was submitted. \(remedy)")
     }
 
@@ -39,7 +39,7 @@ package struct SourceRoots: Sendable {
         let more = absent.count > 1 ? " and \(absent.count - 1) more" : ""
         return ClientError(
             .rejected, code: "source-missing",
-            "\(first)\(more): no such file in sources.roots (\(roots.joined(separator: ", "))), where relative paths begin",
+            "\(first.visible)\(more): no such file in sources.roots (\(roots.joined(separator: ", ").visible)), where relative paths begin",
             remedy:
                 "Nothing was submitted. Put the files there; or send those that are beside the manifest along with --copy."
         )
@@ -56,14 +56,16 @@ package struct SourceRoots: Sendable {
             return "its service does not see this folder"
         }
         if limits.sourceRoots.isEmpty { return "sources.roots allows no local pictures" }
-        return "it is not in one of sources.roots (\(limits.sourceRoots.joined(separator: ", ")))"
+        return
+            "it is not in one of sources.roots (\(limits.sourceRoots.joined(separator: ", ").visible))"
     }
 
     private var remedy: String {
         guard let root = limits.readableRoots.first else {
             return "Send the pictures along with --copy, or name them by URLs."
         }
-        return "Send the pictures along with --copy, put them into \(root), or name them by URLs."
+        return
+            "Send the pictures along with --copy, put them into \(root.visible), or name them by URLs."
     }
 
     /// Whether the path is beneath the folder.

@@ -45,12 +45,7 @@ extension SpoolFolder {
             let age = Clock.wall - Double(status.st_mtim.tv_sec)
             if age < patience, !progress.state.isFinal { return progress }
         }
-        guard let frame = try frame(in: folder) else {
-            throw ClientError(
-                .ioError, code: "unreadable-file",
-                "\(folder.path(of: "status.json")): it is not what this version of darkroom can read"
-            )
-        }
+        guard let frame = try frame(in: folder) else { return nil }
         var batch = BatchProgress(olderAnswer: frame)
         batch.outputBytes = progress?.outputBytes ?? 0
         return batch
@@ -58,12 +53,20 @@ extension SpoolFolder {
 
     /// The status of a batch without its images, of which there may be 100,000; nil if the folder is not an answer.
     func frame(in folder: Directory) throws(ClientError) -> Status? {
+        let status: Status?
         do throws(FileError) {
-            return try Status(frameIn: folder)
+            status = try Status(frameIn: folder)
         } catch {
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw ClientError(error)
         }
+        guard let status else {
+            throw ClientError(
+                .ioError, code: "unreadable-file",
+                "\(folder.path(of: "status.json")): it is not what this version of darkroom can read"
+            )
+        }
+        return status
     }
 
     /// Whether the answer has a progress file; older versions wrote none.

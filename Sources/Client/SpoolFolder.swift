@@ -81,12 +81,15 @@ package struct SpoolFolder: Sendable {
         return try decode(type, name, in: folder)
     }
 
+    /// In bytes. The reports on a full inbox and a full queue have less than a tenth of this.
+    static let mostBytes = 16 << 20
+
     func decode<Value: Decodable>(
         _ type: Value.Type, _ name: FileName, in folder: Directory
     ) throws(ClientError) -> Value? {
         let bytes: [UInt8]
         do {
-            bytes = try folder.read(name)
+            bytes = try folder.read(name, upTo: name == "status.json" ? .max - 1 : Self.mostBytes)
         } catch {
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw ClientError(error)

@@ -134,8 +134,8 @@ package struct Status: Codable, Sendable, Equatable {
             new = total
         }
 
-        /// The number of images that will not change any more.
-        package var finished: Int { filtered + failed + cancelled }
+        /// The number of images that will not change any more. The numbers of a file may have any values.
+        package var finished: Int { filtered.saturatingAdd(failed).saturatingAdd(cancelled) }
     }
 }
 

@@ -34,7 +34,7 @@ package struct SourceRules: Sendable {
         self.pictures = pictures
         memory = limits.pictures.memory
         user = report.daemon.uid
-        cores = Cores(count: limits.pictures.cores)
+        cores = Cores(count: min(max(limits.pictures.cores, 1), 4096))
         hasHeaders = limits.downloads.hasHeaders
     }
 
@@ -65,11 +65,17 @@ extension TransferSettings {
         self.init(
             limits: TransferLimits(
                 bytes: Int64(limits.sourceBytes), redirects: downloads.redirects,
-                connect: .seconds(downloads.connectTimeout), total: .seconds(downloads.timeout),
-                stall: .seconds(downloads.stallTime), stallBytesPerSecond: downloads.stallRate,
+                connect: Self.duration(downloads.connectTimeout),
+                total: Self.duration(downloads.timeout), stall: Self.duration(downloads.stallTime),
+                stallBytesPerSecond: downloads.stallRate,
                 maxHeaderBytes: downloads.maxHeaderBytes),
             connections: HeaderQueue.width, caFile: downloads.caFile, proxy: downloads.proxy,
             rules: rules, userAgent: agent)
+    }
+
+    /// The numbers of a file may have any values.
+    private static func duration(_ seconds: Double) -> Duration {
+        .seconds(min(max(seconds, 0), 86_400))
     }
 }
 

@@ -101,7 +101,7 @@ extension BatchDetails {
                 let help = problem.suggestion.map { "; did you mean \($0.visible)?" } ?? ""
                 return
                     "  \(status.manifest.name.visible)\(place): \(path)\(problem.message.visible)"
-                    + " [\(problem.code)]\(help)"
+                    + " [\(problem.code.visible)]\(help)"
             }
     }
 
@@ -119,7 +119,7 @@ extension BatchDetails {
             .init("FILE", minimum: 8, dispensability: 4),
         ])
         for image in images {
-            let time = image.milliseconds.downloading + image.milliseconds.filtering
+            let time = image.milliseconds.downloading.saturatingAdd(image.milliseconds.filtering)
             table.append([
                 .init(image.name), .init(image.state.rawValue, image.state == .failed ? .red : nil),
                 .init(image.output.map { "\($0.width)x\($0.height)" } ?? "-"),
@@ -137,7 +137,8 @@ extension BatchDetails {
         var lines = ["\(Words.count(failed.count, "failed image")):"]
         for image in failed.prefix(limit) {
             let reason =
-                image.error.map { "\($0.message.visible) [\($0.code)]" } ?? "no reason is known"
+                image.error.map { "\($0.message.visible) [\($0.code.visible)]" }
+                ?? "no reason is known"
             let help = image.error?.isTransient == true ? "; a retry may help" : ""
             lines.append("  \(image.name.visible): \(reason)\(help)")
         }

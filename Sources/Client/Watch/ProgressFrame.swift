@@ -74,7 +74,7 @@ struct ProgressFrame {
     }
 
     private static func numbers(_ counts: Status.Counts) -> [String] {
-        let percent = counts.total > 0 ? counts.finished * 100 / counts.total : 0
+        let percent = counts.total > 0 ? counts.finished.saturatingMultiply(100) / counts.total : 0
         return ["\(percent)%".padded(to: 4, right: true), "\(counts.finished)/\(counts.total)"]
     }
 
@@ -108,7 +108,7 @@ struct ProgressFrame {
 
     /// `[####----]`. It is full only when all images have ended.
     private func bar(_ counts: Status.Counts, _ width: Int) -> String {
-        let done = counts.total > 0 ? counts.finished * width / counts.total : 0
+        let done = counts.total > 0 ? counts.finished.saturatingMultiply(width) / counts.total : 0
         let full = String(repeating: "#", count: min(max(done, 0), width))
         let rest = String(repeating: "-", count: width - full.count)
         return "[" + full + rest + "]"

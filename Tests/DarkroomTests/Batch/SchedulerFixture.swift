@@ -238,7 +238,7 @@ final class SchedulerFixture: Sendable {
     }
 
     /// Other tests may keep the threads that a test's waiting needs for half a minute.
-    private static let patience: Duration = .seconds(120)
+    private static let patience: Duration = .seconds(300)
 
     /// Waits until something is so.
     func wait(for what: String, until isReached: () throws -> Bool) async throws {

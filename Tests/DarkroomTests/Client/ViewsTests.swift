@@ -312,6 +312,37 @@ import Testing
                     remedy: remedy.replacing("SPOOL", with: spool.path)))
     }
 
+    /// The owner of a spool may write what they like, and nobody's command ends by it.
+    @Test func bearsNumbersOfAnySize() throws {
+        let spool = try ClientSpool()
+        let images = ["a", "b"].map { name in
+            var image = Self.image(name, .filtered)
+            image.output?.bytes = .max
+            image.milliseconds.downloading = .max
+            image.milliseconds.filtering = .max
+            return image
+        }
+        var status = ClientSpool.status("huge", .processing, images: images)
+        status.counts.total = 1 << 62
+        status.counts.filtered = .max
+        status.counts.failed = .max
+        try spool.write(status)
+        let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
+        #expect(list.rows.map(\.id) == ["huge"] && !list.jsonLines.isEmpty)
+        let batch = try #require(try spool.open().summary(of: "huge"))
+        for mode in [ProgressMode.tty, .plain, .json] {
+            var shown = ""
+            ProgressView(mode, on: .screen(80)) { shown += $0 }
+                .show([batch], DaemonState(name: .running), at: 0)
+            #expect(!shown.isEmpty)
+        }
+        #expect(batch.counts.finished == .max)
+        #expect(BatchProgress(olderAnswer: status).outputBytes == .max)
+        let details = try BatchDetails(
+            of: "huge", in: spool.open(), images: .all, now: ClientSpool.now)
+        #expect(!details.lines(on: .pipe).isEmpty)
+    }
+
     /// A folder that somebody has put there, and an answer that somebody has damaged.
     @Test func tellsAFolderFromABatch() throws {
         let spool = try Self.filled()

@@ -125,6 +125,42 @@ import Testing
         _ = try await daemon.stop()
     }
 
+    /// Whoever owns a spool decides who holds its lock. They must not have root signal a process of somebody else.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+    func signalsNoProcessOfOthers() async throws {
+        let spool = try ScratchDirectory()
+        for name in ["inbox", "outbox"] {
+            try FileManager.default.createDirectory(
+                at: spool.url.appending(path: name), withIntermediateDirectories: false)
+        }
+        let lock = spool.path + "/lock"
+        try Data().write(to: URL(filePath: lock))
+        try #require(chown(lock, 65534, 65534) == 0)
+        let victim = Process()
+        victim.executableURL = URL(filePath: "/usr/bin/flock")
+        victim.arguments = ["--no-fork", lock, "/bin/sleep", "600"]
+        try victim.run()
+        defer { victim.terminate() }
+        try await eventually("the lock") {
+            let number = open(lock, O_RDWR | O_CLOEXEC)
+            defer { close(number) }
+            return flock(number, LOCK_EX | LOCK_NB) == 0 ? nil : true
+        }
+        for command in ["pause", "resume"] {
+            #expect(
+                try await ClientProcess.end([command], spool: spool.path).replacing(
+                    spool.path, with: "SPOOL")
+                    == .init(
+                        exit: 69, output: "",
+                        errors: """
+                            darkroom: No daemon works on SPOOL.
+                            darkroom: systemctl start darkroomd starts it.
+
+                            """))
+        }
+        #expect(victim.isRunning)
+    }
+
     @Test func runsJournalctl() async throws {
         let fixture = try DaemonFixture(pictures: 1)
         let daemon = try await fixture.run()
