@@ -55,19 +55,7 @@ package final class BatchView {
     }
 
     /// The folder of the batch; nil if there is no such batch.
-    package func folder() throws(ClientError) -> Directory? {
-        guard !id.isEmpty, !id.hasPrefix("."), !id.utf8.contains(UInt8(ascii: "/")),
-            !id.utf8.contains(0)
-        else { return nil }
-        let outbox = try spool.outbox()
-        do {
-            return try Directory(FileName(id), in: outbox)
-        } catch  where Self.meansMissing(error) {
-            return nil
-        } catch {
-            throw ClientError(error)
-        }
-    }
+    package func folder() throws(ClientError) -> Directory? { try spool.folder(of: id) }
 
     private static func meansMissing(_ error: FileError) -> Bool {
         [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .fileNameTooLong]
@@ -124,13 +112,5 @@ extension stat {
     /// Whether this file was written after another one.
     func isNewer(than other: stat) -> Bool {
         (st_mtim.tv_sec, st_mtim.tv_nsec) > (other.st_mtim.tv_sec, other.st_mtim.tv_nsec)
-    }
-}
-
-extension ClientError {
-    package static func noBatch(_ id: String) -> ClientError {
-        ClientError(
-            .missing, code: "no-such-batch", "\(FileName(id).text): there is no such batch",
-            remedy: "darkroom list --all shows the IDs of all batches.")
     }
 }

@@ -45,7 +45,8 @@ package enum IDCompletion {
             let head = bashHead(words, index)
             // It inserts a dollar sign without quotes and so would run the commands in a name.
             return ids.filter { $0.hasPrefix(head) && !$0.contains("$") && !$0.contains("`") }
-                .map { quoted($0.dropFirst(head.count)) }
+                // It expands the words of the list.
+                .map { String($0.dropFirst(head.count)).singleQuoted }
         case .zsh:
             // A colon begins the description.
             return ids.map { $0.replacing("\\", with: "\\\\").replacing(":", with: "\\:") }
@@ -65,14 +66,6 @@ package enum IDCompletion {
             place -= 2
         }
         return head
-    }
-
-    /// Bash expands the words of the list.
-    private static func quoted(_ text: Substring) -> String {
-        "'"
-            + text.split(separator: "'", omittingEmptySubsequences: false).joined(
-                separator: "'\\''")
-            + "'"
     }
 
     /// The value of `--spool` in a command line.

@@ -49,36 +49,13 @@ package struct SpoolFolder: Sendable {
 
     /// The progress of a batch; nil if there is no such batch.
     package func progress(of id: String) throws(ClientError) -> BatchProgress? {
-        try decode(BatchProgress.self, BatchProgress.fileName, of: id)
-    }
-
-    /// The whole status of a batch; nil if there is no such batch.
-    package func status(of id: String) throws(ClientError) -> Status? {
-        try decode(Status.self, "status.json", of: id)
+        guard let folder = try folder(of: id) else { return nil }
+        return try decode(BatchProgress.self, BatchProgress.fileName, in: folder)
     }
 
     /// What the daemon wrote last about itself; nil if no daemon has written yet.
     package func queue() throws(ClientError) -> QueueReport? {
         try decode(QueueReport.self, QueueReport.fileName, in: root)
-    }
-
-    private func decode<Value: Decodable>(
-        _ type: Value.Type, _ name: FileName, of id: String
-    ) throws(ClientError) -> Value? {
-        guard !id.isEmpty, !id.hasPrefix("."), !id.contains("/") else { return nil }
-        let folder: Directory
-        do {
-            folder = try Directory(FileName(id), in: try outbox())
-        } catch let error as FileError where error.errno == .noSuchFileOrDirectory {
-            return nil
-        } catch let error as FileError {
-            throw ClientError(error)
-        } catch let error as ClientError {
-            throw error
-        } catch {
-            preconditionFailure("an error of another type: \(error)")
-        }
-        return try decode(type, name, in: folder)
     }
 
     /// In bytes. The reports on a full inbox and a full queue have less than a tenth of this.
@@ -89,7 +66,7 @@ package struct SpoolFolder: Sendable {
     ) throws(ClientError) -> Value? {
         let bytes: [UInt8]
         do {
-            bytes = try folder.read(name, upTo: name == "status.json" ? .max - 1 : Self.mostBytes)
+            bytes = try folder.read(name, upTo: Self.mostBytes)
         } catch {
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw ClientError(error)

@@ -48,7 +48,7 @@ package final class StagedFile {
                 file = Descriptor(owning: number)
             } else {
                 let folder = try Directory("tmp", in: spool.root)
-                let name: FileName = ".darkroom-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+                let name: FileName = StagedFolders.newName()
                 file = try folder.create(name)
                 stagedName = (name, folder)
             }
@@ -127,8 +127,15 @@ package final class StagedFile {
 
     /// Whether the file is still in the inbox under this name.
     package func isWaiting(as name: FileName) throws(ClientError) -> Bool {
+        try inbox.isWaiting(identity, as: name)
+    }
+}
+
+extension Directory {
+    /// Whether a dropped file or folder is still in this inbox under its name.
+    func isWaiting(_ identity: String, as name: FileName) throws(ClientError) -> Bool {
         do {
-            return try inbox.droppedIdentity(of: name) == identity
+            return try droppedIdentity(of: name) == identity
         } catch {
             throw ClientError(error)
         }

@@ -153,10 +153,6 @@ package final class StagedFolder {
 
     /// Whether the folder is still in the inbox under this name.
     package func isWaiting(as name: FileName) throws(ClientError) -> Bool {
-        do {
-            return try inbox.droppedIdentity(of: name) == identity
-        } catch {
-            throw ClientError(error)
-        }
+        try inbox.isWaiting(identity, as: name)
     }
 }

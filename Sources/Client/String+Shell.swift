@@ -14,9 +14,9 @@ extension String {
                 default: byte >= 0x80
                 }
             }
-        if isPlain { return visible }
-        return "'"
-            + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-            .visible + "'"
+        return isPlain ? visible : visible.singleQuoted
     }
+
+    /// The text between single quotes, between which a shell expands nothing.
+    var singleQuoted: String { "'\(replacing("'", with: "'\\''"))'" }
 }

@@ -1,5 +1,4 @@
 import DarkroomClient
-import Foundation
 import Glibc
 
 /// Results go to standard output, everything else to standard error.
@@ -12,13 +11,7 @@ enum Console {
 
     /// One object in one line.
     static func json(_ value: some Encodable) throws(ClientError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else {
-            // Strings, integers and lists of them can always be encoded.
-            preconditionFailure("a result cannot be encoded: \(value)")
-        }
-        try line(String(decoding: data, as: UTF8.self))
+        try line(JSONText.line(value))
     }
 
     /// A line about a file: a problem of a manifest.

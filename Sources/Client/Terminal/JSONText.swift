@@ -7,9 +7,14 @@ package enum JSONText {
         encode(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
     }
 
-    /// One object in one line, with its kind in `type`: a line of JSON Lines.
+    /// One object in one line: a line of JSON Lines.
+    package static func line(_ value: some Encodable) -> String {
+        encode(value, [.sortedKeys, .withoutEscapingSlashes])
+    }
+
+    /// The same with the kind of the object in `type`.
     package static func line(_ type: String, _ value: some Encodable) -> String {
-        encode(Line(type: type, value: value), [.sortedKeys, .withoutEscapingSlashes])
+        line(Line(type: type, value: value))
     }
 
     private static func encode(
