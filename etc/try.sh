@@ -94,7 +94,12 @@ show_results() {
     for answer in "$spool"/outbox/*/; do
         echo
         echo "$answer"
-        (cd "$answer" && stat --format '  %9s bytes  %n' -- *.png *.jpg)
+        (
+            shopt -s nullglob
+            cd "$answer" || exit
+            set -- *.png *.jpg
+            [ $# -eq 0 ] || stat --format '  %9s bytes  %n' -- "$@"
+        )
     done
 }
 
