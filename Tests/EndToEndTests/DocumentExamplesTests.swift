@@ -20,7 +20,7 @@ import Testing
         #expect(status.images.map(\.name) == ["comet", "moon", "moon-small"])
         #expect(try status.image("moon").output?.format == .jpeg)
         // What the reader sees.
-        #expect(outputs.count == 3)
+        try #require(outputs.count == 3)
         #expect(outputs[0].hasPrefix("sky\n"))
         #expect(outputs[1].hasPrefix("sky: completed\n"))
         #expect(

@@ -78,6 +78,7 @@ import Testing
             "later.yaml": "images: [\(place.fixture.url("photos/beach.png"))]\n",
         ]
         var outputs: [String: String] = [:]
+        var retries = 0
         for example in try ManualPage("darkroomd.8").examples("shell")
         where !example.words.contains("parsed") {
             if let name = example.value("files") {
@@ -85,6 +86,7 @@ import Testing
                 try Data(text.utf8).write(to: place.work.appending(path: name))
             }
             let isRetry = example.text.contains("retry holiday")
+            if isRetry { retries += 1 }
             if isRetry { try place.hideTower(false) }
             let (code, output) = try await place.shellThatWaits(example.text)
             #expect(code == 0, "\(example): \(output)")
@@ -96,6 +98,7 @@ import Testing
             let status = try await place.fixture.spool.finish(id, daemon)
             #expect(status.state == (id == "later" ? .completed : .completedWithErrors))
         }
+        #expect(retries == 1)
         let later = try #require(try place.fixture.spool.status(of: "later"))
         #expect(later.commands?.map(\.command) == [.hold, .release])
         #expect(outputs.values.contains { $0.contains("it ended with 3\ntower: ") })

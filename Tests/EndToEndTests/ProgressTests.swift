@@ -140,13 +140,17 @@ import Testing
         try await first.killAtOnce()
         let left = try #require(try progress(fixture, "work"))
         // As after a crash of the machine, which may lose what was not synced.
-        let path = fixture.spool.root.appending(path: "outbox/work/progress.json")
-        try FileManager.default.removeItem(at: path)
+        let lost = fixture.spool.root.appending(path: "outbox/work/progress.json")
+        try FileManager.default.removeItem(at: lost)
+        // While it is paused, no image can be done again.
+        try Data().write(to: fixture.spool.root.appending(path: "paused"))
         let second = try await fixture.run(["downloads.concurrency": "32"])
         let anew = try await waitForProgress(fixture, "work", second, "its former images") {
             $0.counts.filtered >= left.counts.filtered
         }
         #expect(anew.outputBytes >= left.outputBytes)
+        #expect(try queue(fixture).state == .paused)
+        second.send(SIGUSR2)
         try fixture.checkCompleted(try await fixture.spool.finish("work", second))
         #expect(try await second.stop() == .exited(0))
     }
@@ -173,7 +177,7 @@ import Testing
         #expect(try isLocked(fixture) && paused.batches.map(\.waiting) == ["paused"])
         first.send(SIGUSR2)
         _ = try await waitForQueue(fixture, first, "the end of the pause") {
-            $0.state == .running && $0.batches.first?.waiting == nil
+            $0.state == .running && $0.batches.map(\.waiting) == [nil]
         }
         try await first.killAtOnce()
         // It said that it runs, and nobody holds the lock.

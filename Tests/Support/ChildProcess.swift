@@ -97,7 +97,7 @@ package final class ChildProcess: Sendable {
 
     /// Has a child begin with standard input, output and error alone: pipes and connections of the tests that run at the
     /// same time would not end before it does.
-    static func inheritNothingElse(_ actions: inout posix_spawn_file_actions_t) {
+    package static func inheritNothingElse(_ actions: inout posix_spawn_file_actions_t) {
         // Swift's module of glibc does not have it.
         typealias CloseFrom =
             @convention(c) (

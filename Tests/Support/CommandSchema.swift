@@ -51,6 +51,9 @@ package struct CommandSchema {
         if let least = schema["minimum"] as? Double, let number = value as? Double, number < least {
             return "\(place) is less than \(least)"
         }
+        if let most = schema["maximum"] as? Double, let number = value as? Double, number > most {
+            return "\(place) is more than \(most)"
+        }
         if let object = value as? [String: Any] {
             return problem(of: object, as: schema, at: place)
         }
@@ -68,6 +71,11 @@ package struct CommandSchema {
             return "\(place) has no ‘\(key)’"
         }
         for (key, value) in object {
+            if let names = schema["propertyNames"] as? [String: Any],
+                let found = problem(of: key, as: names, at: "\(place), the name \(key)")
+            {
+                return found
+            }
             if let property = properties[key] {
                 if let found = problem(of: value, as: property, at: "\(place).\(key)") {
                     return found

@@ -160,7 +160,7 @@ import Testing
         let objects = try lines.map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
-        #expect(objects.map { $0["type"] as? String } == ["batch", "batch", "summary"])
+        try #require(objects.map { $0["type"] as? String } == ["batch", "batch", "summary"])
         #expect(objects.map { $0["id"] as? String } == ["wrong", "held", nil])
         #expect(objects[1]["user"] as? String == "root")
         #expect(objects[1]["age"] as? Double == 500)

@@ -156,6 +156,7 @@ import Testing
         stage.reporter.start()
         var report = try stage.report()
         #expect(report.batches.map(\.id).first == "busy")
+        #expect(report.batches.first?.state == .processing)
         #expect(Set(report.batches.map(\.id)) == ["busy", "held", "second", "third"])
         #expect(report.batches.first { $0.id == "second" }?.priority == .low)
         #expect(report.batches.first { $0.id == "held" }?.state == .held)
@@ -167,6 +168,7 @@ import Testing
         base.scheduler.suspend()
         stage.reporter.stateChanged()
         report = try stage.report()
+        #expect(report.batches.first?.waiting == "paused")
         for batch in report.batches {
             #expect(batch.waiting == (batch.state == .processing ? "paused" : nil), "\(batch)")
         }

@@ -114,6 +114,7 @@ import Testing
 
         try fixture.spool.drop("all.json", manifest)
         let status = try await fixture.spool.finish("all", daemon, within: .seconds(300))
+        var compared = 0
         for image in status.images {
             let said = try #require(foreseen[image.name])
             #expect(said.error?.code == image.error?.code, "\(image.name) \(said)")
@@ -124,9 +125,12 @@ import Testing
             #expect(said.error?.retryable == image.error?.isTransient, "\(image.name)")
             #expect((said.verdict == "ready") == (image.state == .filtered), "\(image.name)")
             if let output = image.output, let result = said.result, result.exact == true {
+                compared += 1
                 #expect(result.width == output.width && result.height == output.height)
             }
         }
+        // But for those that are not known exactly.
+        #expect(compared >= 10 && compared + 3 >= status.counts.filtered)
         let codes = Set(status.images.compactMap(\.error?.code))
         #expect(
             codes.isSuperset(of: [

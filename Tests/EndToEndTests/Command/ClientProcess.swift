@@ -41,7 +41,7 @@ final class ClientProcess: Sendable {
         hasJSON = arguments.contains("--json")
         try Data(input.utf8).write(to: scratch.url.appending(path: "input"))
         var variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"]
-        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_LIBRARY_PATH"] {
+        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_LIBRARY_PATH", "LD_PRELOAD"] {
             variables[name] = ProcessInfo.processInfo.environment[name]
         }
         variables["DARKROOM_SPOOL"] = spool
@@ -135,6 +135,7 @@ final class ClientProcess: Sendable {
             posix_spawn_file_actions_addopen(&actions, 1, "\(folder)/output", flags, 0o600)
             posix_spawn_file_actions_addopen(&actions, 2, "\(folder)/errors", flags, 0o600)
         }
+        ChildProcess.inheritNothingElse(&actions)
 
         // The tests' threads may block signals, and a child would inherit that.
         var attributes = posix_spawnattr_t()

@@ -94,7 +94,7 @@ import Testing
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
         #expect(json.exit == 0 && json.errors == "")
-        #expect(lines.map { $0["type"] as? String } == ["submission", "batch", "summary"])
+        try #require(lines.map { $0["type"] as? String } == ["submission", "batch", "summary"])
         #expect(lines[0]["id"] as? String == "good-2")
         let identity = try await fixture.spool.finish("good-2", daemon).manifest.identity
         #expect(lines[0]["identity"] as? String == identity)
@@ -292,12 +292,15 @@ import Testing
             client.send(SIGKILL)
             _ = try await client.result()
         }
+        #expect(try await fixture.client("submit", "x.yaml", "--hold").exit == 0)
         #expect(fixture.spool.list("tmp") == [])
         // What was dropped is taken, and what was taken is right.
         try await eventually("the inbox to be empty", context: { daemon.describe() }) {
             fixture.spool.list("inbox").isEmpty ? true : nil
         }
-        for id in fixture.spool.list("outbox") {
+        let ids = fixture.spool.list("outbox")
+        #expect(!ids.isEmpty)
+        for id in ids {
             #expect(try fixture.spool.status(of: id)?.state == .held)
         }
     }

@@ -75,7 +75,7 @@ import Testing
         let lines = try result.output.split(separator: "\n").map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
-        #expect(lines.map { $0["type"] as? String } == ["submission", "batch", "summary"])
+        try #require(lines.map { $0["type"] as? String } == ["submission", "batch", "summary"])
         #expect(lines[0]["file"] as? String == "a" && lines[0]["id"] as? String == "a")
         #expect(lines[0]["identity"] as? String == status.manifest.identity)
         let copy = try #require(status.manifest.file)
@@ -312,13 +312,24 @@ import Testing
         let fixture = try DaemonFixture(pictures: 30)
         try fixture.makeStations()
         let files = (0..<30).map { "\($0).png" }
-        for life in 0..<10 {
+        var leftovers = 0
+        for life in 0..<12 {
             let client = try fixture.begin(
                 ["submit"] + files + ["--copy", "--anyway", "--name", "killed\(life)"])
-            try await Task.sleep(for: .milliseconds(10 + life * 8))
-            client.send(SIGKILL)
+            switch life {
+            // As soon as there is something to leave, at some moments, and not at all.
+            case 0..<3:
+                try await eventually("the folder") {
+                    fixture.spool.list("tmp").isEmpty ? nil : true
+                }
+            case 3..<11: try await Task.sleep(for: .milliseconds(life * 8))
+            default: break
+            }
+            if life < 11 { client.send(SIGKILL) }
             _ = try await client.result()
+            leftovers = max(leftovers, fixture.spool.list("tmp").count)
         }
+        #expect(leftovers > 0 && fixture.spool.exists("inbox/killed11"))
         #expect(
             try await fixture.client("submit", "0.png", "--copy", "--anyway", "--name", "x").exit
                 == 0)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.fewAtATime) struct SubmitWatchTests {
     private static let two = ["downloads.concurrency": "2"]
 
-    /// Thirty photographs, sepia, at most 1600 pixels, JPEG, a logo in the corner, in one line.
+    /// Photographs, sepia, at most 1600 pixels, JPEG, a logo in the corner, in one line.
     @Test func takesPhotographsInOneLine() async throws {
         let fixture = try DaemonFixture(pictures: 4)
         let daemon = try await fixture.run(fixture.readsDocuments)
@@ -58,7 +58,7 @@ import Testing
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
         #expect(json.exit == 0)
-        #expect(objects.map { $0["type"] as? String } == ["submission", "batch", "summary"])
+        try #require(objects.map { $0["type"] as? String } == ["submission", "batch", "summary"])
         #expect(objects[1]["id"] as? String == "good-2")
         #expect(objects[1]["state"] as? String == "completed")
         _ = try await daemon.stop()

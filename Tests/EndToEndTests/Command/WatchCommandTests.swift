@@ -137,12 +137,18 @@ import Testing
     @Test func tellsEventsUntilTheEnd() async throws {
         let fixture = try DaemonFixture(pictures: 8)
         let daemon = try await fixture.run(Self.two)
+        try fixture.spool.drop("holiday.hold", "")
         try fixture.drop("holiday", images: fixture.slowImages(0..<8))
-        _ = try await fixture.spool.waitForStatus(of: "holiday", daemon, "there") { _ in true }
+        _ = try await fixture.spool.waitForStatus(of: "holiday", daemon, "held") {
+            $0.state == .held
+        }
         // Without an ID it watches what is unfinished.
-        let result = try await ClientProcess.end([
-            "watch", "--json", "--spool", fixture.spool.path,
-        ])
+        let watch = try ClientProcess(["watch", "--json", "--spool", fixture.spool.path])
+        try await eventually("the first event") {
+            watch.text("output").isEmpty ? nil : true
+        }
+        try fixture.spool.drop("holiday.release", "")
+        let result = try await watch.result()
         #expect(result.exit == 0 && result.errors == "")
         let events = try result.output.split(separator: "\n").map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
