@@ -12,7 +12,7 @@ import SystemPackage
 ///
 /// | state   | in `tmp`                        | in `inbox` | after a kill of the client           |
 /// |---------|---------------------------------|------------|--------------------------------------|
-/// | writing | nothing, or `.darkroom-PROCESS` | nothing    | nothing, or that file in `tmp`       |
+/// | writing | nothing, or a locked file       | nothing    | `StagedFolders` removes that file    |
 /// | dropped | nothing                         | NAME       | the daemon takes it                  |
 ///
 /// The file stays open as long as this object lives. So no other file gets its inode number, also on file systems
@@ -48,8 +48,8 @@ package final class StagedFile {
                 file = Descriptor(owning: number)
             } else {
                 let folder = try Directory("tmp", in: spool.root)
-                let name: FileName = StagedFolders.newName()
-                file = try folder.create(name)
+                var name = StagedFolders.newName()
+                file = try Self.newFile(in: folder, &name)
                 stagedName = (name, folder)
             }
             _ = fchmod(file.number, Self.mode)
@@ -73,6 +73,17 @@ package final class StagedFile {
         let error = Errno(rawValue: errno)
         if [.notSupported, .isDirectory, .invalidArgument].contains(error) { return nil }
         throw FileError("create a file", inbox.path, error)
+    }
+
+    private static func newFile(
+        in folder: Directory, _ name: inout FileName
+    ) throws(FileError) -> Descriptor {
+        while true {
+            let file = try folder.create(name)
+            // Somebody may take it for a leftover before it is locked.
+            if try StagedFolders.lock(file, path: folder.path(of: name)) { return file }
+            name = StagedFolders.newName()
+        }
     }
 
     private static func makeOld(_ number: CInt) {

@@ -8,16 +8,23 @@ extension Directory {
 
     /// Removes the folder `name` and everything in it. Links are removed and not followed.
     ///
-    /// A folder within it is emptied into the top one. So a tree of any depth takes two descriptors and no stack.
+    /// A folder within it is emptied into the top one. So a tree of any depth takes two descriptors and no stack. If
+    /// the process ends meanwhile, these folders stay in the top one under numbers with a dot.
     ///
+    /// - Parameter mayGoOn: asked before each entry of the top folder; if it returns false, this throws ECANCELED.
     /// - Throws: ENOTEMPTY if somebody adds files faster than they are removed.
-    package func removeTree(_ name: FileName) throws(FileError) {
+    package func removeTree(
+        _ name: FileName, mayGoOn: () -> Bool = { true }
+    ) throws(FileError) {
         let top = try Directory(name, in: self)
         var number = 0
         for _ in 0..<Self.rounds {
             let entries = try top.names()
             if entries.isEmpty { break }
             for entry in entries {
+                guard mayGoOn() else {
+                    throw FileError("remove", top.path(of: entry), .canceled)
+                }
                 try top.removeEntry(entry) { folder throws(FileError) in
                     try folder.empty(into: top, &number)
                 }
@@ -36,13 +43,16 @@ extension Directory {
                         return try rename(entry, to: top, as: FileName(".\(number)"))
                     } catch  where error.errno == .fileExists {
                         // Its submitter has chosen this name too.
+                    } catch  where error.errno == .noSuchFileOrDirectory {
+                        return
                     }
                 }
             }
         }
     }
 
-    /// Removes a file or an empty folder. Another folder is removed after `clear` has emptied it, if it is still there.
+    /// Removes a file or an empty folder. Another folder is removed after `clear` has emptied it. Whoever still has the
+    /// folder open may remove or exchange entries at the same time; the next round finds what is left.
     private func removeEntry(
         _ entry: FileName, clear: (Directory) throws(FileError) -> Void
     ) throws(FileError) {
@@ -50,12 +60,27 @@ extension Directory {
             try remove(entry)
         } catch  where error.errno == .isDirectory {
             do {
-                try removeDirectory(entry)
-            } catch  where error.errno == .directoryNotEmpty {
-                try clear(Directory(entry, in: self))
-                if try exists(entry) { try removeDirectory(entry) }
+                try removeFolder(entry, clear: clear)
+            } catch  where Self.exchanged.contains(error.errno) {
             }
+        } catch  where error.errno == .noSuchFileOrDirectory {
         }
         FaultPoint.treeEntryRemoved.pass()
+    }
+
+    /// The errors of an entry that is gone, or is not a folder any more.
+    private static let exchanged: [Errno] = [
+        .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels,
+    ]
+
+    private func removeFolder(
+        _ entry: FileName, clear: (Directory) throws(FileError) -> Void
+    ) throws(FileError) {
+        do {
+            try removeDirectory(entry)
+        } catch  where error.errno == .directoryNotEmpty {
+            try clear(Directory(entry, in: self))
+            try removeDirectory(entry)
+        }
     }
 }

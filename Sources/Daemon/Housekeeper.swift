@@ -28,6 +28,8 @@ final class Housekeeper: @unchecked Sendable {
     private var kept: Set<FileName> = []
     /// When the files in `tmp` were last reported, by a clock that nobody sets.
     private var uploadsTold: Double?
+    /// When the folders of pictures were last looked after, by a clock that nobody sets.
+    private var foldersCleared: Double?
     private var trust = ClockTrust()
     /// When that was last written into the spool, by a clock that nobody sets.
     private var notedAt: Double?
@@ -46,6 +48,7 @@ final class Housekeeper: @unchecked Sendable {
     ///
     /// - Parameter isAfterCrash: whether the last daemon, or the machine, has crashed.
     func start(after seconds: Double, isAfterCrash: Bool) {
+        spool.ended.onMove { [weak self] in self?.clearEnded($0) }
         queue.async { [self] in
             clearLeftovers()
             if isAfterCrash { removeOutdatedProgress() }
@@ -149,16 +152,35 @@ final class Housekeeper: @unchecked Sendable {
         clearFolders()
     }
 
-    /// Removes folders of pictures: those of ended batches that could not be removed, and those whose submitter was
-    /// killed before they were complete.
+    /// Removes folders of pictures, once an hour: those of ended batches that could not be removed, and those whose
+    /// submitter was killed before they were complete.
     private func clearFolders() {
+        if let foldersCleared, Clock.uptime - foldersCleared < Self.hour { return }
+        foldersCleared = Clock.uptime
         do {
-            let ended = try EndedFolders(of: spool).clear()
+            let ended = try spool.ended.clear { [self] in isStopped }
             if ended > 0 { log.endedFoldersRemoved(ended) }
-            let staged = try StagedFolders.removeLeftovers(in: spool.tmp)
+        } catch {
+            log.storageFailed(error)
+        }
+        do {
+            let staged = try StagedFolders.removeLeftovers(in: spool.tmp) { [self] in isStopped }
             if staged > 0 { log.stagedFoldersRemoved(staged) }
         } catch {
             log.storageFailed(error)
+        }
+    }
+
+    /// Removes the folder of an ended batch. If it cannot be removed, this is tried again once an hour.
+    private func clearEnded(_ name: FileName) {
+        queue.async { [self] in
+            do throws(FileError) {
+                try spool.ended.clear(name) { [self] in isStopped }
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                // The look that came in between has removed it.
+            } catch {
+                log.storageFailed(error)
+            }
         }
     }
 

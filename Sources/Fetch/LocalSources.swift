@@ -96,7 +96,8 @@ package struct LocalSources: Sendable, Equatable {
                 throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
             } catch {
                 let failure = FetchError(
-                    .sourceUnreadable, "\(shown): cannot be opened in \(place.root): \(error)",
+                    .sourceUnreadable,
+                    "\(shown): cannot be opened in \(FileName(place.root).text): \(error)",
                     fault: error.storageFault)
                 // If the file exists but may not be read, it is the requested one; later roots are not tried.
                 guard error == .permissionDenied, !place.mayBeEntered else { throw failure }
@@ -171,7 +172,7 @@ package struct LocalSources: Sendable, Equatable {
                     + "it by .. or a symbolic link; an absolute symbolic link always leads out")
     }
 
-    private var listOfRoots: String { roots.joined(separator: ", ") }
+    private var listOfRoots: String { roots.map { FileName($0).text }.joined(separator: ", ") }
 }
 
 extension LocalSources {

@@ -4,6 +4,8 @@ import DarkroomCore
 package enum ProblemCode: String, Sendable, CaseIterable {
     /// The text is not JSON, YAML or a property list; the rest is not checked.
     case syntax
+    /// The file was taken, but its owner does not let the daemon read it any more.
+    case unreadable
     /// The file has more bytes than the limit.
     case tooLarge = "too-large"
     /// Containers are nested deeper than a manifest needs.

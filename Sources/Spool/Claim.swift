@@ -100,11 +100,12 @@ package struct Claim {
     /// there could be a receipt, and the manifest could be in the inbox again and get a second answer.
     package func sync(_ claimed: [ClaimedManifest]) throws(FileError) {
         guard !claimed.isEmpty else { return }
+        // A receipt promises that the pictures of a folder are there too. One call for all of them is faster than one for
+        // each.
+        if claimed.contains(where: \.isFolder) { try spool.active.syncFileSystem() }
         for manifest in claimed {
             do {
                 let folder = try manifest.folders.active()
-                // A receipt promises that the pictures are there too. One call for all is faster than one for each.
-                if manifest.isFolder { try folder.syncFileSystem() }
                 if manifest.reading.bytes != nil {
                     let name = BatchFile.manifest(manifest.format)
                     try folder.open(name).sync(path: folder.path(of: name))
@@ -179,7 +180,7 @@ package struct Claim {
         let reading =
             FileIdentity(manifest.information) == candidate.identity
             ? candidate.reading
-            : try examination.read(manifest.name, manifest.format, in: manifest.folder)
+            : try examination.read(manifest)
         try reading.copy(to: active, candidate.format, durably: durably)
         return ClaimedManifest(
             folders: folders, name: candidate.name.text, isFolder: manifest.isFolder,

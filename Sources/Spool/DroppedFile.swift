@@ -28,18 +28,12 @@ enum DroppedFile {
         return "\(inode)-\(isNegative ? "-" : "")\(seconds)."
             + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
     }
-}
 
-extension Directory {
-    /// The identity of the submitted file, which is in this folder now; nil if it is not there.
-    package func droppedIdentity(of name: FileName) throws(FileError) -> String? {
-        guard let information = try information(of: name) else { return nil }
-        return DroppedFile.identity(
-            inode: UInt64(information.st_ino), birth: try birth(of: name))
-    }
-
-    /// The time of birth of a file; nil if the file system or the kernel does not know it.
-    private func birth(of name: FileName) throws(FileError) -> timespec? {
+    /// The time of birth of a file in an open folder, or with an empty name that of an open file itself; nil if the file
+    /// system or the kernel does not know it. `path` is its name in messages.
+    fileprivate static func birth(
+        of name: FileName, in number: CInt, _ path: @autoclosure () -> String
+    ) throws(FileError) -> timespec? {
         var seconds: Int64 = 0
         var nanoseconds: Int64 = 0
         do {
@@ -51,28 +45,30 @@ extension Directory {
             // The kernel or the sandbox has no statx(2).
             return nil
         } catch {
-            throw FileError("examine", path(of: name), error)
+            throw FileError("examine", path(), error)
         }
+    }
+}
+
+extension Directory {
+    /// The identity of the submitted file, which is in this folder now; nil if it is not there.
+    package func droppedIdentity(of name: FileName) throws(FileError) -> String? {
+        guard let information = try information(of: name) else { return nil }
+        return DroppedFile.identity(
+            inode: UInt64(information.st_ino),
+            birth: try DroppedFile.birth(of: name, in: number, path(of: name)))
     }
 }
 
 extension Descriptor {
     /// The identity of this file once it is submitted. `path` is its name in messages.
     package func droppedIdentity(path: String) throws(FileError) -> String {
-        var seconds: Int64 = 0
-        var nanoseconds: Int64 = 0
         var information = stat()
-        do {
-            _ = try retryingInterrupts { fstat(number, &information) }
-            let isKnown = try retryingInterrupts {
-                darkroom_birth(number, "", &seconds, &nanoseconds)
-            }
-            return DroppedFile.identity(
-                inode: UInt64(information.st_ino),
-                birth: isKnown == 1
-                    ? timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) : nil)
-        } catch {
-            throw FileError("examine", path, error)
+        guard fstat(number, &information) == 0 else {
+            throw FileError("examine", path, Errno(rawValue: errno))
         }
+        return DroppedFile.identity(
+            inode: UInt64(information.st_ino),
+            birth: try DroppedFile.birth(of: "", in: number, path))
     }
 }

@@ -1,34 +1,83 @@
 import DarkroomCore
+import Synchronization
 import SystemPackage
 
-/// Folders of ended batches that could not be removed, `active/.ended-ID.NUMBER`.
+/// The folders `active/ID` of ended batches whose pictures came with the manifest, on their way out of the spool:
+/// `active/.ended-ID.NUMBER`.
 ///
-/// The folder of pictures that came with a manifest belongs to its submitter. Who has it open can take away the
-/// permission to remove its content, or fill it again and again. This must not keep the batch from its end, nor its ID.
-package struct EndedFolders {
+/// | state | in `active`         | after a crash                            |
+/// |-------|---------------------|------------------------------------------|
+/// | ended | `ID`                | `Recovery` sees the last status          |
+/// | aside | `.ended-ID.NUMBER`  | the next start removes the rest of it    |
+///
+/// Such a folder may be large, and it belongs to its submitter, who may have it open, take away the permission to remove
+/// its content or fill it again and again. So the batch ends with one rename, and nothing waits for the removal.
+package final class EndedFolders: Sendable {
     private static let prefix = Array(".ended-".utf8)
 
-    private let spool: Spool
+    private let active: Directory
+    private let told = Mutex<@Sendable (FileName) -> Void>({ _ in })
 
-    package init(of spool: Spool) {
-        self.spool = spool
+    init(in active: Directory) {
+        self.active = active
     }
 
     static func isOne(_ name: FileName) -> Bool { name.bytes.starts(with: prefix) }
 
-    static func name(for id: String) -> FileName {
-        let number = String(UInt32.random(in: .min ... .max), radix: 16)
-        return FileName(bytes: prefix + Array(id.utf8) + Array(".\(number)".utf8))
+    /// Calls `body` with the name of each folder that is moved aside from now on.
+    package func onMove(_ body: @escaping @Sendable (FileName) -> Void) {
+        told.withLock { $0 = body }
     }
 
-    /// Removes them and returns their number. One that cannot be removed does not affect the others; the last error is
-    /// thrown at the end.
-    package func clear() throws(FileError) -> Int {
+    /// Moves `active/ID` aside.
+    func moveAside(_ id: String) throws(FileError) {
+        let number = String(UInt32.random(in: .min ... .max), radix: 16)
+        let name = FileName(bytes: Self.prefix + Array(id.utf8) + Array(".\(number)".utf8))
+        try active.rename(FileName(id), to: active, as: name)
+        told.withLock { $0 }(name)
+    }
+
+    /// Removes all of them and returns their number. One that cannot be removed does not affect the others; the last
+    /// error is thrown at the end.
+    package func clear(isStopped: () -> Bool) throws(FileError) -> Int {
+        try active.forEach(where: Self.isOne, isStopped: isStopped) { name throws(FileError) in
+            try clear(name, isStopped: isStopped)
+        }
+    }
+
+    /// Removes one of them.
+    package func clear(_ name: FileName, isStopped: () -> Bool) throws(FileError) {
+        do {
+            try active.removeTree(name) { !isStopped() }
+        } catch  where error.errno == .canceled {
+            // The next start continues.
+        }
+    }
+}
+
+extension Spool {
+    /// Removes `active/ID` of an ended batch.
+    func removeEnded(_ id: String) throws(FileError) {
+        if try SubmittedFile(in: Directory(FileName(id), in: active)) != nil {
+            try ended.moveAside(id)
+        } else {
+            try active.removeTree(FileName(id))
+        }
+    }
+}
+
+extension Directory {
+    /// Calls `body` for the names that `isWanted` accepts, and returns how many times it succeeded. An error does not
+    /// affect the others; the last one is thrown at the end.
+    func forEach(
+        where isWanted: (FileName) -> Bool, isStopped: () -> Bool,
+        _ body: (FileName) throws(FileError) -> Void
+    ) throws(FileError) -> Int {
         var count = 0
         var failure: FileError?
-        for name in try spool.active.names() where Self.isOne(name) {
+        for name in try names() where isWanted(name) && !isStopped() {
             do {
-                try spool.active.removeTree(name)
+                try body(name)
                 count += 1
             } catch {
                 failure = error
@@ -36,17 +85,5 @@ package struct EndedFolders {
         }
         if let failure { throw failure }
         return count
-    }
-}
-
-extension Spool {
-    /// Removes `active/ID` of an ended batch, or moves it aside if its submitter prevents that.
-    func removeEnded(_ id: String) throws(FileError) {
-        do {
-            try active.removeTree(FileName(id))
-        } catch  where [.permissionDenied, .notPermitted, .directoryNotEmpty].contains(error.errno)
-        {
-            try active.rename(FileName(id), to: active, as: EndedFolders.name(for: id))
-        }
     }
 }

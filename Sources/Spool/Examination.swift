@@ -10,7 +10,7 @@ package struct Candidate: Sendable {
     /// Whether it is a folder that contains the manifest and its pictures.
     var isFolder = false
     let format: ManifestFormat
-    /// Of the manifest's file.
+    /// The identity of the manifest's file.
     let identity: FileIdentity
     package let reading: ManifestReading
     /// When it came into the inbox or was last written to, in seconds since 1970.
@@ -26,6 +26,18 @@ package struct ManifestReading: Sendable {
     /// In hexadecimal; nil if the file was not read.
     package let sha256: String?
     package let outcome: Result<Manifest, ManifestRejection>
+
+    /// Of a folder that was taken and whose submitter has then forbidden to read and to move it.
+    static let unreadable = ManifestReading(
+        bytes: nil, byteCount: 0, sha256: nil,
+        outcome: .failure(
+            ManifestRejection(problems: [
+                ManifestProblem(
+                    code: ProblemCode.unreadable.rawValue,
+                    message:
+                        "the daemon was not permitted to read the manifest after it had taken it; it is moved back "
+                        + "to tmp; let the daemon read it, then submit it again")
+            ])))
 }
 
 /// Shows whether a file is still the same and unchanged.
@@ -123,7 +135,8 @@ package struct Examination: Sendable {
                 return .ignored(reason)
             }
             if information.isFolder {
-                return try examineFolder(name, in: inbox, isWhole: isWhole, largest: largest)
+                return try examineFolder(
+                    name, information, in: inbox, isWhole: isWhole, largest: largest)
             }
             guard information.isRegularFile else { return .ignored(.notAFile) }
             if let file = ControlFile(name) {
@@ -161,9 +174,8 @@ package struct Examination: Sendable {
 
     /// Examines a folder, which nobody reports to be complete unless it was renamed into the inbox.
     private func examineFolder(
-        _ name: FileName, in inbox: Directory, isWhole: Bool, largest: Int
+        _ name: FileName, _ information: stat, in inbox: Directory, isWhole: Bool, largest: Int
     ) throws(FileError) -> Verdict {
-        guard let information = try inbox.information(of: name) else { return .gone }
         let folder: Directory
         do {
             folder = try Directory(name, in: inbox)
@@ -175,20 +187,16 @@ package struct Examination: Sendable {
         {
             return .settling(last)
         }
-        let job: FolderJob
         switch try FolderJob.find(in: folder) {
-        case .found(let found): job = found
         case .unusable(let problem): return .ignored(.folder(problem))
+        case .found(let manifest):
+            let identity = FileIdentity(manifest.information)
+            if identity.size > largest, identity.size <= limits.bytes { return .large }
+            return .ready(
+                Candidate(
+                    name: name, isFolder: true, format: manifest.format, identity: identity,
+                    reading: try read(manifest), dropped: information.statusChanged))
         }
-        guard let identity = try folder.information(of: job.manifest).map(FileIdentity.init) else {
-            return .gone
-        }
-        if identity.size > largest, identity.size <= limits.bytes { return .large }
-        return .ready(
-            Candidate(
-                name: name, isFolder: true, format: job.format, identity: identity,
-                reading: try read(job.manifest, job.format, in: folder),
-                dropped: information.statusChanged))
     }
 
     /// Explains the error of a file that was moved here from another folder: it has kept its group, so the permissions
@@ -209,19 +217,22 @@ package struct Examination: Sendable {
     func read(
         _ name: FileName, _ format: ManifestFormat, in folder: Directory
     ) throws(FileError) -> ManifestReading {
-        let file = try folder.open(name)
-        let path = folder.path(of: name)
-        let length = try file.regularLength(path: path)
+        try read(OpenManifest(name, format, in: folder))
+    }
+
+    /// The same for an open one, which is read from its beginning and once.
+    func read(_ manifest: borrowing OpenManifest) throws(FileError) -> ManifestReading {
+        let length = manifest.information.length
         guard length <= limits.bytes else { return tooLarge(length) }
-        let bytes = try file.readAll(upTo: limits.bytes, path: path, stop: stop)
+        let bytes = try manifest.file.readAll(upTo: limits.bytes, path: manifest.path, stop: stop)
         // It may have grown in the meantime.
         guard bytes.count <= limits.bytes else {
-            return tooLarge(max(try file.length(path: path), bytes.count))
+            return tooLarge(max(try manifest.file.length(path: manifest.path), bytes.count))
         }
-        let sha256 = try digest(of: bytes, path)
-        let outcome = check(bytes, format)
+        let sha256 = try digest(of: bytes, manifest.path)
+        let outcome = check(bytes, manifest.format)
         // If `stop` is set, the reader has ended with any error.
-        try stop.check("read", path)
+        try stop.check("read", manifest.path)
         return ManifestReading(
             bytes: bytes, byteCount: bytes.count, sha256: sha256, outcome: outcome)
     }
@@ -304,20 +315,6 @@ extension ManifestReading {
         if durably { file.startWriting() }
         try file.close(path: path)
         FaultPoint.claimCopied.pass()
-    }
-}
-
-extension Descriptor {
-    /// The length of a file, which must be a regular file: reading a FIFO or a socket could block.
-    fileprivate func regularLength(path: String) throws(FileError) -> Int {
-        var information = stat()
-        guard fstat(number, &information) == 0 else {
-            throw FileError("examine", path, Errno(rawValue: errno))
-        }
-        guard information.isRegularFile else {
-            throw FileError("read (it is not a regular file)", path, .notSupported)
-        }
-        return Int(information.st_size)
     }
 }
 

@@ -9,15 +9,12 @@ import SystemPackage
 /// files. The pictures stay where the claim has put them, in `active/ID/submitted/NAME`, and go with `active/ID`. Its
 /// submitter may still have the folder open and change it, so each picture is examined when it is opened
 /// (`SentPictures`).
-package struct FolderJob {
+package enum FolderJob {
     /// The name of the manifest, without its extension.
     package static let stem = "manifest"
 
-    package let manifest: FileName
-    package let format: ManifestFormat
-
     /// Why a folder cannot be taken.
-    package enum Problem: Error, Equatable, Sendable {
+    package enum Problem: Equatable, Sendable {
         case noManifest
         case severalManifests
         /// The manifest belongs to another user than the folder.
@@ -26,31 +23,37 @@ package struct FolderJob {
         case closed
     }
 
-    package enum Finding {
-        case found(FolderJob)
+    package enum Finding: ~Copyable {
+        case found(OpenManifest)
         case unusable(Problem)
     }
 
-    /// Finds the manifest in an open folder.
+    /// Finds the manifest in an open folder, and opens it.
     package static func find(in folder: Directory) throws(FileError) -> Finding {
-        guard folder.isUsable else { return .unusable(.closed) }
-        let manifests = try folder.names().compactMap { FolderJob($0) }
-        guard let job = manifests.first else { return .unusable(.noManifest) }
-        guard manifests.count == 1 else { return .unusable(.severalManifests) }
-        guard let information = try folder.information(of: job.manifest),
-            information.isRegularFile
+        let owner = try folder.information()
+        guard folder.isUsable, !owner.keepsContent else { return .unusable(.closed) }
+        let names = try folder.names().filter { format(of: $0) != nil }
+        guard let name = names.first, let format = format(of: name),
+            try folder.information(of: name)?.isRegularFile == true
         else { return .unusable(.noManifest) }
-        let owner = try folder.information().st_uid
-        return information.st_uid == owner ? .found(job) : .unusable(.foreignManifest)
+        guard names.count == 1 else { return .unusable(.severalManifests) }
+        // Its submitter may exchange it at any time. So its bytes, its type and its owner come from one open file.
+        let manifest: OpenManifest
+        do {
+            manifest = try OpenManifest(name, format, in: folder, isFolder: true)
+        } catch  where [.notSupported, .tooManySymbolicLinkLevels].contains(error.errno) {
+            return .unusable(.noManifest)
+        }
+        guard manifest.information.st_uid == owner.st_uid else {
+            return .unusable(.foreignManifest)
+        }
+        return .found(manifest)
     }
 
-    /// nil for the name of another file than a manifest.
-    private init?(_ name: FileName) {
-        guard name.text.partsAtLastDot?.stem == Substring(Self.stem),
-            let format = ManifestFormat(fileName: name.text)
-        else { return nil }
-        manifest = name
-        self.format = format
+    /// The format of the manifest of a folder; nil for the name of another file.
+    package static func format(of name: FileName) -> ManifestFormat? {
+        guard name.text.partsAtLastDot?.stem == Substring(stem) else { return nil }
+        return ManifestFormat(fileName: name.text)
     }
 
     /// Folders deeper than this are not searched for changes.
@@ -79,5 +82,12 @@ package struct FolderJob {
             guard information.isFolder, depth > 0 else { continue }
             try lastChange(in: Directory(name, in: folder), depth - 1, &last)
         }
+    }
+}
+
+extension stat {
+    /// Whether this process may not remove what others have put into the folder, because of its sticky bit.
+    fileprivate var keepsContent: Bool {
+        st_mode & mode_t(S_ISVTX) != 0 && st_uid != geteuid() && geteuid() != 0
     }
 }

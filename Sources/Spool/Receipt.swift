@@ -97,9 +97,10 @@ package enum Receipt {
         try active.removeTree(BatchFile.receipt)
     }
 
-    /// Removes `active/ID`, with the pictures that were sent along, when the last status of the batch is in the outbox. If the manifest is missing in the
-    /// outbox, because someone has removed the answer, it is moved there first: invalid manifests are never deleted. A
-    /// file that was too large for a copy is moved back to `tmp`; returns its name there.
+    /// Removes `active/ID`, with the pictures that were sent along, when the last status of the batch is in the outbox.
+    /// If the manifest is missing in the outbox, because someone has removed the answer, it is moved there first: invalid
+    /// manifests are never deleted. What was submitted is moved back to `tmp` if there is no copy of it, because it was
+    /// too large or cannot be read; returns its name there.
     @discardableResult
     package static func finish(
         _ folders: BatchFolders, format: ManifestFormat, durably: Bool
@@ -113,7 +114,7 @@ package enum Receipt {
                 try active.rename(name, to: outbox, as: name)
                 if durably { try outbox.sync() }
             } else if let submitted = try SubmittedFile(in: active) {
-                givenBack = try giveBack(submitted, folders.spool, durably: durably)
+                givenBack = try giveBack(submitted, of: active, folders.spool, durably: durably)
             }
         }
         try folders.spool.removeEnded(folders.id)
@@ -122,10 +123,15 @@ package enum Receipt {
     }
 
     private static func giveBack(
-        _ submitted: SubmittedFile, _ spool: Spool, durably: Bool
+        _ submitted: SubmittedFile, of active: Directory, _ spool: Spool, durably: Bool
     ) throws(FileError) -> FileName {
         let tmp = try spool.openTmp()
-        let name = try submitted.giveBack(to: tmp)
+        let name: FileName
+        do {
+            name = try submitted.giveBack(to: tmp)
+        } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
+            name = try submitted.giveBackClosed(of: active, to: tmp)
+        }
         FaultPoint.submittedGivenBack.pass()
         if durably { try tmp.sync() }
         return name

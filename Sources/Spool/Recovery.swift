@@ -19,7 +19,8 @@ package struct Recovery: Sendable {
     package enum Finding: Sendable {
         /// It had no manifest, because the claim had not moved it yet. The folder is removed.
         case empty
-        /// The claimed file or folder with this name contains no manifest and is back in the inbox.
+        /// The claimed file or folder contains no manifest, or cannot be read any more. It is back in the inbox under this
+        /// name.
         case putBack(FileName)
         /// Its answer was complete; the folder is removed. A file that was too large is in `tmp` under this name.
         case finished(givenBack: FileName?)
@@ -82,18 +83,28 @@ package struct Recovery: Sendable {
     private func answer(
         _ submitted: SubmittedFile, _ folders: BatchFolders, _ active: Directory
     ) throws(FileError) -> Finding {
-        guard let manifest = try submitted.manifest() else {
-            let name = try submitted.giveBack(to: spool.openInbox())
-            try spool.active.removeTree(FileName(folders.id))
-            return .putBack(name)
+        var claimed: ClaimedManifest
+        do {
+            guard let manifest = try submitted.manifest() else {
+                return try putBack(submitted, folders)
+            }
+            let reading = try examination.read(manifest)
+            try reading.copy(to: active, manifest.format, durably: durably)
+            claimed = try self.claimed(submitted, folders, manifest.format, reading)
+            claimed.uid = manifest.information.st_uid
+        } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
+            // Its owner does not let the daemon read it any more.
+            do {
+                return try putBack(submitted, folders)
+            } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
+                // A copy of it may be incomplete.
+                if let format = try self.format(in: active) {
+                    try active.remove(BatchFile.manifest(format))
+                }
+                let format = ManifestFormat(fileName: submitted.name.text) ?? .json
+                claimed = try self.claimed(submitted, folders, format, .unreadable)
+            }
         }
-        let reading = try examination.read(manifest.name, manifest.format, in: manifest.folder)
-        try reading.copy(to: active, manifest.format, durably: durably)
-        let claimed = ClaimedManifest(
-            folders: folders, name: submitted.name.text, isFolder: manifest.isFolder,
-            format: manifest.format, received: Clock.timestamp, reading: reading,
-            uid: manifest.information.st_uid,
-            identity: try submitted.folder.droppedIdentity(of: submitted.name))
         if durably {
             let claim = Claim(
                 spool: spool, inbox: try spool.openInbox(), examination: examination,
@@ -101,6 +112,25 @@ package struct Recovery: Sendable {
             try claim.sync([claimed])
         }
         return try resume(claimed, nil, active)
+    }
+
+    private func claimed(
+        _ submitted: SubmittedFile, _ folders: BatchFolders, _ format: ManifestFormat,
+        _ reading: ManifestReading
+    ) throws(FileError) -> ClaimedManifest {
+        let information = try submitted.information()
+        return ClaimedManifest(
+            folders: folders, name: submitted.name.text, isFolder: information?.isFolder ?? false,
+            format: format, received: Clock.timestamp, reading: reading, uid: information?.st_uid,
+            identity: try submitted.folder.droppedIdentity(of: submitted.name))
+    }
+
+    private func putBack(
+        _ submitted: SubmittedFile, _ folders: BatchFolders
+    ) throws(FileError) -> Finding {
+        let name = try submitted.giveBack(to: spool.openInbox())
+        try spool.active.removeTree(FileName(folders.id))
+        return .putBack(name)
     }
 
     /// Prepares a batch that has its receipt.
@@ -152,7 +182,9 @@ package struct Recovery: Sendable {
         // Without its answer and the submitted file, its name is unknown.
         let claimed = ClaimedManifest(
             folders: folders, name: status?.manifest.name ?? "\(folders.id).\(format.rawValue)",
-            isFolder: status?.manifest.isFolder ?? false, format: format,
+            isFolder: try status == nil
+                ? active.exists(BatchFile.picturesGone) : status?.manifest.isFolder ?? false,
+            format: format,
             received: status?.times.received ?? Clock.timestamp, reading: reading,
             uid: try status == nil
                 ? active.information(of: BatchFile.manifest(format))?.st_uid : status?.manifest.uid,

@@ -211,18 +211,9 @@ package struct Expired {
     /// Removes those that a previous daemon has left and returns their number. One that cannot be removed does not
     /// affect the others; the last error is thrown at the end.
     package func clear() throws(FileError) -> Int {
-        var count = 0
-        var failure: FileError?
-        for name in try spool.active.names() where Self.isOne(name) && !isStopped() {
-            do {
-                try clear(name)
-                count += 1
-            } catch {
-                failure = error
-            }
+        try spool.active.forEach(where: Self.isOne, isStopped: isStopped) {
+            name throws(FileError) in try clear(name)
         }
-        if let failure { throw failure }
-        return count
     }
 
     /// Removes the files in the folder, then the folder. Symbolic links are removed and not followed. Another folder in

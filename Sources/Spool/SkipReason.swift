@@ -101,7 +101,8 @@ extension FolderJob.Problem {
         case .severalManifests: "it is a folder with several manifests; one of \(names) is taken"
         case .foreignManifest: "it is a folder whose manifest belongs to another user"
         case .closed:
-            "it is a folder that darkroomd may not read, enter and write, so it could not remove it afterwards"
+            "it is a folder that darkroomd may not read, enter and write (or it has the sticky bit), so it could not "
+                + "remove it afterwards"
         }
     }
 }

@@ -22,7 +22,8 @@ import SystemPackage
 /// |            |        |                    |                       | record refers to this end    |
 /// | expired    | –      | `.expired-ID`      | –                     | removes `active/.expired-ID` |
 ///
-/// If NAME is a folder with a manifest and its pictures (`FolderJob`), submitted/NAME stays until `active/ID` goes.
+/// If NAME is a folder with a manifest and its pictures (`FolderJob`), submitted/NAME stays until the batch ends.
+/// Then `active/ID` becomes `active/.ended-ID.NUMBER` (`EndedFolders`).
 ///
 /// An ID never begins with a dot, because a file with such a name is not a manifest.
 ///
@@ -43,6 +44,8 @@ package final class Spool: Sendable {
     package let outbox: Directory
     /// The pictures that are being filtered, for the next process.
     package let attempts: CrashRecords
+    /// The folders of ended batches that are removed in the background.
+    package let ended: EndedFolders
     private let lock: Descriptor
     /// The owner of the root folder, who may give commands to every batch.
     let owner: UInt32
@@ -63,6 +66,7 @@ package final class Spool: Sendable {
         tmp = try Self.station("tmp", in: root)
         active = try Self.station("active", in: root, mode: 0o700)
         outbox = try Self.station("outbox", in: root)
+        ended = EndedFolders(in: active)
         attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
     }
 

@@ -2,10 +2,11 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// Folders in `tmp` in which `darkroom submit --copy` collects a manifest and its pictures: `.darkroom-PROCESS-NUMBER`.
+/// What the command puts into `tmp` before it has its name in the inbox, `.darkroom-PROCESS-NUMBER`: the folders in
+/// which `darkroom submit --copy` collects a manifest and its pictures, and single files if they need a name.
 ///
-/// Each is locked by the process that fills it, with flock(2), which ends with the process in whatever way. So a folder
-/// without a lock is a leftover. If the file system cannot lock folders (some network file systems), nothing is removed.
+/// Each is locked by the process that fills it, with flock(2), which ends with the process in whatever way. So one
+/// without a lock is a leftover. If the file system has no locks (some network file systems), nothing is removed.
 package enum StagedFolders {
     private static let prefix = ".darkroom-"
 
@@ -14,37 +15,68 @@ package enum StagedFolders {
         FileName("\(prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))")
     }
 
-    /// Locks an open folder for as long as it is open.
+    /// Locks an open folder as long as it is open.
     ///
     /// - Returns: false if another process has locked it, or has removed it in between.
     package static func lock(_ folder: Directory) throws(FileError) -> Bool {
-        if flock(folder.number, LOCK_EX | LOCK_NB) != 0 {
-            if Errno(rawValue: errno) == .wouldBlock { return false }
-        }
+        guard lock(folder.number) else { return false }
         return try folder.information().st_nlink > 0
+    }
+
+    /// The same for an open file, which has this name in messages.
+    package static func lock(
+        _ file: borrowing Descriptor, path: String
+    ) throws(FileError) -> Bool {
+        guard lock(file.number) else { return false }
+        var information = stat()
+        guard fstat(file.number, &information) == 0 else {
+            throw FileError("examine", path, Errno(rawValue: errno))
+        }
+        return information.st_nlink > 0
+    }
+
+    private static func lock(_ number: CInt) -> Bool {
+        flock(number, LOCK_EX | LOCK_NB) == 0 || Errno(rawValue: errno) != .wouldBlock
     }
 
     /// Removes the leftovers and returns their number. One that cannot be removed does not affect the others; its owner
     /// or an administrator can.
     ///
-    /// - Parameter owner: only the folders of this user; nil for all.
+    /// - Parameter owner: only the entries of this user; nil for all.
     @discardableResult
     package static func removeLeftovers(
-        in tmp: Directory, of owner: UInt32? = nil
+        in tmp: Directory, of owner: UInt32? = nil, isStopped: () -> Bool = { false }
     ) throws(FileError) -> Int {
         var count = 0
-        for name in try tmp.names() where name.bytes.starts(with: prefix.utf8) {
-            guard let information = try tmp.information(of: name), information.isFolder,
-                owner == nil || information.st_uid == owner,
-                let folder = try? Directory(name, in: tmp),
-                flock(folder.number, LOCK_EX | LOCK_NB) == 0
+        for name in try tmp.names() where name.bytes.starts(with: prefix.utf8) && !isStopped() {
+            guard let information = try tmp.information(of: name),
+                owner == nil || information.st_uid == owner
             else { continue }
-            // Its process may have renamed it into the inbox and ended since it was opened.
-            guard let now = try? folder.information(), now.st_ino == information.st_ino,
-                (try? tmp.removeTree(name)) != nil
-            else { continue }
-            count += 1
+            let isRemoved =
+                information.isFolder
+                ? removeFolder(name, information, in: tmp, isStopped)
+                : removeFile(name, information, in: tmp)
+            if isRemoved { count += 1 }
         }
         return count
+    }
+
+    private static func removeFolder(
+        _ name: FileName, _ seen: stat, in tmp: Directory, _ isStopped: () -> Bool
+    ) -> Bool {
+        guard let folder = try? Directory(name, in: tmp),
+            flock(folder.number, LOCK_EX | LOCK_NB) == 0,
+            // Its process may have renamed it into the inbox and ended since it was opened.
+            (try? folder.information().st_ino) == seen.st_ino
+        else { return false }
+        return (try? tmp.removeTree(name) { !isStopped() }) != nil
+    }
+
+    private static func removeFile(_ name: FileName, _ seen: stat, in tmp: Directory) -> Bool {
+        guard seen.isRegularFile, let file = try? tmp.open(name),
+            flock(file.number, LOCK_EX | LOCK_NB) == 0,
+            (try? tmp.information(of: name)?.st_ino) == seen.st_ino
+        else { return false }
+        return (try? tmp.remove(name)) != nil
     }
 }

@@ -38,32 +38,20 @@ package struct SubmittedFile {
 
     func information() throws(FileError) -> stat? { try folder.information(of: name) }
 
-    /// Where its manifest is: a file in an open folder.
-    struct Manifest {
-        let name: FileName
-        let folder: Directory
-        let format: ManifestFormat
-        let information: stat
-        let isFolder: Bool
-    }
-
-    /// nil if there is none: it is neither a regular file with the name of a manifest nor a folder with one.
-    func manifest() throws(FileError) -> Manifest? {
+    /// Its manifest; nil if there is none: it is neither a regular file with the name of a manifest nor a folder with
+    /// one.
+    func manifest() throws(FileError) -> OpenManifest? {
         guard let information = try information() else { return nil }
         if information.isFolder {
-            let inside = try Directory(name, in: folder)
-            guard case .found(let job) = try FolderJob.find(in: inside),
-                let found = try inside.information(of: job.manifest)
-            else { return nil }
-            return Manifest(
-                name: job.manifest, folder: inside, format: job.format, information: found,
-                isFolder: true)
+            switch try FolderJob.find(in: Directory(name, in: folder)) {
+            case .found(let manifest): return manifest
+            case .unusable: return nil
+            }
         }
         guard information.isRegularFile, let format = ManifestFormat(fileName: name.text) else {
             return nil
         }
-        return Manifest(
-            name: name, folder: folder, format: format, information: information, isFolder: false)
+        return try OpenManifest(name, format, in: folder)
     }
 
     /// The folder with the pictures that were sent along, and its owner; nil for a file.
@@ -88,10 +76,25 @@ package struct SubmittedFile {
 
     /// Moves it to a folder of users, the inbox or `tmp`, without replacing a file; returns its name there.
     func giveBack(to people: Directory) throws(FileError) -> FileName {
-        var newName = name
+        try move(name, of: folder, to: people, as: name)
+    }
+
+    /// The same for a folder whose submitter does not let the daemon move it, so that it comes back within another one,
+    /// which belongs to the daemon and which everybody may use.
+    func giveBackClosed(of active: Directory, to people: Directory) throws(FileError) -> FileName {
+        guard fchmod(folder.number, 0o1777) == 0 else {
+            throw FileError("change the mode", folder.path, Errno(rawValue: errno))
+        }
+        return try move(Self.folderName, of: active, to: people, as: name.another())
+    }
+
+    private func move(
+        _ old: FileName, of place: Directory, to people: Directory, as wanted: FileName
+    ) throws(FileError) -> FileName {
+        var newName = wanted
         while true {
             do {
-                try folder.rename(name, to: people, as: newName)
+                try place.rename(old, to: people, as: newName)
                 return newName
             } catch  where error.errno == .fileExists {
                 newName = name.another()

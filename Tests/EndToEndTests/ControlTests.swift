@@ -393,7 +393,8 @@ import Testing
             $0.state == .held && $0.counts.new + $0.counts.filtered == DaemonFixture.many
         }
         try await drop("held.release")
-        try await expectInOrder("held is held", "held is released", "held continues")
+        // It may be released before it has left the board. Then it goes on without a word.
+        try await expectInOrder("held is held", "held is released")
 
         try await drop("held.cancel")
         _ = try await fixture.spool.finish("held", daemon)

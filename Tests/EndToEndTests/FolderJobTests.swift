@@ -222,7 +222,7 @@ import Testing
             error.message
                 == "/b.png: the pictures that came with the manifest were removed when the batch ended; submit them again"
         )
-        try await eventually("its end") { fixture.spool.exists("active/job") ? nil : true }
+        try await fixture.waitForRemoval()
     }
 
     @Test func isHeldAndCancelledByItsName() async throws {
@@ -261,7 +261,7 @@ import Testing
         try fixture.checkCompleted(status)
         #expect(status.manifest.isFolder == true && status.manifest.name == "job")
         #expect(fixture.spool.list("outbox") == ["job"])
-        #expect(fixture.spool.list("active") == [])
+        try await fixture.waitForRemoval()
     }
 
     // MARK: Other users
@@ -281,7 +281,8 @@ import Testing
         try await daemon.says(" watches ")
         try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png", "sub/b.png"])
         try fixture.makeFolder("closed", images: [("a", "a.png")], pictures: ["a.png"])
-        for (folder, mode) in [("job", mode_t(0o770)), ("closed", 0o750)] {
+        try fixture.makeFolder("sticky", images: [("a", "a.png")], pictures: ["a.png"])
+        for (folder, mode) in [("job", mode_t(0o770)), ("closed", 0o750), ("sticky", 0o1770)] {
             let path = "\(spool)/tmp/\(folder)"
             for name in ["", "/a.png", "/manifest.json"] {
                 try #require(chown(path + name, Self.submitter, Self.daemonUser) == 0)
@@ -290,28 +291,93 @@ import Testing
         }
         try #require(chown(spool + "/tmp/job/sub", Self.submitter, Self.submitter) == 0)
         try #require(chmod(spool + "/tmp/job/sub", 0o700) == 0)
-        for name in ["closed", "job"] { try fixture.dropMade(name) }
+        for name in ["closed", "sticky", "job"] { try fixture.dropMade(name) }
         let status = try await fixture.spool.finish("job", daemon)
         try fixture.checkCompleted(status)
         let left = try #require(fixture.spool.list("active").first)
         #expect(left.hasPrefix(".ended-job.") && fixture.spool.list("active").count == 1)
-        _ = try await fixture.waitForReport(daemon, "the closed folder") {
-            $0.files.map(\.message) == [
-                "it is a folder that darkroomd may not read, enter and write, so it could not remove it afterwards"
-            ]
+        _ = try await fixture.waitForReport(daemon, "the folders that cannot be removed") {
+            $0.files.map(\.message)
+                == Array(
+                    repeating:
+                        "it is a folder that darkroomd may not read, enter and write (or it has the sticky bit), so it could not remove it afterwards",
+                    count: 2)
         }
-        #expect(fixture.spool.list("inbox") == ["closed"])
+        #expect(fixture.spool.list("inbox") == ["closed", "sticky"])
         #expect(try await daemon.stop() == .exited(0))
         for path in try FileManager.default.subpathsOfDirectory(atPath: "\(spool)/active") {
             try #require(chmod("\(spool)/active/\(path)", 0o777) == 0)
         }
         daemon = try DaemonProcess(
             arguments: DaemonProcess.arguments(spool: spool), user: Self.daemonUser)
-        try await eventually("the removal") { fixture.spool.list("active").isEmpty ? true : nil }
+        try await fixture.waitForRemoval()
+    }
+
+    /// What its submitter does after the daemon has taken the folder and was killed: the modes of the folder and of its
+    /// manifest, and where the folder is afterwards.
+    static let closings: [(folder: mode_t, manifest: mode_t, isAnswered: Bool)] = [
+        (0o700, 0o600, true), (0o710, 0o600, true), (0o730, 0o600, false), (0o770, 0o600, false),
+    ]
+
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"), arguments: closings)
+    func aClaimedOneThatCannotBeReadAnyMore(
+        folder: mode_t, manifest: mode_t, isAnswered: Bool
+    ) async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let spool = fixture.spool.path
+        try #require(chown(spool, Self.daemonUser, Self.daemonUser) == 0)
+        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
+        let arguments = DaemonProcess.arguments(spool: spool)
+        let first = try DaemonProcess(
+            arguments: arguments,
+            environment: [FaultPoint.variable: FaultPoint.claimMoved.rawValue],
+            user: Self.daemonUser)
+        try await first.says(" watches ")
+        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
+        for name in ["", "/a.png", "/manifest.json"] {
+            try #require(chown("\(spool)/tmp/job\(name)", Self.submitter, Self.daemonUser) == 0)
+        }
+        try #require(chmod(spool + "/tmp/job", 0o770) == 0)
+        try fixture.dropMade("job")
+        #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
+        let claimed = spool + "/active/job/submitted/job"
+        try #require(chmod(claimed + "/manifest.json", manifest) == 0)
+        try #require(chmod(claimed, folder) == 0)
+
+        let second = try DaemonProcess(arguments: arguments, user: Self.daemonUser)
+        if isAnswered {
+            let status = try await fixture.spool.finish("job", second)
+            #expect(status.state == .rejected && status.manifest.isFolder == true)
+            #expect(status.errors?.map(\.code) == ["unreadable"])
+            let place = try #require(fixture.spool.list("tmp").first)
+            #expect(place.hasPrefix("job.") && place.hasSuffix("~"))
+            #expect(fixture.spool.list("tmp/\(place)/job") == ["a.png", "manifest.json"])
+        } else {
+            let isListed = folder & 0o40 != 0
+            let expected =
+                isListed
+                ? "manifest.json: cannot open: Permission denied"
+                : "it is a folder that darkroomd may not read, enter and write (or it has the sticky bit), so it could not remove it afterwards"
+            _ = try await fixture.waitForReport(second, "why it is not taken") {
+                $0.files.count == 1 && $0.files[0].message.contains(expected)
+            }
+            #expect(fixture.spool.list("inbox") == ["job"] && fixture.spool.list("outbox") == [])
+        }
+        try await fixture.waitForRemoval()
+        #expect(try await second.stop() == .exited(0))
     }
 }
 
 extension DaemonFixture {
+    /// Waits until the folders of all ended batches are gone.
+    func waitForRemoval() async throws {
+        try await eventually(
+            "the removal of the folders", context: { spool.list("active").joined(separator: " ") }
+        ) {
+            spool.list("active").isEmpty ? true : nil
+        }
+    }
+
     /// Makes the folder `tmp/NAME` with a manifest and small pictures at these paths.
     @discardableResult
     func makeFolder(

@@ -100,6 +100,8 @@ package final class Batch {
     /// The state that control files have set.
     var control: ControlState { cancellation.isSet ? .cancelled : isHeld ? .held : .free }
     var level: Level { Level(manifest.priority, manifest.qualityOfService) }
+    /// Whether the manifest was submitted in a folder, with pictures.
+    var isFolder: Bool { status.manifest.isFolder == true }
     /// The user who submitted the manifest.
     var owner: FairShare.Owner { status.manifest.uid }
 

@@ -92,7 +92,7 @@ extension Board {
                 batch.manifest.images[$0].name.string
             } ?? "",
             attempt: attempts.note?.attempts, partial: attempts.partial,
-            cancellation: batch.cancellation)
+            isFolder: batch.isFolder, cancellation: batch.cancellation)
     }
 
     /// A download was not allowed to begin, or was stopped by the daemon's stop or by a disk that accepts no writes. It

@@ -16,6 +16,8 @@ struct DownloadJob: Sendable {
     let attempt: Int?
     /// The content of the scratch file from an earlier attempt.
     let partial: PartialBody?
+    /// Whether the manifest was submitted in a folder, with pictures.
+    var isFolder = false
     let cancellation: CancellationFlag
 }
 
@@ -55,6 +57,8 @@ struct FilterJob: Sendable {
     let handsOver: Bool
     /// Whether this is the only purpose: the output has already been published.
     let isAgain: Bool
+    /// Whether the manifest was submitted in a folder, with pictures.
+    var isFolder = false
     /// The number of the last crash while it was filtered; 0 for none.
     let crashes: Int
     let cancellation: CancellationFlag
@@ -92,7 +96,7 @@ extension Board {
             autoOrient: image.autoOrient, filters: image.filters,
             overlays: Dictionary(uniqueKeysWithValues: overlays),
             output: image.output, outputFile: image.outputFile, handsOver: handsOver,
-            isAgain: isAgain,
+            isAgain: isAgain, isFolder: batch.isFolder,
             crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
     }
 

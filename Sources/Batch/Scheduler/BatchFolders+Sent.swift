@@ -4,8 +4,11 @@ import DarkroomSpool
 
 extension BatchFolders {
     /// The pictures that came with the manifest, for the sources of this batch and of no other; nil if none came.
-    func sentPictures() throws(FileError) -> SentPictures? {
-        switch try pictures() {
+    ///
+    /// - Parameter isFolder: whether the manifest was submitted in a folder.
+    func sentPictures(isFolder: Bool) throws(FileError) -> SentPictures? {
+        guard isFolder else { return nil }
+        return switch try pictures() {
         case .none: nil
         case .here(let folder, let owner): .here(.init(folder, owner: owner))
         case .gone: .gone

@@ -214,7 +214,8 @@ extension Scheduler {
         }
         let begin = Clock.nanoseconds
         do {
-            let bytes = try examineLocal(job.text, sent: job.folders.sentPictures())
+            let bytes = try examineLocal(
+                job.text, sent: job.folders.sentPictures(isFolder: job.isFolder))
             log.downloaded(
                 job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
             ended(ticket, key, source, .ready(DownloadNote(bytes: bytes)))

@@ -120,7 +120,9 @@ struct FilterStep {
         case .source(let slot, let text):
             switch try SourceReference(text) {
             case .local(let path):
-                return try sources.open(path, sent: job.folders.sentPictures()).takeDescriptor()
+                return try sources.open(
+                    path, sent: job.folders.sentPictures(isFolder: job.isFolder)
+                ).takeDescriptor()
             case .remote: return try job.folders.active().open(BatchFile.source(slot))
             }
         }

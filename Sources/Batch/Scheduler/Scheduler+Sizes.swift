@@ -11,12 +11,13 @@ extension Scheduler {
     /// Finds out the sizes of the sources of a batch, the first time that its progress is written. So a batch that ends
     /// at once costs nothing.
     func examineSizes(of key: BatchKey) {
-        guard let (folders, sources) = board.withLock({ $0.beginExaminingSizes(of: key) }) else {
+        guard let (folders, isFolder, sources) = board.withLock({ $0.beginExaminingSizes(of: key) })
+        else {
             return
         }
         // A folder on a network may take long to answer. Nothing waits for this queue.
         sizes.async { [self] in
-            let sent = try? folders.sentPictures()
+            let sent = try? folders.sentPictures(isFolder: isFolder)
             let found = sources.compactMap { source, text -> (Int, Int)? in
                 guard !stopped.isSet, case .local(let path)? = try? SourceReference(text),
                     let file = try? settings.localSources.open(path, sent: sent)
@@ -32,12 +33,12 @@ extension Board {
     /// The sources that have not begun; nil if it is not worth while to know their sizes.
     func beginExaminingSizes(
         of key: BatchKey
-    ) -> (folders: BatchFolders, sources: [(Int, ByteString)])? {
+    ) -> (folders: BatchFolders, isFolder: Bool, sources: [(Int, ByteString)])? {
         guard let batch = batches[key],
             batch.sizes.beginExamination(images: batch.manifest.images.count)
         else { return nil }
         let sources = batch.sources.enumerated().filter { $1.phase == .idle && $1.users > 0 }
-        return (batch.folders, sources.map { ($0, $1.text) })
+        return (batch.folders, batch.isFolder, sources.map { ($0, $1.text) })
     }
 
     func learnSizes(of key: BatchKey, _ found: [(source: Int, bytes: Int)]) {

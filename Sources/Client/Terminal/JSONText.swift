@@ -1,3 +1,4 @@
+import DarkroomCore
 import Foundation
 
 /// Results for programs: JSON with keys in alphabetical order.
@@ -23,11 +24,29 @@ package enum JSONText {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting
         do {
-            return String(decoding: try encoder.encode(value), as: UTF8.self)
+            return harmless(String(decoding: try encoder.encode(value), as: UTF8.self))
         } catch {
             // No result contains a number that is not finite.
             preconditionFailure("a result cannot be encoded: \(error)")
         }
+    }
+
+    /// With the characters escaped that a terminal would obey or that would reorder a line. The encoder escapes only
+    /// those below U+0020. Outside of strings there are none but new lines.
+    private static func harmless(_ text: String) -> String {
+        func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { scalar.isControl && scalar != "\n" }
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isUnsafe(scalar) {
+                // All of them are in the first plane, so that one unit of UTF-16 is enough.
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
     }
 
     private struct Line<Value: Encodable>: Encodable {

@@ -5,14 +5,14 @@ import Dispatch
 
 /// Commands to finished batches.
 extension Intake {
-    /// How many finished batches are resumed or removed at once for one user. Further ones wait.
-    private static let reopenedAtOnce = 256
+    /// How many finished batches are resumed at once, and how many are removed at once, for one user. Further ones wait.
+    private static let atOnce = 256
 
     func reopen(_ request: ControlRequest, _ id: String) {
         let uid = request.record.uid
         let coming = reopening.values.reduce(0, +)
         guard scheduler.crowd(of: uid, coming: coming) == nil else { return wait(request, .room) }
-        guard reopening[uid] ?? 0 < Self.reopenedAtOnce else { return wait(request, .others) }
+        guard reopening[uid] ?? 0 < Self.atOnce else { return wait(request, .others) }
         reopening[uid, default: 0] += 1
         scheduler.reopen(id, request.record) { [weak self] outcome in
             guard let self else { return }
@@ -21,7 +21,7 @@ extension Intake {
     }
 
     private func answer(_ request: ControlRequest, _ id: String, _ outcome: Reopening.Outcome) {
-        endReopening(of: request.record.uid)
+        reopening.countDown(request.record.uid)
         switch outcome {
         case .reopened: consume(request)
         case .nothingToDo: dismiss(request, "all images are filtered and their outputs exist")
@@ -36,8 +36,8 @@ extension Intake {
 
     func remove(_ request: ControlRequest, _ id: String) {
         let uid = request.record.uid
-        guard reopening[uid] ?? 0 < Self.reopenedAtOnce else { return wait(request, .others) }
-        reopening[uid, default: 0] += 1
+        guard removing[uid] ?? 0 < Self.atOnce else { return wait(request, .others) }
+        removing[uid, default: 0] += 1
         scheduler.remove(id, request) { [weak self] outcome in
             guard let self else { return }
             queue.async { self.answer(request, outcome) }
@@ -45,7 +45,7 @@ extension Intake {
     }
 
     private func answer(_ request: ControlRequest, _ outcome: Removal.Outcome) {
-        endReopening(of: request.record.uid)
+        removing.countDown(request.record.uid)
         switch outcome {
         case .removed(let expired):
             consume(request)
@@ -57,9 +57,11 @@ extension Intake {
             consume(request)
         }
     }
+}
 
-    private func endReopening(of uid: UInt32) {
-        reopening[uid, default: 0] -= 1
-        if reopening[uid] == 0 { reopening[uid] = nil }
+extension [UInt32: Int] {
+    fileprivate mutating func countDown(_ uid: UInt32) {
+        self[uid, default: 0] -= 1
+        if self[uid] == 0 { self[uid] = nil }
     }
 }

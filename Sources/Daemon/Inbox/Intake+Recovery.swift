@@ -45,7 +45,7 @@ extension Intake {
             switch try recovery.recover(id) {
             case .empty, .finished(nil): break
             case .finished(let name?): log.givenBack(id: id, name)
-            case .putBack(let name): refuse(name, Examination.reasonToIgnore(name) ?? .notAFile)
+            case .putBack(let name): examineAgain(name)
             case .rejected(let status, let givenBack):
                 log.rejected(status)
                 if let givenBack { log.givenBack(id: id, givenBack) }
@@ -64,6 +64,12 @@ extension Intake {
             // It stays in place for the next start. The others continue.
             log.storageFailed(error, batch: id)
         }
+    }
+
+    /// Has something examined that is back in the inbox. That tells why it is not taken.
+    private func examineAgain(_ name: FileName) {
+        arrived(name, isWhole: true)
+        queue.async { [weak self] in self?.drain() }
     }
 
     /// Recovers manifests that could be claimed, but neither read nor moved back into the inbox.

@@ -46,8 +46,10 @@ package final class Intake: @unchecked Sendable {
     var settling = SettlingFiles()
     var controlFiles = ControlFileQueue()
     var refused: [FileName: SkipReason] = [:]
-    /// The number of finished batches that are being resumed or removed, for each user who requested it.
+    /// The number of finished batches that are being resumed, and of those that are being removed, for each user who
+    /// requested it.
     var reopening: [UInt32: Int] = [:]
+    var removing: [UInt32: Int] = [:]
     var large = Arrivals()
     var largeInHand: FileName?
     /// The queue on which large manifests are taken.

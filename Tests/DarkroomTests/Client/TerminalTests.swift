@@ -1,4 +1,6 @@
 import DarkroomClient
+import DarkroomCore
+import Foundation
 import Testing
 
 @Suite struct TerminalTests {
@@ -21,6 +23,24 @@ import Testing
         choice: ColorChoice, isTerminal: Bool, environment: [String: String], isOn: Bool
     ) {
         #expect(choice.isOn(isTerminal: isTerminal, environment: environment) == isOn)
+    }
+
+    /// A terminal shows JSON as it is, so nothing in it may be obeyed or change the order of the line.
+    @Test func jsonHoldsNoControlCharacters() throws {
+        let names = ["a\u{1B}[31m\u{7F}\u{9B}2J", "\u{202E}gnp.a\u{2028}", "été 写真 👩‍👩‍👧", "\"\\\n\t"]
+        for text in [JSONText.line("names", ["all": names]), JSONText.object(["all": names])] {
+            let bad = text.unicodeScalars.filter { $0.isControl && $0 != "\n" }
+            #expect(bad.isEmpty, "\(bad)")
+            #expect(
+                text.contains("\\u001b[31m\\u007f\\u009b2J") || text.contains("\\u001B"), "\(text)")
+            #expect(text.contains("\\u202egnp.a\\u2028") && text.contains("été 写真 👩‍👩‍👧"))
+            let decoded = try JSONDecoder().decode(Names.self, from: Data(text.utf8))
+            #expect(decoded.all == names)
+        }
+    }
+
+    private struct Names: Decodable {
+        let all: [String]
     }
 
     @Test(arguments: [

@@ -27,6 +27,56 @@ import Testing
         #expect(try folder.names().isEmpty)
     }
 
+    /// It stops between two entries, and a later call removes the rest.
+    @Test func stopsAndGoesOn() throws {
+        try folder.makeDirectory("tree")
+        let tree = try Directory("tree", in: folder)
+        for number in 0..<10 {
+            try tree.makeDirectory(FileName("\(number)"))
+            let sub = try Directory(FileName("\(number)"), in: tree)
+            try sub.makeDirectory("deeper")
+            try Directory("deeper", in: sub).write([], to: "file", durably: false)
+        }
+        var left = 5
+        let error = #expect(throws: FileError.self) {
+            try folder.removeTree("tree") {
+                left -= 1
+                return left >= 0
+            }
+        }
+        #expect(error?.errno == .canceled)
+        // Each of five is gone, and what it contained is here under a number.
+        let names = try tree.names().map(\.text)
+        #expect(names.count == 10 && names.count { $0.hasPrefix(".") } == 5)
+        try folder.removeTree("tree")
+        #expect(try folder.names().isEmpty)
+    }
+
+    /// Somebody else who removes and exchanges entries at the same time does not prevent it.
+    @Test func bearsOneWhoRemovesToo() throws {
+        for _ in 0..<20 {
+            try folder.makeDirectory("tree")
+            let tree = try Directory("tree", in: folder)
+            for number in 0..<50 {
+                try tree.makeDirectory(FileName("\(number)"))
+                try Directory(FileName("\(number)"), in: tree).write([], to: "a", durably: false)
+            }
+            let path = folder.path + "/tree"
+            let other = Thread {
+                for number in (0..<50).reversed() {
+                    unlink("\(path)/\(number)/a")
+                    rmdir("\(path)/\(number)")
+                    symlink("/", "\(path)/\(number)")
+                    unlink("\(path)/\(number)")
+                }
+            }
+            other.start()
+            try folder.removeTree("tree")
+            while !other.isFinished { sched_yield() }
+            #expect(try !folder.exists("tree"))
+        }
+    }
+
     @Test func followsNoLinks() throws {
         try folder.makeDirectory("outside")
         try Directory("outside", in: folder).write([1], to: "a", durably: false)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -117,6 +118,11 @@ import Testing
         }
         #expect(Set(try pictures.names()) == ["manifest.json", "a.png"] && owner == geteuid())
         try Receipt.finish(claimed.folders, format: .json, durably: true)
+        #expect(try spool.active.names().map { $0.text.hasPrefix(".ended-job.") } == [true])
+        #expect(try ActiveFolder(of: spool).foreign.isEmpty)
+        #expect(try spool.ended.clear { true } == 0)
+        #expect(try spool.active.names().count == 1)
+        #expect(try spool.ended.clear { false } == 1)
         #expect(try spool.active.names().isEmpty)
     }
 
@@ -155,16 +161,50 @@ import Testing
         let names = (0..<3).map { _ in StagedFolders.newName() }
         for name in names { try spool.tmp.makeDirectory(name) }
         try spool.tmp.makeDirectory("other")
-        try spool.tmp.write([], to: ".darkroom-1-2", durably: false)
+        for name: FileName in [".darkroom-1-2", ".darkroom-1-3", "mine"] {
+            try spool.tmp.write([], to: name, durably: false)
+        }
+        #expect(mkfifo(spool.tmp.path(of: ".darkroom-1-4"), 0o600) == 0)
         let held = try Directory(names[1], in: spool.tmp)
         #expect(try StagedFolders.lock(held))
+        let heldFile = try spool.tmp.open(".darkroom-1-2")
+        #expect(try StagedFolders.lock(heldFile, path: "the file"))
         #expect(try StagedFolders.removeLeftovers(in: spool.tmp, of: geteuid() + 1) == 0)
-        #expect(try StagedFolders.removeLeftovers(in: spool.tmp) == 2)
-        #expect(Set(try spool.tmp.names()) == [names[1], "other", ".darkroom-1-2"])
+        #expect(try StagedFolders.removeLeftovers(in: spool.tmp) { true } == 0)
+        #expect(try StagedFolders.removeLeftovers(in: spool.tmp) == 3)
+        #expect(
+            Set(try spool.tmp.names())
+                == [names[1], "other", ".darkroom-1-2", ".darkroom-1-4", "mine"])
         // Who comes too late to lock his folder has to make another one.
         let lost = try Directory("other", in: spool.tmp)
         try spool.tmp.removeDirectory("other")
         #expect(try !StagedFolders.lock(lost))
         #expect(try !StagedFolders.lock(Directory(names[1], in: spool.tmp)))
+        #expect(try !StagedFolders.lock(spool.tmp.open(".darkroom-1-2"), path: "the file"))
+    }
+
+    /// A crash of the removal itself leaves nothing that a start would take for somebody else's.
+    @Test func isOutOfTheWayBeforeItIsRemoved() throws {
+        try make(["manifest.json", "a.png"])
+        let folder = try Directory("job", in: inbox)
+        try folder.makeDirectory("sub")
+        try Directory("sub", in: folder).write([1], to: "b.png", durably: false)
+        let claimed = try take()
+        _ = try Receipt.issue(for: claimed, durably: true)
+        let moved = Mutex<[FileName]>([])
+        spool.ended.onMove { name in moved.withLock { $0.append(name) } }
+        try spool.removeEnded("job")
+        let names = try spool.active.names()
+        #expect(moved.withLock { $0 } == names && names.count == 1)
+        // As far as a stop lets it come.
+        var left = 1
+        try spool.ended.clear(names[0]) {
+            left -= 1
+            return left < 0
+        }
+        let active = try ActiveFolder(of: spool)
+        #expect(active.foreign.isEmpty && active.ids.isEmpty && active.empty.isEmpty)
+        #expect(try spool.ended.clear { false } == 1)
+        #expect(try spool.active.names().isEmpty)
     }
 }

@@ -80,15 +80,15 @@ import Testing
             // Bash would run it.
             ("show run", shell == .bash ? "run" : "run $(touch caught)"),
             ("show colon", "colon:a=b"),
-            ("show colon:a", "colon:a=b"), ("show ba", "back\\slash"), ("show üb", "über;&"),
+            ("remove colon:a", "colon:a=b"), ("remove done my", "my trip"), ("show ba", "back\\slash"), ("show üb", "über;&"),
             ("retry do", "done"), ("remove do", "done"), ("cancel wo", "work"),
             ("hold wo", "work"), ("release wo", "work"), ("wait wo", "work"), ("watch wo", "work"),
         ]
-        // In place of the program, which would wait or remove: it completes, and the function prints its argument.
+        // In place of the program, which would wait or remove: it completes, and the function prints its last argument.
         let function =
             shell == .fish
-            ? #"function darkroom; if test "$argv[1]" = ---completion; command darkroom $argv; else; printf '<%s>%s\n' $argv[2] $argv[1]; end; end"#
-            : #"darkroom() { if [ "$1" = ---completion ]; then command darkroom "$@"; else printf '<%s>%s\n' "$2" "$1"; fi; }"#
+            ? #"function darkroom; if test "$argv[1]" = ---completion; command darkroom $argv; else; printf '<%s>%s\n' $argv[-1] $argv[1]; end; end"#
+            : #"darkroom() { if [ "$1" = ---completion ]; then command darkroom "$@"; else printf '<%s>%s\n' "${@: -1}" "$1"; fi; }"#
         try await type("\(function); echo rea''dy", says: "ready")
         for (number, (words, id)) in table.enumerated() {
             let before = terminal.text.count
