@@ -120,7 +120,7 @@ package final class Daemon: @unchecked Sendable {
         }
         if isPaused { scheduler.suspend() }
         let isAfterCrash = QueueReport.tellsOfCrash(in: spool.root)
-        queueReporter.start()
+        queueReporter.start(isPaused: isPaused)
         signals = SignalSources(queue: control) { [weak self] signal in self?.handle(signal) }
         scheduler.onProgress { [weak self] in self?.progressed() }
         let intake = Intake(
@@ -171,12 +171,10 @@ package final class Daemon: @unchecked Sendable {
         if paused {
             scheduler.suspend()
             intake?.suspensionChanged()
-            queueReporter.stateChanged()
         } else {
             // This message comes before the effects of the resumption.
             if isNews { log.resumed(batches: scheduler.batchesToBeDone) }
             scheduler.resume()
-            queueReporter.stateChanged()
             if isNews { intake?.rescan() }
         }
         let batches = isNews && paused ? scheduler.batchesToBeDone : nil
@@ -187,6 +185,7 @@ package final class Daemon: @unchecked Sendable {
             } catch {
                 log.storageFailed(error)
             }
+            queueReporter.marked(isPaused: paused)
             if let batches { log.paused(batches: batches) }
         }
         tellStatus()

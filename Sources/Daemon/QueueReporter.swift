@@ -36,6 +36,8 @@ final class QueueReporter: @unchecked Sendable {
     /// The number of the present heartbeat. Earlier ones do nothing.
     private var heartbeat = 0
     private var hasEnded = false
+    /// Whether the daemon is paused, and will be after a restart.
+    private var isPaused = false
     /// Whether the last report could not be written. This is logged once.
     private var hasFailed = false
 
@@ -52,11 +54,20 @@ final class QueueReporter: @unchecked Sendable {
     }
 
     /// Reports now, so that whoever waits for the start can read it, and from now on.
-    func start() {
-        queue.sync { report() }
+    func start(isPaused: Bool) {
+        queue.sync {
+            self.isPaused = isPaused
+            report()
+        }
     }
 
-    /// The daemon does something else now, for example it pauses.
+    /// A pause or its end is on record, so that it is not reported before a kill could still undo it.
+    func marked(isPaused: Bool) {
+        queue.async { [self] in self.isPaused = isPaused }
+        stateChanged()
+    }
+
+    /// The daemon does something else now, for example it stops.
     func stateChanged() {
         queue.async { [self] in
             if !hasEnded { report() }
@@ -136,6 +147,6 @@ final class QueueReporter: @unchecked Sendable {
         if hasEnded { return .stopped }
         if scheduler.gate.isStopping { return .stopping }
         if scheduler.storage.report != nil { return .waiting }
-        return scheduler.gate.isSuspended ? .paused : .running
+        return isPaused ? .paused : .running
     }
 }

@@ -48,7 +48,7 @@ import Testing
 
     @Test func tellsWhatTheDaemonDoes() throws {
         let stage = try Stage()
-        stage.reporter.start()
+        stage.reporter.start(isPaused: false)
         let first = try stage.report()
         #expect(first.state == .running && first.limits == Self.limits && first.waiting == nil)
         #expect(first.daemon.process == getpid() && first.daemon.uid == geteuid())
@@ -56,6 +56,9 @@ import Testing
         let scheduler = stage.base.scheduler
         scheduler.suspend()
         stage.reporter.stateChanged()
+        // A kill could still undo it.
+        #expect(try stage.report().state == .running)
+        stage.reporter.marked(isPaused: true)
         #expect(try stage.report().state == .paused)
         // A disk that refuses matters more.
         stage.base.storage.writeRefused(FileError("write", "/s/x", .noSpace))
@@ -66,7 +69,7 @@ import Testing
         stage.base.time.advance(by: 2)
         #expect(stage.base.storage.mayWork)
         scheduler.resume()
-        stage.reporter.stateChanged()
+        stage.reporter.marked(isPaused: false)
         #expect(try stage.report().state == .running)
         scheduler.close()
         stage.reporter.stateChanged()
@@ -96,7 +99,7 @@ import Testing
     @Test func writesOnceASecondAndEveryTenSeconds() throws {
         let stage = try Stage()
         let time = stage.base.time
-        stage.reporter.start()
+        stage.reporter.start(isPaused: false)
         let first = try stage.identity()
         stage.reporter.progressed()
         stage.reporter.progressed()
@@ -128,7 +131,7 @@ import Testing
         let stage = try Stage()
         let time = stage.base.time
         time.step = 0.05
-        stage.reporter.start()
+        stage.reporter.start(isPaused: false)
         let first = try stage.identity()
         time.step = 0
         stage.reporter.progressed()
@@ -153,7 +156,7 @@ import Testing
         try base.accept("busy", images: 9)
         try base.accept("second", images: 9, priority: .low)
         try base.accept("third", images: 9, owner: 1001)
-        stage.reporter.start()
+        stage.reporter.start(isPaused: false)
         var report = try stage.report()
         #expect(report.batches.map(\.id).first == "busy")
         #expect(report.batches.first?.state == .processing)
@@ -166,7 +169,7 @@ import Testing
         #expect(report.images == Status.Counts(new: 28))
         #expect(report.batches.allSatisfy { $0.waiting == nil })
         base.scheduler.suspend()
-        stage.reporter.stateChanged()
+        stage.reporter.marked(isPaused: true)
         report = try stage.report()
         #expect(report.batches.first?.waiting == "paused")
         for batch in report.batches {
@@ -198,7 +201,7 @@ import Testing
                     folders: BatchFolders(spool: base.spool, id: "\(index)"), manifest: manifest,
                     status: status))
         }
-        stage.reporter.start()
+        stage.reporter.start(isPaused: false)
         let report = try stage.report()
         #expect(report.batches.count == QueueReport.capacity)
         #expect(report.images.total == 1010)
@@ -215,7 +218,7 @@ import Testing
         let base = stage.base
         try base.accept("slow", origin: origin)
         try await base.wait(for: "the request") { origin.requests.count == 1 }
-        stage.reporter.start()
+        stage.reporter.start(isPaused: false)
         #expect(try stage.report().imagesPerSecond == nil)
         try base.accept("a", images: 20)
         try await base.wait(for: .batchFinished)
@@ -226,7 +229,7 @@ import Testing
         #expect(try #require(report.bytesPerSecond) > 0)
         // Nothing ends while nothing may begin.
         base.scheduler.suspend()
-        stage.reporter.stateChanged()
+        stage.reporter.marked(isPaused: true)
         let paused = try stage.report()
         #expect(paused.imagesPerSecond == nil && paused.bytesPerSecond == nil)
     }
@@ -237,12 +240,13 @@ import Testing
     func isWrittenOnAFullDisk() throws {
         let disk = try SmallDisk(kilobytes: 8192)
         let stage = try Stage(board: Board.Bounds(imageBudget: 10), spoolPath: disk.root.path)
-        stage.reporter.start()
+        stage.reporter.start(isPaused: false)
         stage.base.holdOperations()
         for index in 0..<200 { try stage.base.accept("\(index)", images: 1) }
         #expect(try stage.report().batches.isEmpty)
         try disk.fill(butFor: 0)
         stage.base.scheduler.suspend()
+        stage.reporter.marked(isPaused: true)
         for _ in 0..<3 {
             stage.reporter.stateChanged()
             let report = try stage.report()
@@ -260,7 +264,7 @@ import Testing
         let stage = try Stage()
         let root = stage.base.spool.root
         try root.makeDirectory("queue.json")
-        stage.reporter.start()
+        stage.reporter.start(isPaused: false)
         for _ in 0..<3 {
             stage.reporter.queue.sync {}
             stage.base.time.advance(by: 5)

@@ -80,7 +80,8 @@ import Testing
             // Bash would run it.
             ("show run", shell == .bash ? "run" : "run $(touch caught)"),
             ("show colon", "colon:a=b"),
-            ("remove colon:a", "colon:a=b"), ("remove done my", "my trip"), ("show ba", "back\\slash"), ("show üb", "über;&"),
+            ("remove colon:a", "colon:a=b"), ("remove done my", "my trip"),
+            ("show ba", "back\\slash"), ("show üb", "über;&"),
             ("retry do", "done"), ("remove do", "done"), ("cancel wo", "work"),
             ("hold wo", "work"), ("release wo", "work"), ("wait wo", "work"), ("watch wo", "work"),
         ]
