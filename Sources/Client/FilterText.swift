@@ -187,8 +187,13 @@ package struct FilterText: Sendable, Equatable {
             let hint = problem.suggestion.map { "; did you mean ‘\($0)’?" } ?? ""
             throw ClientError(
                 .usage, code: problem.code,
-                "--filter \(Self.shown(text)): \(problem.message)\(hint)")
+                "--filter \(Self.shown(text)): \(Self.inThisForm(problem.message))\(hint)")
         }
+    }
+
+    /// The message with `key: VALUE`, which corrects a manifest, as `key=VALUE`.
+    private static func inThisForm(_ message: String) -> String {
+        message.replacing(#/‘(\w+): (\w+)’/#) { "‘\($0.1)=\($0.2)’" }
     }
 
     private static func shown(_ text: String) -> String { FileName(text).text }

@@ -49,6 +49,11 @@ package struct PictureSource: Sendable, Equatable {
         return ["http://", "https://", "file:/"].contains { lowered.hasPrefix($0) }
     }
 
+    /// Whether it begins like the URL of a scheme that nobody fetches, or like a mistyped one.
+    private static func resemblesURL(_ text: String) -> Bool {
+        text.firstMatch(of: #/^(?:[A-Za-z][A-Za-z0-9+.-]+:/|https?:)/#) != nil
+    }
+
     /// The path from the root, without `.` and repeated slashes. `..` is left to the system, because a link may lead
     /// elsewhere.
     private static func absolute(_ path: String, in folder: String) -> String {
@@ -70,7 +75,13 @@ package struct PictureSource: Sendable, Equatable {
         var information = stat()
         let shown = FileName(argument).text
         guard stat(path, &information) == 0 else {
-            throw ClientError(FileError("find it", shown, Errno(rawValue: errno)))
+            let error = Errno(rawValue: errno)
+            if error == .noSuchFileOrDirectory, resemblesURL(argument) {
+                throw ClientError(
+                    .missing, code: "file-missing",
+                    "\(shown): there is no such file, and addresses begin with http:// or https://")
+            }
+            throw ClientError(FileError("find it", shown, error))
         }
         switch information.st_mode & S_IFMT {
         case S_IFREG: return

@@ -14,7 +14,7 @@ struct Estimate: AsyncParsableCommand {
             """)
 
     @Option(help: "How many images each batch has.")
-    var images = 300
+    var images = 2000
 
     @Option(help: "How many batches in random order are measured.")
     var rounds = 3

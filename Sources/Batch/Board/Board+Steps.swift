@@ -142,10 +142,11 @@ extension Board {
         var effects: [Effect] = []
         giveBackMemory(key, index, &effects)
         guard let batch = batches[key], let live = batch.live[index] else { return effects }
-        batch.status.images[index].milliseconds.filtering = Int(
-            (Clock.nanoseconds - live.since) / 1_000_000)
+        let time = Clock.nanoseconds - live.since
+        batch.status.images[index].milliseconds.filtering = Int(time / 1_000_000)
         switch result {
         case .success(let report):
+            batch.sizes.took(batch.sourceOfImage[index], seconds: Double(time) / 1e9)
             var image = batch.status.images[index]
             image.state = .filtered
             image.output = ImageStatus.Output(

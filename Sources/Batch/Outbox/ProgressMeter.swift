@@ -13,9 +13,10 @@ package struct ProgressMeter: Sendable {
         var bytes: Int
         var sizes: SourceSizes.Sums
 
-        /// The work of the images that had ended. One of unknown size counts as `mean`.
-        func done(mean: Double) -> Double {
-            sizes.ended + Double(max(0, images - sizes.endedImages)) * mean
+        /// The work of the images that had ended, by what is known now. One of unknown size counts as the mean.
+        func done(_ present: SourceSizes.Sums) -> Double {
+            present.work(sizes.endedBytes, sizes.endedImages)
+                + Double(max(0, images - sizes.endedImages)) * present.mean
         }
     }
 
@@ -116,23 +117,22 @@ package struct ProgressMeter: Sendable {
     /// The mean over all images that have ended so far.
     private func secondsPerWork(left: Int) -> Double? {
         guard let base, let origin, let latest else { return nil }
-        let mean = present.mean
         let ended = latest.images - origin.images
         guard ended > 0 else {
             // A batch of few large pictures gets an estimate when the first one has ended.
             let time = seconds - base.seconds
-            let done = latest.done(mean: mean) - base.done(mean: mean)
+            let done = latest.done(present) - base.done(present)
             return time >= Self.slowStart && done > 0 ? time / done : nil
         }
         let isEnough =
             seconds - origin.seconds >= Self.leastTime
             || Double(ended) >= Self.leastPart * Double(ended + left)
-        let done = latest.done(mean: mean) - origin.done(mean: mean)
+        let done = latest.done(present) - origin.done(present)
         guard isEnough, done > 0 else { return nil }
         // If the next image takes longer than the others did, the mean grows before it has ended.
         return max(
             (latest.seconds - origin.seconds) / done,
-            (seconds - origin.seconds) / (done + mean))
+            (seconds - origin.seconds) / (done + present.mean))
     }
 
     /// In seconds: what makes an estimate from the first ended images alone acceptable.

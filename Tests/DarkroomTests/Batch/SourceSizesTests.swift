@@ -24,6 +24,36 @@ import Testing
         #expect(sizes.sums.mean == 7000 / 3 + Self.fixed)
     }
 
+    /// Images of this many bytes take so long; the fixed part that they show.
+    @Test(
+        arguments: [
+            // Too few, and all of one size.
+            ([(1000, 1.0)], 8, 32_768), ([(1000, 1)], 100, 32_768),
+            ([(1000, 1), (1100, 3)], 100, 32_768),
+            // 100 kB are as much as what every image takes.
+            ([(0, 1), (100_000, 2)], 8, 100_000), ([(50_000, 1.5), (100_000, 2)], 20, 100_000),
+            ([(10_000, 1.1), (100_000, 2), (6_000_000, 61)], 20, 100_000),
+            // Sizes that do not matter, and times that depend on nothing else.
+            ([(1000, 2), (100_000, 1)], 20, 67_108_864), ([(1000, 1), (100_000, 100)], 20, 1024),
+        ] as [([(Int, Double)], Int, Double)])
+    func learnsTheFixedPart(images: [(Int, Double)], times: Int, fixed: Double) {
+        var model = WorkModel()
+        for _ in 0..<times {
+            for (bytes, seconds) in images { model.add(bytes: bytes, seconds: seconds) }
+        }
+        #expect(abs(model.fixed - fixed) < fixed * 1e-6, "\(model.fixed)")
+    }
+
+    /// A longer time of one image does not move it far.
+    @Test func isNotMovedByOne() {
+        var model = WorkModel()
+        for number in 0..<200 {
+            let bytes = [20_000, 300_000, 4_000_000][number % 3]
+            model.add(bytes: bytes, seconds: Double(bytes + 60_000) * 1e-6 * (number == 99 ? 5 : 1))
+        }
+        #expect((30_000...120_000).contains(model.fixed), "\(model.fixed)")
+    }
+
     @Test(arguments: [(1, false), (7, false), (8, true), (4096, true), (4097, false)])
     func areExaminedOnceIfWorthWhile(images: Int, isWorthWhile: Bool) {
         var sizes = SourceSizes()

@@ -81,6 +81,16 @@ import Testing
     @Test(arguments: [
         ("none.jpg", "none.jpg: cannot find it: No such file or directory", ClientExit.missing),
         (
+            "ftp://example.org/a.jpg",
+            "ftp://example.org/a.jpg: there is no such file, and addresses begin with http:// or https://",
+            .missing
+        ),
+        (
+            "https:/example.org/a.jpg",
+            "https:/example.org/a.jpg: there is no such file, and addresses begin with http:// or https://",
+            .missing
+        ),
+        (
             "folder", "folder: it is a folder. Name the pictures in it, for example folder/*.jpg",
             .rejected
         ),
