@@ -6,7 +6,7 @@ import Foundation
 ///
 /// `status.json` has one entry per image, so it may be large and is written rarely. This file has the sums only, and
 /// anybody may read it as often as they like. It appears together with the first `status.json` (the receipt), is
-/// replaced as a whole at most twice a second while the batch is in work, and for the last time just after the final
+/// replaced as a whole about twice a second while the batch is in work, and for the last time just after the final
 /// `status.json`. It is never synced, and it may be missing or old after a refused write or a power failure: only
 /// `status.json` is reliable. The next start corrects it.
 ///

@@ -15,7 +15,7 @@ struct ProgressSnapshot: Sendable {
     let mayWork: Bool
 }
 
-/// Writes the progress files of batches in work: at most twice a second, if they have changed, and whenever the state
+/// Writes the progress files of batches in work: about twice a second, if they have changed, and whenever the state
 /// changes for long.
 ///
 /// It has its own queue, because the status of a batch of 100,000 images takes a second to write. All files are written
@@ -68,7 +68,7 @@ final class ProgressKeeper: Sendable {
     }
 
     /// The shortest time between two updates of a file, in nanoseconds.
-    private static let interval: UInt64 = 500_000_000
+    private static let interval: UInt64 = 450_000_000
     /// The time that an update may make up for, in nanoseconds.
     private static let catchUp: UInt64 = 25_000_000
     /// After this time, in nanoseconds, the other files wait, so that a batch that has ended does not wait for them.
