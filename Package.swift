@@ -13,7 +13,8 @@ let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 /// All stations, in their order; tests and tools use any of them.
 let library: [Target.Dependency] = [
     "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomSpool",
-    "DarkroomClient", "DarkroomBatch", "DarkroomDaemon", "DarkroomSelfTest",
+    "DarkroomClient", "DarkroomBatch", "DarkroomConfiguration", "DarkroomRun", "DarkroomDaemon",
+    "DarkroomSelfTest",
 ]
 
 let package = Package(
@@ -133,17 +134,37 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Batch", swiftSettings: station),
-        // Configuration, inbox, signals, notification, metrics; wires the stations together.
+        // The settings of the engine: the file, its layers, and what each station gets of them.
         .target(
-            name: "DarkroomDaemon",
+            name: "DarkroomConfiguration",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "CDarkroomShims", "CDarkroomSystemd",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "DarkroomSpool", "DarkroomBatch", "CDarkroomShims",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
+            ],
+            path: "Sources/Configuration", swiftSettings: station),
+        // One batch in a folder of its own, by the same engine, in a process that ends with it.
+        .target(
+            name: "DarkroomRun",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomConfiguration", "CDarkroomShims",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/Run", swiftSettings: station),
+        // Inbox, signals, notification, metrics; wires the stations together.
+        .target(
+            name: "DarkroomDaemon",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomBatch", "DarkroomConfiguration", "CDarkroomShims",
+                "CDarkroomSystemd",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Daemon", swiftSettings: station),
         // `darkroomd --self-test`: checks of a mount, daemons that are killed, the audit of what is left.
@@ -170,9 +191,11 @@ let package = Package(
         .executableTarget(
             name: "darkroom",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "DarkroomSpool",
-                "DarkroomClient",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomClient", "DarkroomBatch", "DarkroomConfiguration",
+                "DarkroomRun",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
 

@@ -45,6 +45,12 @@ int darkroom_open_beneath(int dir, const char *path, int follow)
     return found >= 0 && is_regular(found) ? open_beneath(dir, path, READING, follow) : found;
 }
 
+int darkroom_open_regular(const char *path)
+{
+    int found = open(path, LOOKING);
+    return found >= 0 && is_regular(found) ? open(path, READING) : found;
+}
+
 /* The remaining path, and the folders up to here. The first one is not ours. */
 struct walk {
     char rest[PATH_MAX];

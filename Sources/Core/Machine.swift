@@ -24,6 +24,16 @@ package enum Machine {
         return Double(information.st_mtim.tv_sec)
     }()
 
+    /// The number of cores that this process can use: those on which it may run (sched_setaffinity(2)), or the time of
+    /// its control group in cores, rounded up, if that is less.
+    package static var cores: Int {
+        max(
+            1,
+            min(
+                ProcessInfo.processInfo.activeProcessorCount,
+                ControlGroup.current.coreLimit ?? .max))
+    }
+
     /// The memory that this process can use, in bytes: that of the machine, or the limit of its control group if that
     /// is lower.
     package static var memory: Int {

@@ -17,7 +17,7 @@ extension ServiceView {
     ///   - mountTable: the content of /proc/self/mountinfo.
     ///   - membership: the content of /proc/self/cgroup.
     init?(mountTable: String, membership: String) {
-        let mounts = mountTable.split(separator: "\n").compactMap(Mount.init)
+        let mounts = mountTable.split(separator: "\n").compactMap(MountEntry.init)
         guard let root = mounts.last(where: { $0.point == "/" }),
             Self.isOwnRoot(root.source)
         else { return nil }
@@ -48,34 +48,10 @@ extension ServiceView {
     }
 }
 
-/// A line of the mount table (proc(5)).
-private struct Mount {
-    /// The mounted folder, as a path in its file system.
-    let source: String
-    let point: String
-    let isReadOnly: Bool
-
-    init?(_ line: Substring) {
-        // 36 35 98:0 /source /point rw,noatime …
-        let fields = line.split(separator: " ")
-        guard fields.count > 5 else { return nil }
-        source = Self.unescaped(fields[3])
-        point = Self.unescaped(fields[4])
-        isReadOnly = fields[5].split(separator: ",").first == "ro"
-    }
-
+extension MountEntry {
     /// systemd's empty folder that nobody may enter (`InaccessiblePaths=`, `ProtectHome=`).
-    var isHidden: Bool { source.hasSuffix("/systemd/inaccessible/dir") }
+    fileprivate var isHidden: Bool { source.hasSuffix("/systemd/inaccessible/dir") }
 
     /// The service's own /tmp or /var/tmp (`PrivateTmp=`).
-    var isTemporary: Bool { source.contains("/systemd-private-") }
-
-    /// Spaces, tabs, newlines and backslashes are written as octal numbers.
-    private static func unescaped(_ field: Substring) -> String {
-        var text = String(field)
-        for (code, character) in [("040", " "), ("011", "\t"), ("012", "\n"), ("134", "\\")] {
-            text.replace("\\" + code, with: character)
-        }
-        return text
-    }
+    fileprivate var isTemporary: Bool { source.contains("/systemd-private-") }
 }

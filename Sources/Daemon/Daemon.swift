@@ -1,4 +1,5 @@
 import DarkroomBatch
+import DarkroomConfiguration
 import DarkroomCore
 import DarkroomFetch
 import DarkroomSpool
@@ -71,8 +72,9 @@ package final class Daemon: @unchecked Sendable {
         engine = try TransferEngine(settings: configuration.transferSettings)
         notifier.starting("opening the cache")
         cache = try CacheStore.open(configuration, log: log)
-        scheduler = Self.scheduler(
-            spool, configuration.batchSettings, engine, cache, log)
+        scheduler = Scheduler(
+            spool: spool, settings: configuration.batchSettings, engine: engine, cache: cache,
+            storage: StorageGuard(log: log), log: log)
         let current = CurrentConfiguration(loaded)
         self.current = current
         queueReporter = QueueReporter(spool: spool, scheduler: scheduler, log: log) { [current] in
@@ -85,21 +87,6 @@ package final class Daemon: @unchecked Sendable {
         metricsFile = MetricsFile(log: log) { [spool, scheduler] in
             MetricsMoment(of: scheduler, spool: spool.root.path, startTime: startTime)
         }
-    }
-
-    private static func scheduler(
-        _ spool: Spool, _ settings: BatchSettings, _ engine: TransferEngine, _ cache: CacheStore?,
-        _ log: EventLog
-    ) -> Scheduler {
-        let storage = StorageGuard(log: log)
-        return Scheduler(
-            spool: spool, settings: settings, board: Board(settings), engine: engine,
-            cache: cache, storage: storage,
-            publisher: Publisher(durably: settings.isDurable, storage: storage, log: log),
-            statusKeeper: StatusKeeper(
-                interval: settings.statusInterval, durably: settings.isDurable, storage: storage,
-                log: log),
-            log: log)
     }
 
     /// Works until a signal ends it, and returns the exit code.
@@ -121,7 +108,12 @@ package final class Daemon: @unchecked Sendable {
         if isPaused { scheduler.suspend() }
         let isAfterCrash = QueueReport.tellsOfCrash(in: spool.root)
         queueReporter.start(isPaused: isPaused)
-        signals = SignalSources(queue: control) { [weak self] signal in self?.handle(signal) }
+        signals = SignalSources(ControlSignal.all.map(\.number), queue: control) {
+            [weak self] number in
+            if let signal = ControlSignal.all.first(where: { $0.number == number }) {
+                self?.handle(signal)
+            }
+        }
         scheduler.onProgress { [weak self] in self?.progressed() }
         let intake = Intake(
             spool: spool, scheduler: scheduler, settings: initial.configuration.intakeSettings,

@@ -1,3 +1,4 @@
+import DarkroomConfiguration
 import DarkroomCore
 
 /// Records about the daemon itself.

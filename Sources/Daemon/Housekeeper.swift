@@ -1,3 +1,4 @@
+import DarkroomConfiguration
 import DarkroomCore
 import DarkroomSpool
 import Dispatch

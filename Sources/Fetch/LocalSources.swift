@@ -6,6 +6,9 @@ import SystemPackage
 /// The folders of this machine from which manifests may take pictures (`sources.roots`), and the only way to open a
 /// file in them.
 ///
+/// A person who works on pictures of their own needs no such folders: `init(relativeTo:)` opens any file that the
+/// process may read.
+///
 /// The kernel keeps a path beneath its root (`openat2` with RESOLVE_BENEATH). If this call is refused, a walk in our
 /// own code does it. `..`, an absolute symbolic link and the magic links of /proc cannot lead out of the root, even if
 /// someone changes the folders at the same time.
@@ -15,6 +18,8 @@ package struct LocalSources: Sendable, Equatable {
     /// The maximum size of a file, in bytes.
     package var maximumBytes: Int64
     let resolution: Resolution
+    /// The folder at which relative paths begin if any file may be opened; nil if only those in the roots may.
+    private let base: String?
     /// The files that the service can see, if it cannot see all of the machine.
     private let view: ServiceView?
     /// The roots that the service does not have, for a process that speaks for it and has them.
@@ -35,8 +40,21 @@ package struct LocalSources: Sendable, Equatable {
         self.roots = roots
         self.maximumBytes = maximumBytes
         self.resolution = resolution
+        base = nil
         self.view = view
         self.hidden = hidden
+    }
+
+    /// Any file that this process may read, wherever it is and whatever links lead to it.
+    ///
+    /// - Parameter base: the folder at which relative paths begin, absolute.
+    package init(relativeTo base: String, maximumBytes: Int64) {
+        roots = []
+        self.maximumBytes = maximumBytes
+        resolution = .kernel
+        self.base = base
+        view = nil
+        hidden = []
     }
 
     /// A regular file that is open for reading.
@@ -64,11 +82,35 @@ package struct LocalSources: Sendable, Equatable {
         if case .here(let folder)? = sent, let found = try openSent(path, in: folder, shown) {
             return found
         }
+        if let base { return try open(path, from: base, shown) }
         do throws(FetchError) {
             return try open(path, shown)
         } catch {
             throw sent.map { error.explained(shown, by: $0, roots: listOfRoots) } ?? error
         }
+    }
+
+    /// Opens the file `path`, wherever it is.
+    private func open(
+        _ path: String, from base: String, _ shown: RedactedURL
+    ) throws(FetchError) -> OpenedFile {
+        let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+        let whole = isAbsolute ? path : base.utf8.last == UInt8(ascii: "/") ? base + path : "\(base)/\(path)"
+        let descriptor: Descriptor
+        do throws(Errno) {
+            // Opening a device may have an effect. A fifo does not wait for a writer.
+            descriptor = Descriptor(
+                owning: try retryingInterrupts { darkroom_open_regular(whole) })
+        } catch .noSuchFileOrDirectory, .notDirectory {
+            let place = isAbsolute ? "" : " in \(base), where relative paths begin"
+            throw FetchError(.sourceMissing, "\(shown): no such file\(place)")
+        } catch .noSuchAddressOrDevice {
+            throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
+        } catch {
+            throw FetchError(
+                .sourceUnreadable, "\(shown): cannot be opened: \(error)", fault: error.storageFault)
+        }
+        return try checked(descriptor, path: whole, shown: shown)
     }
 
     /// Opens the file `path` in the roots. If it is relative, it is the one in the first root that has it. If it is

@@ -50,7 +50,7 @@ package struct ActiveFolder {
         if files.contains(SubmittedFile.folderName), try Self.holdsSubmitted(id, spool) {
             return ids.append(id)
         }
-        let isAnswered = try spool.outbox.exists(FileName(id))
+        let isAnswered = try BatchFolders(spool: spool, id: id).isAnswered()
         if let stranger = files.first(where: { !Self.isScrap($0) }) {
             if isAnswered, try Self.isUnfinished(id, spool) { return ids.append(id) }
             let what =
@@ -89,7 +89,7 @@ package struct ActiveFolder {
         BatchFile.isScratch(name)
             || [
                 BatchFile.newStatus, BatchFile.newProgress, ItemJournal.fileName, "journal.new",
-                SubmittedFile.folderName, BatchFile.picturesGone,
+                SubmittedFile.folderName, BatchFile.picturesGone, BatchFile.newManifest,
             ].contains(name)
     }
 }

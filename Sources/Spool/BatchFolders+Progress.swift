@@ -23,9 +23,10 @@ extension BatchFolders {
             let new = FileName("\(id)/\(BatchFile.newProgress.text)")
             try spool.active.write(
                 progress.encoded(), to: new, replacing: true, durably: false)
-            try spool.active.rename(
-                new, to: spool.outbox, as: FileName("\(id)/\(BatchFile.progress.text)"),
-                replacing: true)
+            let name =
+                spool.run == nil
+                ? FileName("\(id)/\(BatchFile.progress.text)") : BatchFile.progress
+            try spool.active.rename(new, to: spool.outbox, as: name, replacing: true)
             return true
         } catch {
             if progress.state.isFinal { try? outbox().remove(BatchFile.progress) }

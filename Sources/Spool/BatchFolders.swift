@@ -13,6 +13,8 @@ package enum BatchFile {
     static let newProgress: FileName = "progress.new"
     /// The folder of the receipt before it becomes `outbox/ID`.
     package static let receipt: FileName = "receipt"
+    /// The copy of the manifest before it is renamed into the folder of a run.
+    static let newManifest: FileName = "manifest.new"
 
     /// Shows that the pictures which came with the manifest are gone; the batch was reopened.
     static let picturesGone: FileName = "pictures-gone"
@@ -80,8 +82,22 @@ package struct BatchFolders: Sendable {
         return try active.exists(BatchFile.picturesGone) ? .gone : .none
     }
 
+    /// The folder of the answer: `outbox/ID`, or that of a run.
     package func outbox() throws(FileError) -> Directory {
-        try Directory(FileName(id), in: spool.outbox)
+        if let run = spool.run { return run.answer }
+        return try Directory(FileName(id), in: spool.outbox)
+    }
+
+    /// The folder of the outputs, which is the same for a daemon's batch.
+    package func outputs() throws(FileError) -> Directory {
+        if let run = spool.run { return run.outputs }
+        return try outbox()
+    }
+
+    /// Whether the batch has an answer.
+    func isAnswered() throws(FileError) -> Bool {
+        if let run = spool.run { return try run.answer.exists(BatchFile.status) }
+        return try spool.outbox.exists(FileName(id))
     }
 
     /// Replaces `outbox/ID/status.json` as a whole. A folder that someone has removed is created again: a batch gets
@@ -138,8 +154,14 @@ package struct BatchFolders: Sendable {
         if isFinal { FaultPoint.finalStatusSynced.pass() }
     }
 
-    /// `outbox/ID`, which is created again if someone has removed it.
-    package func restoredOutbox() throws(FileError) -> Directory {
+    /// The folder of the outputs, like `restoredOutbox()`.
+    package func restoredOutputs() throws(FileError) -> Directory {
+        if let run = spool.run { return run.outputs }
+        return try restoredOutbox()
+    }
+
+    /// The folder of the answer. `outbox/ID` is created again if someone has removed it.
+    func restoredOutbox() throws(FileError) -> Directory {
         do {
             return try outbox()
         } catch  where error.errno == .noSuchFileOrDirectory {

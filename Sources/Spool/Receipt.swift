@@ -57,6 +57,9 @@ package enum Receipt {
         stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) {
         let active = try folders.active()
+        if folders.spool.run != nil {
+            return try put(status, manifest: bytes, in: folders, active, durably: durably)
+        }
         try withdraw(from: active)
         try active.makeDirectory(BatchFile.receipt)
         FaultPoint.receiptFolderMade.pass()
@@ -83,6 +86,27 @@ package enum Receipt {
         FaultPoint.receiptSynced.pass()
         try active.rename(BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
         FaultPoint.receiptMoved.pass()
+    }
+
+    /// Answers the manifest of a run. The folder of the answer exists, so its files are put there one by one: the status
+    /// comes last and shows that there is an answer. A file of somebody else in the manifest's place stays, and this
+    /// throws EEXIST, unless it has the same content.
+    private static func put(
+        _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, _ active: Directory,
+        durably: Bool
+    ) throws(FileError) {
+        let answer = try folders.outbox()
+        if let bytes, let name = status.manifest.file.map({ FileName($0) }),
+            try !answer.holds(bytes, as: name)
+        {
+            try active.write(
+                sparsely: bytes, to: BatchFile.newManifest, replacing: true, durably: durably)
+            FaultPoint.receiptManifestWritten.pass()
+            try active.rename(BatchFile.newManifest, to: answer, as: name)
+            FaultPoint.receiptManifestMoved.pass()
+        }
+        folders.writeProgress(BatchProgress(of: status))
+        try folders.writeStatus(status, durably: durably)
     }
 
     /// Removes a receipt that was not moved to the outbox. A rejected manifest is first moved out of it, because there
@@ -135,5 +159,16 @@ package enum Receipt {
         FaultPoint.submittedGivenBack.pass()
         if durably { try tmp.sync() }
         return name
+    }
+}
+
+extension Directory {
+    /// Whether the file exists and has this content.
+    package func holds(_ bytes: [UInt8], as name: FileName) throws(FileError) -> Bool {
+        do {
+            return try read(name, upTo: bytes.count) == bytes
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return false
+        }
     }
 }

@@ -249,7 +249,7 @@ package struct Recovery: Sendable {
     private func answer(
         _ status: Status, _ folders: BatchFolders, manifest bytes: [UInt8]?
     ) throws(FileError) {
-        if try spool.outbox.exists(FileName(folders.id)) {
+        if try folders.isAnswered() {
             try folders.writeStatus(
                 status, durably: durably, moved: { folders.correctProgress(status) })
         } else {
@@ -396,7 +396,7 @@ package struct Recovery: Sendable {
         guard let output = image.output, try active.exists(name) else { return }
         do {
             try active.rename(
-                name, to: try folders.restoredOutbox(), as: FileName(output.file))
+                name, to: try folders.restoredOutputs(), as: FileName(output.file))
             FaultPoint.recoveryOutputMoved.pass()
         } catch  where error.errno == .fileExists {
             image.fail(error)

@@ -36,14 +36,20 @@ package struct Reopening {
     }
 
     /// - Parameter request: the record of the `retry` command.
-    package func reopen(_ id: String, _ request: ControlRecord) throws(FileError) -> Outcome {
+    /// - Parameter repeats: which images are repeated, besides those whose output is missing.
+    package func reopen(
+        _ id: String, _ request: ControlRecord,
+        repeating repeats: (ImageStatus) -> Bool = { $0.state != .filtered }
+    ) throws(FileError) -> Outcome {
         // Code that removes finished batches uses the same lock.
         try spool.finishedBatches.withLock { _ throws(FileError) in
-            try reopenAlone(id, request)
+            try reopenAlone(id, request, repeats)
         }
     }
 
-    private func reopenAlone(_ id: String, _ request: ControlRecord) throws(FileError) -> Outcome {
+    private func reopenAlone(
+        _ id: String, _ request: ControlRecord, _ repeats: (ImageStatus) -> Bool
+    ) throws(FileError) -> Outcome {
         if try spool.active.exists(FileName(id)) { return try goOn(id, request) }
         let folders = BatchFolders(spool: spool, id: id)
         let outbox = try folders.outbox()
@@ -72,8 +78,13 @@ package struct Reopening {
             manifest.images.map(\.name) == status.images.map({ ByteString($0.name) })
         else { return .unusable("its manifest would not be accepted any more") }
 
-        for index in status.images.indices where try !isThere(status.images[index], in: outbox) {
-            status.images[index] = status.images[index].anew
+        let outputs = try folders.outputs()
+        for index in status.images.indices {
+            let image = status.images[index]
+            let isMissing = try isMissing(image, in: outputs)
+            if isMissing || repeats(image) {
+                status.images[index] = image.anew
+            }
         }
         guard status.images.contains(where: { $0.state == .new }) else { return .nothingToDo }
         status.note(request)
@@ -103,10 +114,13 @@ package struct Reopening {
             forBatchOf: status.manifest.uid, isPrivileged: spool.isPrivileged(request.uid))
     }
 
-    /// Whether the output of an image exists.
-    private func isThere(_ image: ImageStatus, in outbox: Directory) throws(FileError) -> Bool {
-        guard image.state == .filtered, let output = image.output else { return false }
-        return try outbox.exists(FileName(output.file))
+    /// Whether an image is filtered, but its output does not exist.
+    private func isMissing(
+        _ image: ImageStatus, in outputs: Directory
+    ) throws(FileError) -> Bool {
+        guard image.state == .filtered else { return false }
+        guard let output = image.output else { return true }
+        return try !outputs.exists(FileName(output.file))
     }
 
     private func build(

@@ -30,6 +30,8 @@ import SystemPackage
 /// `Claim` moves a manifest from waiting to pending, `Recovery` does the work of the last column, and `Publisher` and
 /// `StatusKeeper` do the rest. `Retention` and `Removal` make finished batches expired, if they are removed at
 /// all.
+///
+/// The spool of a run has `active` and `attempts` only. It has no inbox, and `RunFolders` in place of the outbox.
 package final class Spool: Sendable {
     /// The folders that stay open while the daemon runs.
     package static let stations: [FileName] = ["active", "outbox"]
@@ -37,11 +39,14 @@ package final class Spool: Sendable {
     package let root: Directory
     /// Submitters write here before they rename into the inbox. Darkroom does not touch their files, but moves
     /// manifests that are too large back here, and removes the leftovers of its own client (`StagedFolders`).
+    /// In a run, nobody submits: it is the root.
     package let tmp: Directory
     /// Taken manifests, each in its own folder that only the daemon can enter.
     package let active: Directory
-    /// Answers, each in its own folder.
+    /// Answers, each in its own folder. In a run, the folder of the only answer.
     package let outbox: Directory
+    /// The folders of the only batch of a run; nil for the spool of a daemon.
+    package let run: RunFolders?
     /// The pictures that are being filtered, for the next process.
     package let attempts: CrashRecords
     /// The folders of ended batches that are removed in the background.
@@ -60,13 +65,29 @@ package final class Spool: Sendable {
         try spoolError { () throws(FileError) in try Self.createRoot(path) }
         let root = try spoolError { () throws(FileError) in try Directory(path: path) }
         self.root = root
-        lock = try Self.lock(root)
+        run = nil
+        lock = try Self.lock(root, for: "darkroomd")
         owner =
             try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
         tmp = try Self.station("tmp", in: root)
         active = try Self.station("active", in: root, mode: 0o700)
         outbox = try Self.station("outbox", in: root)
         ended = EndedFolders(in: active)
+        attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
+    }
+
+    /// Opens the spool of a run at `path`, creates missing folders, and locks it.
+    package init(path: String, of run: RunFolders) throws(SpoolError) {
+        try spoolError { () throws(FileError) in try Self.createRoot(path) }
+        let root = try spoolError { () throws(FileError) in try Directory(path: path) }
+        self.root = root
+        self.run = run
+        lock = try Self.lock(root, for: "darkroom run")
+        owner =
+            try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
+        tmp = root
+        active = try Self.station("active", in: root, mode: 0o700)
+        outbox = run.answer
         attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
     }
 
@@ -79,7 +100,7 @@ package final class Spool: Sendable {
     func openTmp() throws(FileError) -> Directory { try Self.folder("tmp", in: root) }
 
     /// Creates the root and missing folders above it. An error names the root, which the user knows.
-    private static func createRoot(_ path: String) throws(FileError) {
+    package static func createRoot(_ path: String) throws(FileError) {
         var prefix = FilePath(path).lexicallyNormalized()
         var missing: [FilePath] = []
         while access(prefix.string, F_OK) != 0, prefix.lastComponent != nil {
@@ -124,8 +145,10 @@ package final class Spool: Sendable {
     // MARK: The lock
 
     /// Locks `lock` with flock(2). The kernel releases the lock when the process ends, in whatever way. The content of
-    /// the file names the process, for a second daemon.
-    private static func lock(_ root: Directory) throws(SpoolError) -> Descriptor {
+    /// the file names the process, for a second one.
+    private static func lock(
+        _ root: Directory, for program: String
+    ) throws(SpoolError) -> Descriptor {
         let path = root.path(of: "lock")
         // The folder itself is locked too, because someone may remove `lock` as a leftover. If the file system cannot
         // lock folders, as some network file systems, only the file is locked.
@@ -140,7 +163,7 @@ package final class Spool: Sendable {
             guard cause == .wouldBlock else { throw .file(FileError("lock", path, cause)) }
             throw .locked(spool: root.path, holder: holder(root))
         }
-        let text = "darkroomd, process \(getpid()), since \(Clock.timestamp)\n"
+        let text = "\(program), process \(getpid()), since \(Clock.timestamp)\n"
         do {
             try lock.truncate(to: 0, path: path)
             try lock.write(Array(text.utf8), path: path)
@@ -157,7 +180,7 @@ package final class Spool: Sendable {
     private static func holder(_ root: Directory) -> String {
         let text = (try? root.read("lock", upTo: 256)).map { String(decoding: $0, as: UTF8.self) }
         let line = text?.split(separator: "\n").first.map(String.init)
-        return line ?? "another darkroomd"
+        return line ?? "another process"
     }
 
     // MARK: The pause mark

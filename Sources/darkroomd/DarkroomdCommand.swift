@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDarkroomStart
+import DarkroomConfiguration
 import DarkroomCore
 import DarkroomDaemon
 import DarkroomPicture

@@ -1,6 +1,7 @@
-import DarkroomDaemon
+import DarkroomCore
+import DarkroomSpool
 
 // Every later thread inherits the signal mask of this thread. The control signals have been blocked before
 // (CDarkroomStart).
-SignalSources.block()
+SignalSources.block(ControlSignal.all.map(\.number))
 DarkroomdCommand.start()

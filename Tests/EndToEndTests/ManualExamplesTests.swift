@@ -1,4 +1,5 @@
 import DarkroomBatch
+import DarkroomConfiguration
 import DarkroomDaemon
 import DarkroomFetch
 import DarkroomManifest

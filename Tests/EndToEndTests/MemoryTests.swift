@@ -1,3 +1,4 @@
+import DarkroomConfiguration
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomSelfTest

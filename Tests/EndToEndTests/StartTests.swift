@@ -1,3 +1,4 @@
+import DarkroomConfiguration
 import DarkroomCore
 import DarkroomDaemon
 import DarkroomFetch

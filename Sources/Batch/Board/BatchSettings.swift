@@ -1,7 +1,7 @@
+import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
-import Foundation
 
 /// The limits of the work on batches. A change applies to work that begins after it.
 package struct BatchSettings: Sendable {
@@ -42,7 +42,7 @@ extension BatchSettings {
 
     /// Pictures filtered at the same time, without those in additional places.
     package var filterWidth: Int {
-        filterConcurrency > 0 ? filterConcurrency : ProcessInfo.processInfo.activeProcessorCount
+        filterConcurrency > 0 ? filterConcurrency : Machine.cores
     }
 
     var filterSlots: FilterSlots {

@@ -128,7 +128,7 @@ extension Publisher {
             }
             do {
                 try active.rename(
-                    BatchFile.output(item.index), to: try folders.restoredOutbox(),
+                    BatchFile.output(item.index), to: try folders.restoredOutputs(),
                     as: FileName(output.file))
                 FaultPoint.publishOutputMoved.pass()
                 done.append(item)
@@ -161,7 +161,7 @@ extension Publisher {
     /// is on the disk. A batch ends only after a successful sync of this folder.
     private func syncOutbox(_ folders: BatchFolders) {
         do {
-            try folders.outbox().sync()
+            try folders.outputs().sync()
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Another process has removed the folder with its content.
         } catch {

@@ -221,6 +221,7 @@ package final class StatusKeeper: Sendable {
         }
         guard error.fault != nil else {
             log.storageFailed(error, batch: folders.id)
+            storage.singleWriteRefused(error)
             changed(key, source)
             return UInt64(StorageGuard.singleFileRetry * 1e9)
         }
@@ -339,6 +340,7 @@ package final class StatusKeeper: Sendable {
             return state.entries[batch.key]?.refusal != error
         }
         if isNews { log.storageFailed(error, batch: folders.id) }
+        storage.singleWriteRefused(error)
         time.call(in: StorageGuard.singleFileRetry, on: queue) { [self] in attempt(batch) }
     }
 }

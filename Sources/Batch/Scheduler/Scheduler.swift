@@ -81,6 +81,21 @@ package final class Scheduler: Sendable {
         storage.add(self)
     }
 
+    /// A scheduler with its publisher and its status keeper, all with these settings.
+    package convenience init(
+        spool: Spool, settings: BatchSettings, engine: TransferEngine, cache: CacheStore?,
+        storage: StorageGuard, log: EventLog
+    ) {
+        self.init(
+            spool: spool, settings: settings, board: Board(settings), engine: engine, cache: cache,
+            storage: storage,
+            publisher: Publisher(durably: settings.isDurable, storage: storage, log: log),
+            statusKeeper: StatusKeeper(
+                interval: settings.statusInterval, durably: settings.isDurable, storage: storage,
+                log: log),
+            log: log)
+    }
+
     var settings: BatchSettings { currentSettings.withLock { $0 } }
 
     /// Applies new settings: the widths of the queues at once, the rest with the next operation.

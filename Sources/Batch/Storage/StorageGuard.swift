@@ -65,10 +65,18 @@ package final class StorageGuard: Sendable {
     private let works = Atomic(true)
     private let log: EventLog
     private let time: TimeSource
+    /// Called with a failure that does not pass by itself; nil to wait until somebody has removed its cause.
+    private let onObstacle: (@Sendable (Failure) -> Void)?
 
-    package init(log: EventLog, time: TimeSource = .system) {
+    /// - Parameter onObstacle: called when a write has failed because the disk is full, because the disk is broken, or
+    ///   because of a file or folder of the batch. Nil for a daemon, which repeats the write as long as it runs.
+    package init(
+        log: EventLog, time: TimeSource = .system,
+        onObstacle: (@Sendable (Failure) -> Void)? = nil
+    ) {
         self.log = log
         self.time = time
+        self.onObstacle = onObstacle
     }
 
     /// Whether work that writes into the spool may begin.
@@ -95,6 +103,8 @@ package final class StorageGuard: Sendable {
 
     /// A write into the spool was refused.
     package func writeRefused(_ failure: Failure, batch: String? = nil) {
+        // Too many open files or too little memory pass when other work ends.
+        if failure.fault == .full || failure.fault == .lasting { onObstacle?(failure) }
         change(batch) { $0.writeRefused(failure, now: time.now, time: Clock.timestamp) }
     }
 
@@ -104,6 +114,9 @@ package final class StorageGuard: Sendable {
         if failure.fault == nil { failure.fault = error.errno == .ioError ? .lasting : .scarce }
         writeRefused(failure, batch: batch)
     }
+
+    /// A write was refused for a reason that concerns only one file or batch. It is repeated at an interval.
+    func singleWriteRefused(_ error: FileError) { onObstacle?(Failure(error)) }
 
     /// The attempt was successful.
     package func writeSucceeded() {

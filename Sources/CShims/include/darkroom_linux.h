@@ -28,6 +28,10 @@ int darkroom_walk_beneath(int dir, const char *path, int follow);
  * permission to list the folder. */
 int darkroom_open_folder(const char *path);
 
+/* Opens a file for reading, wherever it is. One that is not a regular file is only examined (O_PATH), because opening
+ * a device may have an effect. Returns -1 and sets errno on failure. */
+int darkroom_open_regular(const char *path);
+
 /* Gives the owner of a file or folder and the user `uid` the permissions (4 read, 2 write, 1 enter), and all
  * others none, as an access control list (acl(5)). -1 with EOPNOTSUPP if the file system has no such lists. */
 int darkroom_share(int fd, unsigned uid, unsigned permissions);

@@ -1,3 +1,4 @@
+import DarkroomConfiguration
 import DarkroomSpool
 
 /// The settings of the intake. A change applies to files that are examined after it.
@@ -11,4 +12,12 @@ package struct IntakeSettings: Sendable {
     /// The maximum number of claimed batches that wait.
     var maximumWaiting = 0
     var examination: Examination
+}
+
+extension Configuration {
+    var intakeSettings: IntakeSettings {
+        IntakeSettings(
+            isDurable: isDurable, pollInterval: pollInterval, rescanInterval: rescanInterval,
+            maximumWaiting: maximumWaiting, examination: examination)
+    }
 }

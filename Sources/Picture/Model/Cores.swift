@@ -1,6 +1,6 @@
 import CDarkroomShims
 import DarkroomCore
-import Foundation
+import Dispatch
 import Synchronization
 
 /// The processor's cores, and how many of them work on pictures.
@@ -9,14 +9,21 @@ import Synchronization
 /// cores, and if there are as many pictures as cores, each has one.
 package final class Cores: Sendable {
     /// The cores on which this process may run.
-    package static let shared = Cores(count: ProcessInfo.processInfo.activeProcessorCount)
+    package static let shared = Cores(count: Machine.cores)
 
-    private let count: Int
+    private let limit: Atomic<Int>
     /// More than `count` if there are more pictures in work than cores.
     private let busy = Atomic(0)
 
     package init(count: Int) {
-        self.count = count
+        limit = Atomic(count)
+    }
+
+    private var count: Int { limit.load(ordering: .relaxed) }
+
+    /// Uses at most this many of them from now on.
+    package func restrict(to most: Int) {
+        limit.store(max(1, min(most, count)), ordering: .relaxed)
     }
 
     /// How many cores one picture can borrow.
@@ -31,6 +38,7 @@ package final class Cores: Sendable {
     ///
     /// - Returns: false if there is none.
     package func tryBorrow() -> Bool {
+        let count = count
         var seen = busy.load(ordering: .relaxed)
         while seen < count {
             let (exchanged, original) = busy.weakCompareExchange(

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomConfiguration
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest

@@ -5,6 +5,7 @@ import Testing
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
+@testable import DarkroomConfiguration
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
 @testable import DarkroomSpool

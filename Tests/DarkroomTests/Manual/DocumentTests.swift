@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
+@testable import DarkroomConfiguration
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest

@@ -41,7 +41,7 @@ package struct Configuration: Sendable, Equatable {
     package var sourceRoots: [String] = []
     /// Seconds between two updates of a status file.
     package var statusInterval = 0.0
-    var retention = Retention.Limits()
+    package var retention = Retention.Limits()
     /// Seconds after which files that were left in `tmp` are removed; 0 for never.
     package var uploadRetention = 0.0
     /// The file of the metrics; nil for none.
@@ -83,7 +83,7 @@ package struct Configuration: Sendable, Equatable {
 
 extension Configuration {
     /// The settings that all transfers share, as the engine takes them.
-    var transferSettings: TransferSettings {
+    package var transferSettings: TransferSettings {
         TransferSettings(
             limits: TransferLimits(
                 bytes: Int64(downloads.maxBytes), redirects: downloads.redirects,
@@ -95,7 +95,7 @@ extension Configuration {
     }
 
     /// Which sources may be downloaded, from which servers, and with which headers.
-    var fetchRules: FetchRules {
+    package var fetchRules: FetchRules {
         FetchRules(
             addresses: AddressRules(allowNetworks: downloads.allowNetworks),
             hosts: HostRules(allow: downloads.allowHosts, deny: downloads.denyHosts),
@@ -103,11 +103,11 @@ extension Configuration {
     }
 
     /// Which files in the inbox are taken, and how manifests are read.
-    private var examination: Examination {
+    package var examination: Examination {
         Examination(limits: manifestLimits, defaultFilters: defaultFilters, settle: settle)
     }
 
-    var batchSettings: BatchSettings {
+    package var batchSettings: BatchSettings {
         var settings = BatchSettings(examination: examination)
         settings.isDurable = isDurable
         settings.window = window
@@ -127,17 +127,11 @@ extension Configuration {
         return settings
     }
 
-    var intakeSettings: IntakeSettings {
-        IntakeSettings(
-            isDurable: isDurable, pollInterval: pollInterval, rescanInterval: rescanInterval,
-            maximumWaiting: maximumWaiting, examination: examination)
-    }
-
     /// The memory that all pictures in work may use together, in bytes.
-    var memory: Int { memoryLimit > 0 ? memoryLimit : Machine.memory / 2 }
+    package var memory: Int { memoryLimit > 0 ? memoryLimit : Machine.memory / 2 }
 
     /// The most important settings, for the journal.
-    var summary: String {
+    package var summary: String {
         let roots = sourceRoots.isEmpty ? "none" : sourceRoots.joined(separator: ", ")
         return
             "concurrent downloads: \(downloadConcurrency), filters: \(batchSettings.filterWidth), memory: "

@@ -7,7 +7,7 @@ import DarkroomSpool
 
 extension ConfigurationLoader.Loaded {
     /// What submitters need to know, for `queue.json`.
-    var queueLimits: QueueReport.Limits { queueLimits(seenBy: .current) }
+    package var queueLimits: QueueReport.Limits { queueLimits(seenBy: .current) }
 
     /// - Parameter view: the part of the machine that the daemon can see; nil for all of it.
     func queueLimits(seenBy view: ServiceView?) -> QueueReport.Limits {

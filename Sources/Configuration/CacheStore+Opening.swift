@@ -12,7 +12,7 @@ extension CacheStore {
     /// - Returns: nil if the configuration turns the cache off, if another daemon uses its folder, or if the folder is
     ///   not set in the configuration and cannot be used.
     /// - Throws: the reason why a folder that is set in the configuration cannot be used.
-    static func open(
+    package static func open(
         _ configuration: Configuration,
         environment: [String: String] = ProcessInfo.processInfo.environment,
         standardPath: String = standardPath, log: EventLog

@@ -1,14 +1,14 @@
 /// The changes of a reload as texts for users: each key with its old and its new text, without secrets.
-struct ConfigurationChanges: Equatable {
+package struct ConfigurationChanges: Equatable {
     /// For example `limits.memory: 64MiB → 192MiB`.
-    private(set) var lines: [String] = []
+    package private(set) var lines: [String] = []
 
     /// All changes, as a part of a sentence.
-    var text: String {
+    package var text: String {
         lines.isEmpty ? "nothing has changed" : "changed: \(lines.joined(separator: ", "))"
     }
 
-    init(
+    package init(
         from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded
     ) {
         let former = Dictionary(
@@ -37,7 +37,7 @@ struct ConfigurationChanges: Equatable {
     }
 
     /// The reason why a reload cannot apply a valid configuration; nil if it can.
-    static func refusal(
+    package static func refusal(
         from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded
     ) -> String? {
         let (former, latter) = (old.configuration, new.configuration)

@@ -1,14 +1,14 @@
 import Synchronization
 
 /// The present configuration. Each reload replaces it.
-final class CurrentConfiguration: Sendable {
+package final class CurrentConfiguration: Sendable {
     private let loaded: Mutex<ConfigurationLoader.Loaded>
 
-    init(_ loaded: ConfigurationLoader.Loaded) {
+    package init(_ loaded: ConfigurationLoader.Loaded) {
         self.loaded = Mutex(loaded)
     }
 
-    var value: ConfigurationLoader.Loaded {
+    package var value: ConfigurationLoader.Loaded {
         get { loaded.withLock { $0 } }
         set { loaded.withLock { $0 = newValue } }
     }

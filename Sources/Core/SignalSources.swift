@@ -1,0 +1,35 @@
+import Dispatch
+import Glibc
+
+/// Receives signals on a queue. The handler of each sets a state and does not toggle one: of many quick signals only
+/// some arrive, and two different ones may arrive in either order.
+package final class SignalSources {
+    private var sources: [any DispatchSourceSignal] = []
+
+    /// Blocks these signals in every thread that is started later. It must be called before a second thread exists: a
+    /// signal that arrives before its source is installed would kill the process. darkroomd blocks them even earlier
+    /// (CDarkroomStart). This function also ignores signals that would end the process.
+    package static func block(_ signals: [CInt]) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in signals { sigaddset(&set, signal) }
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        // A write to a closed connection is an error that the code handles. It must not end the process.
+        signal(SIGPIPE, SIG_IGN)
+        // The same holds for a write beyond the maximum size of a file (setrlimit(2)).
+        signal(SIGXFSZ, SIG_IGN)
+    }
+
+    package init(
+        _ signals: [CInt], queue: DispatchQueue, handler: @escaping @Sendable (CInt) -> Void
+    ) {
+        for signal in signals {
+            let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
+            source.setEventHandler { @Sendable in handler(signal) }
+            source.activate()
+            sources.append(source)
+        }
+    }
+
+    deinit { for source in sources { source.cancel() } }
+}
