@@ -13,10 +13,14 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     case missing = 66
     /// No daemon works on the spool.
     case noDaemon = 69
+    /// A folder or file of the results cannot be created.
+    case cannotCreate = 73
     case ioError = 74
     /// The time is over before a batch has ended, or something else was in the way. A later attempt may succeed.
     case tryAgain = 75
     case noPermission = 77
+    /// The configuration is wrong.
+    case configuration = 78
     /// The command was interrupted by SIGINT.
     case interrupted = 130
 

@@ -120,6 +120,11 @@ package struct ManifestRules: Sendable {
     package var limits = ManifestLimits()
     package var defaultFilters: [Filter] = []
 
+    package init(limits: ManifestLimits, defaultFilters: [Filter]) {
+        self.limits = limits
+        self.defaultFilters = defaultFilters
+    }
+
     /// - Parameter report: the daemon's last report, if there is one.
     package init(_ report: QueueReport?) {
         guard let report else { return }

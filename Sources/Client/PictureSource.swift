@@ -31,6 +31,9 @@ package struct PictureSource: Sendable, Equatable {
         imageName = ImageName.named(after: FilePath(path).lastComponent?.string ?? "")
     }
 
+    /// The picture that comes on standard input.
+    package static let standardInput = PictureSource(path: "/dev/stdin", imageName: "stdin")
+
     private init(path: String, imageName: ByteString) {
         self.path = path
         self.imageName = imageName

@@ -12,6 +12,8 @@ package struct ConfigurationLoader: Sendable {
 
     /// The file named on the command line, which must exist.
     package var path: String?
+    /// Whether the file at `standardPath` is read if no other one is named.
+    private let readsStandardFile: Bool
     /// `--set KEY=VALUE`, and the options that are short for one.
     package var overrides: [(key: String, text: String)]
     package var environment: [String: String]
@@ -19,10 +21,12 @@ package struct ConfigurationLoader: Sendable {
     var view: ServiceView?
 
     package init(
-        path: String? = nil, overrides: [(key: String, text: String)] = [],
+        path: String? = nil, readsStandardFile: Bool = true,
+        overrides: [(key: String, text: String)] = [],
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
         self.path = path
+        self.readsStandardFile = readsStandardFile
         self.overrides = overrides
         self.environment = environment
         view = .current
@@ -118,7 +122,9 @@ package struct ConfigurationLoader: Sendable {
 
     private func readFile(_ problems: inout [ConfigurationProblem]) -> ConfigurationFile {
         let name = path ?? Self.standardPath
-        guard path != nil || FileManager.default.fileExists(atPath: name) else {
+        guard
+            path != nil || readsStandardFile && FileManager.default.fileExists(atPath: name)
+        else {
             return ConfigurationFile(path: name, text: "")
         }
         do {

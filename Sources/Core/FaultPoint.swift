@@ -19,6 +19,10 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case claimActiveSynced = "claim-active-synced"
     case claimInboxSynced = "claim-inbox-synced"
 
+    // The beginning of a run in a folder.
+    case planWritten = "plan-written"
+    case planMoved = "plan-moved"
+
     // The receipt: `outbox/ID` appears.
     case receiptFolderMade = "receipt-folder-made"
     case receiptStatusWritten = "receipt-status-written"
@@ -100,6 +104,9 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case recoveryCrashJournaled = "recovery-crash-journaled"
 
     package static let variable = "DARKROOM_FAULT"
+
+    /// Whether only `darkroom run` passes it.
+    package var needsRun: Bool { [.planWritten, .planMoved].contains(self) }
 
     /// Whether only daemons that download from a network pass it; the self-test has no network.
     package var needsNetwork: Bool {

@@ -30,9 +30,9 @@ package struct JournalLogHandler: LogHandler {
 
     package func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        let message = Self.oneLine(event.message.description)
+        let message = LogLine.oneLine(event.message.description)
         if sendsRecords { send(message, event, all) }
-        if alsoWritesLines { writeLine(message, event.level) }
+        if alsoWritesLines { LogLine.write(message, event.level) }
     }
 
     // MARK: The journal
@@ -99,21 +99,5 @@ package struct JournalLogHandler: LogHandler {
         var information = stat()
         guard fstat(STDERR_FILENO, &information) == 0 else { return false }
         return String(cString: stream) == "\(information.st_dev):\(information.st_ino)"
-    }
-
-    private func writeLine(_ message: String, _ level: Logger.Level) {
-        let word = level >= .warning ? "\(level): " : ""
-        let line = Array("\(Clock.timestamp) \(word)\(message)\n".utf8)
-        // One write for each line, so that the lines of several threads do not mix. A failure of this cannot be
-        // reported anywhere.
-        line.withUnsafeBytes { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    }
-
-    /// Names and URLs may contain control characters. They are escaped.
-    static func oneLine(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
-        return text.unicodeScalars.map { scalar in
-            scalar.isControl ? scalar.escaped(asASCII: true) : String(scalar)
-        }.joined()
     }
 }

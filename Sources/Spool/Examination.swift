@@ -38,6 +38,23 @@ package struct ManifestReading: Sendable {
                         "the daemon was not permitted to read the manifest after it had taken it; it is moved back "
                         + "to tmp; let the daemon read it, then submit it again")
             ])))
+
+    init(
+        bytes: [UInt8]?, byteCount: Int, sha256: String?,
+        outcome: Result<Manifest, ManifestRejection>
+    ) {
+        self.bytes = bytes
+        self.byteCount = byteCount
+        self.sha256 = sha256
+        self.outcome = outcome
+    }
+
+    /// Of a manifest that has been read and accepted.
+    package init(_ bytes: [UInt8], accepted manifest: Manifest) {
+        self.init(
+            bytes: bytes, byteCount: bytes.count, sha256: SHA256Digest.hex(of: bytes),
+            outcome: .success(manifest))
+    }
 }
 
 /// Shows whether a file is still the same and unchanged.

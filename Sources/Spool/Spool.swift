@@ -88,6 +88,7 @@ package final class Spool: Sendable {
         tmp = root
         active = try Self.station("active", in: root, mode: 0o700)
         outbox = run.answer
+        ended = EndedFolders(in: active)
         attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
     }
 

@@ -49,6 +49,8 @@ struct ArgumentCheck {
         Command(name: "logs", flags: "f", operands: .ids),
         Command(name: "pause", operands: .none),
         Command(name: "resume", operands: .none),
+        Command(name: "run", flags: "q", values: "o", operands: .files),
+        Command(name: "filter", values: "o", operands: .files),
     ]
 
     let arguments: [String]

@@ -40,7 +40,11 @@ enum Console {
     }
 
     static func write(_ text: String, to file: CInt) throws(ClientError) {
-        var rest = Array(text.utf8)[...]
+        try write(bytes: Array(text.utf8), to: file)
+    }
+
+    static func write(bytes: [UInt8], to file: CInt) throws(ClientError) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }

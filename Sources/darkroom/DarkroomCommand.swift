@@ -10,7 +10,8 @@ import Glibc
 struct DarkroomCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "darkroom",
-        abstract: "Submit pictures to darkroomd and see what becomes of them.",
+        abstract:
+            "Submit pictures to darkroomd and see what becomes of them, or filter them without a daemon.",
         version: "darkroom \(Release.version)",
         subcommands: [
             SubmitCommand.self, MakeCommand.self, CheckCommand.self, WaitCommand.self,
@@ -18,6 +19,7 @@ struct DarkroomCommand: ParsableCommand {
             RemoveCommand.self,
             ListCommand.self, ShowCommand.self, StatusCommand.self, WatchCommand.self,
             LogsCommand.self, PauseCommand.self, ResumeCommand.self,
+            RunCommand.self, FilterCommand.self,
         ])
 
     /// Runs the command, and ends the process with its exit code.

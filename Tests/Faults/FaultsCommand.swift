@@ -24,7 +24,7 @@ struct FaultsCommand: ParsableCommand {
 
     func run() throws {
         // As in the daemon, so that a child's signals wait for it; and ours are asked for between steps.
-        SignalSources.block()
+        SignalSources.block(ControlSignal.all.map(\.number))
         let name = "darkroom-faults-\(getpid())"
         // The shim compares with the paths that the kernel gives.
         let scratch = try Directory(path: URL(filePath: folder).resolvingSymlinksInPath().path)

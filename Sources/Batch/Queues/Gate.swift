@@ -18,7 +18,14 @@ package final class Gate: Sendable {
         var stopping: String?
     }
 
-    package init() {}
+    private let stopped: String
+
+    /// - Parameter stopped: the reason why nothing begins after `stop`, for people.
+    package init(
+        stopped: String = "darkroomd was stopped; the work continues after its next start"
+    ) {
+        self.stopped = stopped
+    }
 
     package var mayStart: Bool { !isSuspended && !isStopping && !isAborting }
 
@@ -43,9 +50,7 @@ package final class Gate: Sendable {
         let moments = moments.withLock { $0 }
         if let since = moments.stopping {
             return Status.Waiting(
-                .stopped,
-                message: "darkroomd was stopped; the work continues after its next start",
-                since: since)
+.stopped, message: stopped, since: since)
         }
         return moments.suspended.map { since in
             Status.Waiting(

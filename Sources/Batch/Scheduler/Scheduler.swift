@@ -12,7 +12,7 @@ import Synchronization
 /// request the filter, so each operation can run when it is created.
 package final class Scheduler: Sendable {
     let spool: Spool
-    package let gate = Gate()
+    package let gate: Gate
     /// The work of operations in threads. Transfers have their own time limits.
     let heartbeat = Heartbeat()
     /// All other work with a queue.
@@ -60,6 +60,9 @@ package final class Scheduler: Sendable {
         statusKeeper: StatusKeeper, log: EventLog, time: TimeSource = .system
     ) {
         self.spool = spool
+        gate =
+            spool.run == nil
+            ? Gate() : Gate(stopped: "darkroom run was stopped; run it again to continue")
         self.cache = cache
         self.log = log
         self.engine = engine

@@ -1,4 +1,3 @@
-import DarkroomCore
 import Glibc
 
 /// How many files the process may have open (RLIMIT_NOFILE).

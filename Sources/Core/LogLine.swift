@@ -1,0 +1,42 @@
+import Glibc
+import Logging
+
+/// Records of the log as lines on standard error.
+package enum LogLine {
+    /// - Parameter message: a text without control characters.
+    package static func write(_ message: String, _ level: Logger.Level) {
+        let word = level >= .warning ? "\(level): " : ""
+        let line = Array("\(Clock.timestamp) \(word)\(message)\n".utf8)
+        // One write for each line, so that the lines of several threads do not mix. A failure of this cannot be
+        // reported anywhere.
+        line.withUnsafeBytes { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// Names and URLs may contain control characters. They are escaped.
+    package static func oneLine(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
+        return text.unicodeScalars.map { scalar in
+            scalar.isControl ? scalar.escaped(asASCII: true) : String(scalar)
+        }.joined()
+    }
+}
+
+/// Writes each record as a line, of at least the level `LogLevel.value`.
+package struct LineLogHandler: LogHandler {
+    package var logLevel: Logger.Level {
+        get { LogLevel.value }
+        set { LogLevel.set(newValue) }
+    }
+    package var metadata: Logger.Metadata = [:]
+
+    package init() {}
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        LogLine.write(LogLine.oneLine(event.message.description), event.level)
+    }
+}

@@ -1,0 +1,166 @@
+import DarkroomBatch
+import DarkroomConfiguration
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
+import Dispatch
+import Glibc
+import Synchronization
+
+/// `darkroom run`: one batch, by the daemon's engine, in a folder of its own, in a process that ends with it.
+///
+/// A disk that refuses writes ends the run after the running work, because somebody waits for its exit code; the next
+/// run continues. (A daemon waits for space.) A lack of descriptors or memory passes when running work ends, so the run
+/// waits as the daemon does.
+package final class FolderRun: Sendable {
+    /// How a run has ended.
+    package enum Ending: Sendable {
+        /// All images have ended.
+        case finished(Status)
+        /// The same, and there was nothing to do.
+        case unchanged(Status)
+        /// A signal has stopped it. The next run continues.
+        case stopped(signal: CInt)
+        /// It cannot continue. The next run continues, when the cause is gone.
+        case failed(RunError)
+    }
+
+    /// The signals that stop a run. Clusters send USR1 when the time of a job is nearly over.
+    package static let signals = [SIGINT, SIGTERM, SIGHUP, SIGUSR1]
+
+    private struct State: Sendable {
+        var ending: Ending?
+        var isStopping = false
+    }
+
+    private let folder: RunFolder
+    private let loaded: ConfigurationLoader.Loaded
+    private let log: EventLog
+    private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
+    private let state = Mutex(State())
+    private let ended = DispatchSemaphore(value: 0)
+    private let scheduler = Mutex<Scheduler?>(nil)
+
+    /// Creates the folder of the results, and locks it. No other thread may exist yet: signals are blocked here.
+    package init(
+        _ job: RunJob, _ loaded: ConfigurationLoader.Loaded, log: EventLog
+    ) throws(RunError) {
+        _ = Clock.steady
+        SignalSources.block(Self.signals)
+        self.loaded = loaded
+        self.log = log
+        let settings = loaded.runSettings(base: job.base)
+        folder = try RunFolder(
+            job, examination: settings.examination, durably: settings.isDurable)
+    }
+
+    /// The folder of the results.
+    package var path: String { folder.outputs.path }
+
+    /// The ID of the batch.
+    package var id: String { folder.job.id }
+
+    /// The progress, as others can read it too; nil before the run has begun.
+    package var progress: BatchProgress? { folder.folders.progress() }
+
+    /// Works until all images have ended, or a signal or the disk ends it.
+    ///
+    /// - Parameter watch: called again and again until the end. It waits with the function that it receives, which takes
+    ///   seconds and returns true when the run has ended.
+    package func run(watch: (_ wait: (Double) -> Bool) -> Void) throws(RunError) -> Ending {
+        let prepared: PreparedBatch
+        switch try folder.prepare() {
+        case .finished(let status): return .unchanged(status)
+        case .unfinished(let batch): prepared = batch
+        }
+        let sources = SignalSources(Self.signals, queue: control) { [self] in stop(by: $0) }
+        defer { withExtendedLifetime(sources) {} }
+        let engine: TransferEngine
+        let cache: CacheStore?
+        do {
+            engine = try TransferEngine(settings: loaded.configuration.transferSettings)
+            cache =
+                loaded.configuration.cacheFolder == nil
+                ? nil : try CacheStore.open(loaded.configuration, log: log)
+        } catch {
+            throw .failure(Failure(erasing: error))
+        }
+        folder.spool.attempts.settle(allBut: [id])
+        folder.spool.attempts.watchCrashes()
+        let storage = StorageGuard(log: log) { [weak self] failure in
+            self?.stop(.failed(.failure(failure)))
+        }
+        let scheduler = Scheduler(
+            spool: folder.spool, settings: loaded.runSettings(base: folder.job.base),
+            engine: engine, cache: cache, storage: storage, log: log)
+        self.scheduler.withLock { $0 = scheduler }
+        scheduler.onProgress { [weak self] in self?.progressed() }
+        cache?.start()
+        scheduler.accept(prepared)
+        watch { seconds in
+            let isOver = ended.wait(timeout: .now() + seconds) == .success
+            if isOver { ended.signal() }
+            return isOver
+        }
+        ended.wait()
+        engine.stop()
+        cache?.stop()
+        folder.spool.attempts.close()
+        return state.withLock(\.ending) ?? .failed(.failure(Failure(.internalError, "no end")))
+    }
+
+    /// Called after any progress, by any thread.
+    private func progressed() {
+        guard scheduler.withLock({ $0?.summary.batchesEnded == 1 }) else { return }
+        control.async { [self] in
+            guard state.withLock({ !$0.isStopping && $0.ending == nil }) else { return }
+            finish(readEnd())
+        }
+    }
+
+    private func readEnd() -> Ending {
+        do throws(FileError) {
+            if let status = try Status(in: folder.outputs) { return .finished(status) }
+            return .failed(.unreadable(folder.outputs.path(of: BatchFile.status)))
+        } catch {
+            return .failed(RunError(error))
+        }
+    }
+
+    private func finish(_ ending: Ending) {
+        let isFirst = state.withLock { state in
+            defer { state.ending = state.ending ?? ending }
+            return state.ending == nil
+        }
+        if isFirst { ended.signal() }
+    }
+
+    // MARK: The stop
+
+    private func stop(by signal: CInt) { stop(.stopped(signal: signal)) }
+
+    /// Finishes what runs, and then ends. A second signal does not wait for running work.
+    private func stop(_ ending: Ending) {
+        control.async { [self] in
+            guard let scheduler = scheduler.withLock({ $0 }) else { return finish(ending) }
+            let isFirst = state.withLock { state in
+                defer { state.isStopping = true }
+                return !state.isStopping
+            }
+            guard isFirst else {
+                if case .stopped = ending { scheduler.abort() }
+                return
+            }
+            scheduler.close()
+            let timeout = loaded.configuration.stopTimeout
+            // On another queue, so that a second signal is handled.
+            DispatchQueue.global(qos: .userInteractive).async { [self] in
+                scheduler.stop(within: timeout) {}
+                // The last image may have ended meanwhile.
+                finish(scheduler.summary.batchesEnded == 1 ? readEnd() : ending)
+            }
+        }
+    }
+}

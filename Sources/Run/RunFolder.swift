@@ -1,0 +1,231 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Glibc
+import SystemPackage
+
+/// The folder of a run, and the spool in it, `.darkroom`. It is locked as long as this exists.
+///
+/// A run can be ended at any moment. The next one finds the folder in one of these states, and does the work of the last
+/// column. Every step is a rename, as in the spool of a daemon (`Spool`), whose journal, recovery and retry these are:
+///
+/// | state      | plan.json | active/ID/          | status.json        | what the next run does                        |
+/// |------------|-----------|---------------------|--------------------|-----------------------------------------------|
+/// | empty      | –         | –                   | –                  | writes the plan                               |
+/// | planned    | yes       | perhaps manifest    | –                  | copies the manifest again, writes the status  |
+/// | pending    | yes       | manifest            | `pending`          | continues                                     |
+/// | processing | yes       | manifest, journal   | `processing`       | repeats images that are not in the journal    |
+/// | finished   | yes       | perhaps leftovers   | a final state      | removes the leftovers, looks at each output;  |
+/// |            |           |                     |                    | if one is missing: reopens                    |
+/// | reopening  | yes       | also `.retry-ID`    | a final state      | removes `.retry-ID`, then as finished         |
+/// | reopened   | yes       | manifest, journal   | the previous state | continues, if the `reopened` record refers to |
+/// |            |           |                     |                    | this end                                      |
+/// | foreign    | –         | –                   | yes                | nothing: no run in this folder wrote it       |
+///
+/// `plan.json` and `active` are in `.darkroom`, `status.json` is beside the outputs. Nobody else has a copy of what a
+/// run has begun, but everybody still has its manifest. So nothing before the first output must survive a power cut,
+/// and a folder without a status has nothing worth keeping, unless it has a journal.
+package final class RunFolder: Sendable {
+    private static let spoolName = ".darkroom"
+
+    let spool: Spool
+    let outputs: Directory
+    let folders: BatchFolders
+    let job: RunJob
+    private let examination: Examination
+    private let durably: Bool
+
+    /// What there is to do.
+    enum Finding: Sendable {
+        /// All images have ended, and all outputs are there.
+        case finished(Status)
+        case unfinished(PreparedBatch)
+    }
+
+    /// Creates the folder if it does not exist, and locks it.
+    init(_ job: RunJob, examination: Examination, durably: Bool) throws(RunError) {
+        try runError { () throws(FileError) in try Spool.createRoot(job.folder) }
+        let outputs = try runError { () throws(FileError) in try Directory(path: job.folder) }
+        try Self.requireOwn(outputs)
+        let path = "\(job.folder)/\(Self.spoolName)"
+        do {
+            spool = try Spool(path: path, of: RunFolders(outputs: outputs, answer: outputs))
+        } catch {
+            switch error {
+            case .locked(_, let holder): throw .inUse(folder: job.folder, holder: holder)
+            case .file(let error), .barred(let error, _): throw RunError(error)
+            }
+        }
+        self.outputs = outputs
+        self.examination = examination
+        self.durably = durably
+        var job = job
+        let plan = job.plan
+        if let known = try RunPlan.read(in: spool.root) {
+            if let conflict = known.conflict(with: plan, in: job.folder) { throw conflict }
+            // The file may have been renamed since then.
+            job.id = known.id
+        } else {
+            let root = spool.root
+            try runError { () throws(FileError) in
+                try plan.write(into: root, durably: false)
+            }
+        }
+        self.job = job
+        folders = BatchFolders(spool: spool, id: job.id)
+    }
+
+    /// Refuses a folder with a status that no run has written there, for example one of an outbox.
+    private static func requireOwn(_ outputs: Directory) throws(RunError) {
+        let isForeign = try runError { () throws(FileError) in
+            let plan = FileName("\(spoolName)/\(RunPlan.fileName.text)")
+            guard try outputs.exists(BatchFile.status) else { return false }
+            return try !outputs.exists(plan)
+        }
+        if isForeign { throw .inTheWay(outputs.path(of: BatchFile.status)) }
+    }
+
+    // MARK: The states
+
+    /// Finds out in which state the folder is, and does the work of the table.
+    func prepare() throws(RunError) -> Finding {
+        try runError { () throws(FileError) in try removeUnfinished() }
+        guard let status = try readAnswer() else {
+            if try hasJournal() { return try recover() }
+            return .unfinished(try runError { () throws(FileError) in try begin() })
+        }
+        let isInWork = try runError { () throws(FileError) in
+            try spool.active.exists(FileName(job.id))
+        }
+        if isInWork || !status.state.isFinal {
+            let finding = try recover()
+            guard case .finished = finding else { return finding }
+        }
+        return try check()
+    }
+
+    /// The status without its images; nil if there is none.
+    private func readAnswer() throws(RunError) -> Status? {
+        let exists = try runError { () throws(FileError) in
+            try outputs.exists(BatchFile.status)
+        }
+        guard exists else { return nil }
+        let status = try runError { () throws(FileError) in try Status(frameIn: outputs) }
+        guard let status, FileName(status.id) == FileName(job.id) else {
+            throw .unreadable(outputs.path(of: BatchFile.status))
+        }
+        return status
+    }
+
+    /// Removes a reopening that an earlier run has not completed.
+    private func removeUnfinished() throws(FileError) {
+        for name in try ActiveFolder(of: spool).unfinished {
+            try spool.active.removeTree(name)
+            FaultPoint.recoveryRetryRemoved.pass()
+        }
+    }
+
+    private func hasJournal() throws(RunError) -> Bool {
+        try runError { () throws(FileError) in
+            guard try spool.active.exists(FileName(job.id)) else { return false }
+            return try folders.active().exists(ItemJournal.fileName)
+        }
+    }
+
+    /// Copies the manifest, and writes the first status.
+    private func begin() throws(FileError) -> PreparedBatch {
+        // A power cut after the first output must not leave an output without its journal.
+        let name = FileName(job.id)
+        if try spool.active.exists(name) { try spool.active.removeTree(name) }
+        try spool.active.makeDirectory(name, mode: 0o700)
+        FaultPoint.claimFolderMade.pass()
+        let active = try folders.active()
+        try active.write(job.bytes, to: BatchFile.manifest(job.format), durably: durably)
+        FaultPoint.claimCopied.pass()
+        if durably {
+            try active.sync()
+            FaultPoint.claimFolderSynced.pass()
+            try spool.active.sync()
+            FaultPoint.claimActiveSynced.pass()
+            try spool.root.sync()
+            try outputs.sync()
+        }
+        let claimed = ClaimedManifest(
+            folders: folders, name: job.name, format: job.format, received: Clock.timestamp,
+            reading: ManifestReading(job.bytes, accepted: job.manifest), uid: geteuid())
+        let status = Receipt.status(of: claimed)
+        // It can be written again from the manifest.
+        try Receipt.issue(status, manifest: job.bytes, in: folders, durably: false)
+        return PreparedBatch(folders: folders, manifest: job.manifest, status: status)
+    }
+
+    /// Continues what an earlier run has begun.
+    private func recover() throws(RunError) -> Finding {
+        let recovery = Recovery(spool: spool, examination: examination, durably: durably)
+        let finding = try runError { () throws(FileError) in try recovery.recover(job.id) }
+        switch finding {
+        case .unfinished(let prepared): return .unfinished(prepared)
+        case .finished(_), .empty, .putBack(_): break
+        case .removed(let status), .rejected(let status, _):
+            guard status.state == .rejected else { break }
+            // An older or newer version has accepted it.
+            throw .failure(
+                Failure(
+                    code: "rejected",
+                    message: "\(job.name): the run in \(job.folder) has another version's manifest")
+            )
+        }
+        guard let status = try readAnswer() else {
+            throw .unreadable(outputs.path(of: BatchFile.status))
+        }
+        return .finished(status)
+    }
+
+    // MARK: A finished run
+
+    /// Looks at each output of a finished run. Missing ones are made again, and failed images are repeated if the user
+    /// wants that.
+    private func check() throws(RunError) -> Finding {
+        let status = try runError { () throws(FileError) in try Status(in: outputs) }
+        guard let status else { throw .unreadable(outputs.path(of: BatchFile.status)) }
+        var isMissing = false
+        for image in status.images where image.state == .filtered {
+            guard let output = image.output else { continue }
+            let name = FileName(output.file)
+            let found = try runError { () throws(FileError) in try outputs.information(of: name) }
+            guard let found else {
+                isMissing = true
+                continue
+            }
+            guard found.isRegularFile, found.length == output.bytes else {
+                throw .outputChanged(
+                    outputs.path(of: name), bytes: found.length, expected: output.bytes)
+            }
+        }
+        let isRepeated = job.retries && status.images.contains { $0.state != .filtered }
+        guard isMissing || isRepeated else { return .finished(status) }
+        return try reopen()
+    }
+
+    private func reopen() throws(RunError) -> Finding {
+        try runError { () throws(FileError) in
+            let copy = BatchFile.manifest(job.format)
+            if try !outputs.exists(copy) {
+                try outputs.write(job.bytes, to: copy, durably: durably)
+            }
+        }
+        let request = ControlRecord(.retry, uid: geteuid())
+        let reopening = Reopening(spool: spool, examination: examination, durably: durably)
+        let outcome = try runError { () throws(FileError) in
+            try reopening.reopen(job.id, request) { job.retries && $0.state != .filtered }
+        }
+        switch outcome {
+        case .reopened(let prepared): return .unfinished(prepared)
+        case .unusable(let reason):
+            throw .failure(Failure(code: "unusable", message: "\(job.folder): \(reason)"))
+        case .nothingToDo, .isInWork, .isRejected, .refused:
+            throw .failure(
+                Failure(.internalError, "\(job.folder): the finished run cannot be reopened"))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+
+/// What a run has to do: a manifest that has been checked, and where its pictures and its results are.
+package struct RunJob: Sendable {
+    /// The ID of the batch.
+    package var id: String
+    /// The name of the manifest's file, for people.
+    package var name: String
+    package var format: ManifestFormat
+    package var bytes: [UInt8]
+    package var manifest: Manifest
+    /// The absolute path of the folder at which relative sources begin.
+    package var base: String
+    /// Whether any source is relative.
+    package var usesBase: Bool
+    /// The folder of the results, as its user has named it.
+    package var folder: String
+    /// Whether images that failed in an earlier run are repeated.
+    package var retries: Bool
+
+    package init(
+        id: String, name: String, format: ManifestFormat, bytes: [UInt8], manifest: Manifest,
+        base: String, usesBase: Bool, folder: String, retries: Bool = false
+    ) {
+        self.id = id
+        self.name = name
+        self.format = format
+        self.bytes = bytes
+        self.manifest = manifest
+        self.base = base
+        self.usesBase = usesBase
+        self.folder = folder
+        self.retries = retries
+    }
+
+    var plan: RunPlan {
+        RunPlan(
+            id: id, manifest: name, sha256: SHA256Digest.hex(of: bytes),
+            base: usesBase ? base : nil)
+    }
+}

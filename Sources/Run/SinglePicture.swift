@@ -1,0 +1,143 @@
+import DarkroomBatch
+import DarkroomConfiguration
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
+import Glibc
+import SystemPackage
+
+/// `darkroom filter`: one picture from one open file to another, by the steps of a picture in a batch.
+///
+/// Its manifest has one image, and one for each picture that is laid over it. Nothing is left in any folder.
+package struct SinglePicture: Sendable {
+    private let picture: Manifest.Image
+    /// The images before it, which are laid over it.
+    private let layers: [Manifest.Image]
+    private let sources: LocalSources
+    private let limits: PictureLimits
+    /// The memory that a picture may have, in bytes.
+    private let memory: Int
+    private let maximumBytes: Int
+
+    /// - Parameter manifest: the last image is the picture. The others have local sources.
+    package init(_ manifest: Manifest, _ loaded: ConfigurationLoader.Loaded) {
+        let settings = loaded.runSettings(base: "/")
+        picture = manifest.images[manifest.images.count - 1]
+        layers = manifest.images.dropLast()
+        sources = settings.localSources
+        limits = settings.pictureLimits
+        memory = settings.mostMemoryOfOne
+        maximumBytes = loaded.configuration.downloads.maxBytes
+    }
+
+    /// Filters the picture in `input`.
+    ///
+    /// - Parameters:
+    ///   - input: a picture from the present position on. If it is not a regular file, it is first copied to one
+    ///     without a name.
+    ///   - name: its name in messages.
+    ///   - output: a regular file at its beginning, which is not closed. After a failure, its content is not a picture.
+    package func filter(
+        _ input: borrowing Descriptor, named name: String, to output: FileDescriptor,
+        named outputName: String
+    ) -> Result<PictureReport, Failure> {
+        do {
+            var pictures: [ByteString: LayerFile] = [:]
+            for layer in layers { pictures[layer.name] = try developed(layer) }
+            let source = try regular(input, name)
+            return .success(
+                try develop(source, name, picture, to: output, outputName) {
+                    (layer) throws(PictureError) in
+                    guard let found = pictures[ByteString(layer)] else {
+                        return try StageContext.noImage(layer)
+                    }
+                    return OtherImage(try found.reopened(layer), name: layer)
+                })
+        } catch {
+            return .failure(Failure(erasing: error))
+        }
+    }
+
+    /// The pixels of a picture that is laid over another, in a file without a name.
+    private func developed(_ layer: Manifest.Image) throws -> LayerFile {
+        guard case .source(let text) = layer.origin,
+            case .local(let path) = try SourceReference(text)
+        else {
+            throw FetchError(
+                .sourceForbidden,
+                "\(RedactedURL.text(layer.name.string)): not a file of this machine")
+        }
+        let source = try sources.open(path).takeDescriptor()
+        let name = RedactedURL.text(text.string)
+        let file = try UnnamedFile.make()
+        _ = try develop(source, name, layer, to: file.file, layer.outputFile, StageContext.noImage)
+        return LayerFile(file)
+    }
+
+    private func develop(
+        _ input: borrowing Descriptor, _ name: String, _ image: Manifest.Image,
+        to output: FileDescriptor, _ outputName: String,
+        _ openImage: @escaping StageContext.ImageOpener
+    ) throws -> PictureReport {
+        var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
+        let number = input.number
+        let count = try retryingInterrupts { pread(number, &head, head.count, 0) }
+        if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
+        return try PicturePipeline.run(
+            input: input.file, inputName: name, autoOrient: image.autoOrient,
+            filters: image.filters, output: output, outputName: outputName, options: image.output,
+            limits: limits, openImage: openImage,
+            admit: { bytes throws(PictureError) in
+                guard bytes <= memory else { throw .memoryLimit(bytes, limit: memory) }
+            })
+    }
+
+    /// The picture in a regular file at its beginning.
+    private func regular(
+        _ input: borrowing Descriptor, _ name: String
+    ) throws -> Descriptor {
+        var information = stat()
+        let number = input.number
+        if fstat(number, &information) == 0, information.isRegularFile,
+            lseek(number, 0, SEEK_CUR) == 0
+        {
+            try requireSize(information.length, name)
+            return Descriptor(owning: try retryingInterrupts { dup(number) })
+        }
+        let file = try UnnamedFile.make()
+        let size = try file.copy(from: input, upTo: maximumBytes, path: name)
+        try requireSize(size, name)
+        return file
+    }
+
+    private func requireSize(_ bytes: Int, _ name: String) throws(FetchError) {
+        guard bytes > maximumBytes else { return }
+        throw FetchError(
+            .tooLarge,
+            "\(name): the file has more than the limit of \(Units.bytes(maximumBytes))")
+    }
+}
+
+/// The pixels of a picture that is laid over another.
+private final class LayerFile {
+    private let file: Descriptor
+
+    init(_ file: consuming Descriptor) {
+        self.file = file
+    }
+
+    /// The same file at its beginning, with a position of its own.
+    func reopened(_ name: String) throws(PictureError) -> Descriptor {
+        do {
+            return Descriptor(
+                owning: try retryingInterrupts {
+                    open("/proc/self/fd/\(file.number)", O_RDONLY | O_CLOEXEC)
+                })
+        } catch {
+            throw PictureError(
+                .readFailed, "\(name): opening it: \(error)", fault: error.storageFault)
+        }
+    }
+}

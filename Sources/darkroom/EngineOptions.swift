@@ -1,0 +1,87 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomConfiguration
+import DarkroomCore
+import DarkroomRun
+import Foundation
+import Logging
+
+/// The options of commands that filter pictures themselves, without a daemon.
+struct EngineOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How many pictures are filtered at the same time, and how many cores are used. If not given: all cores that this process may use.",
+            valueName: "number"))
+    var jobs: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The memory that all pictures in work may use together, for example 2GiB. If not given: half of what is available.",
+            valueName: "size"))
+    var memory: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A configuration file, as darkroomd reads it. If not given, no file is read.",
+            valueName: "file"), completion: .file())
+    var config: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Set a key of the configuration; overrides the file and the environment.",
+            valueName: "key=value"))
+    var settings: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the log to standard error, from this level on: trace, debug, info, notice, warning, error or critical.",
+            valueName: "level"), completion: .list(Logger.Level.allCases.map(\.rawValue)))
+    var logLevel: String?
+
+    func validate() throws {
+        if let jobs, !(1...1024).contains(jobs) {
+            throw ValidationError("--jobs \(jobs): write a number from 1 to 1024")
+        }
+        for setting in settings where !setting.contains("=") {
+            throw ValidationError("--set \(setting): write KEY=VALUE")
+        }
+        if let logLevel, Logger.Level(rawValue: logLevel) == nil {
+            throw ValidationError(
+                "--log-level \(logLevel): write one of \(Words.list(Logger.Level.allCases.map(\.rawValue), "or"))"
+            )
+        }
+    }
+
+    /// The configuration: the command line, the environment, the file, the defaults.
+    func load() throws(ClientError) -> ConfigurationLoader.Loaded {
+        var overrides = settings.map { setting in
+            let parts = setting.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (key: String(parts[0]), text: String(parts[1]))
+        }
+        if let jobs { overrides.append(("filters.concurrency", "\(jobs)")) }
+        if let memory { overrides.append(("limits.memory", memory)) }
+        var environment = ProcessInfo.processInfo.environment
+        // It is for the commands that use a spool, and may be a relative path.
+        environment[SpoolLocation.variable] = nil
+        let loader = ConfigurationLoader(
+            path: config, readsStandardFile: false, overrides: overrides, environment: environment)
+        do {
+            let loaded = try loader.loadAll()
+            if let jobs { RunSettings.restrictCores(to: jobs) }
+            return loaded
+        } catch {
+            throw ClientError(.configuration, code: error.code, error.message)
+        }
+    }
+
+    /// The log: nothing, unless somebody asks for it.
+    func log() -> EventLog {
+        guard let level = logLevel.flatMap({ Logger.Level(rawValue: $0) }) else {
+            return EventLog(Logger(label: "darkroom") { _ in SwiftLogNoOpLogHandler() })
+        }
+        LogLevel.set(level)
+        return EventLog(Logger(label: "darkroom") { _ in LineLogHandler() })
+    }
+}

@@ -1,0 +1,79 @@
+import DarkroomClient
+import DarkroomConfiguration
+import DarkroomCore
+import DarkroomManifest
+import DarkroomRun
+import Foundation
+
+/// The steps of `darkroom run` before anything is written: its manifest is read or made, and checked.
+struct RunPreparation {
+    private let command: RunCommand
+    private let rules: ManifestRules
+
+    init(_ command: RunCommand, _ loaded: ConfigurationLoader.Loaded) {
+        self.command = command
+        rules = ManifestRules(
+            limits: loaded.configuration.manifestLimits,
+            defaultFilters: loaded.configuration.defaultFilters)
+    }
+
+    func job() throws -> RunJob {
+        let manifests = command.files.filter(ManifestArgument.isManifest)
+        guard let path = manifests.first else { return try pictures() }
+        guard command.files.count == 1 else {
+            let shown = FileName(path).text
+            throw ClientError(
+                .usage, code: "mixed-files",
+                manifests.count > 1
+                    ? "several manifests; each needs a run and a folder of its own"
+                    : "\(shown) is a manifest, and other files are pictures. Run them separately.")
+        }
+        guard command.pictures.isEmpty else {
+            throw ClientError(
+                .usage, code: "bad-option",
+                "--filter, --watermark, --format and --quality are for pictures; a manifest has its own"
+            )
+        }
+        let file = try ManifestFile(path: path, limits: rules.limits)
+        let stem = file.fileName.map { SubmissionName.of($0) } ?? "manifest"
+        return try job(
+            file, id: stem, name: file.fileName?.text, base: SubmitRun.folder(of: path))
+    }
+
+    private func pictures() throws -> RunJob {
+        let job = try command.pictures.job(command.files, priority: nil, nil)
+        let stem = SubmissionName.of(job.pictures)
+        return try self.job(
+            ManifestFile(try job.manifest(), shown: stem), id: stem, name: nil, base: ".")
+    }
+
+    /// - Parameter name: the name of the manifest's file; nil if it has none.
+    private func job(
+        _ file: ManifestFile, id: String, name: String?, base: String
+    ) throws -> RunJob {
+        switch file.check(rules) {
+        case .success(let manifest):
+            return RunJob(
+                id: id, name: name ?? "\(id).\(file.format.fileExtensions[0])",
+                format: file.format, bytes: file.bytes, manifest: manifest,
+                base: Self.absolute(base), usesBase: !manifest.relativePaths.isEmpty,
+                folder: Self.trimmed(command.output), retries: command.retry)
+        case .failure(let rejection):
+            for problem in rejection.problems { Console.problem(file.line(of: problem)) }
+            throw ClientExit.rejected
+        }
+    }
+
+    private static func absolute(_ folder: String) -> String {
+        let here = FileManager.default.currentDirectoryPath
+        if folder == "." { return here }
+        return folder.utf8.first == UInt8(ascii: "/") ? folder : "\(here)/\(folder)"
+    }
+
+    /// The path without slashes at its end, for messages.
+    private static func trimmed(_ path: String) -> String {
+        var path = path[...]
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        return String(path)
+    }
+}
