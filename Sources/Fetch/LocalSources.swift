@@ -95,7 +95,9 @@ package struct LocalSources: Sendable, Equatable {
         _ path: String, from base: String, _ shown: RedactedURL
     ) throws(FetchError) -> OpenedFile {
         let isAbsolute = path.utf8.first == UInt8(ascii: "/")
-        let whole = isAbsolute ? path : base.utf8.last == UInt8(ascii: "/") ? base + path : "\(base)/\(path)"
+        let whole =
+            isAbsolute
+            ? path : base.utf8.last == UInt8(ascii: "/") ? base + path : "\(base)/\(path)"
         let descriptor: Descriptor
         do throws(Errno) {
             // Opening a device may have an effect. A fifo does not wait for a writer.
@@ -108,7 +110,8 @@ package struct LocalSources: Sendable, Equatable {
             throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
         } catch {
             throw FetchError(
-                .sourceUnreadable, "\(shown): cannot be opened: \(error)", fault: error.storageFault)
+                .sourceUnreadable, "\(shown): cannot be opened: \(error)", fault: error.storageFault
+            )
         }
         return try checked(descriptor, path: whole, shown: shown)
     }

@@ -39,7 +39,9 @@ package struct KillRun {
     ///
     /// - Parameter progress: receives the number of finished lives and of all lives.
     package mutating func run(
-        points: [FaultPoint] = FaultPoint.allCases.filter { !$0.needsNetwork }, moments: Int,
+        points: [FaultPoint] = FaultPoint.allCases.filter {
+            !$0.needsNetwork && !$0.needsRun
+        }, moments: Int,
         progress: (Int, Int) -> Void
     ) throws(SelfTestError) {
         var lives = points.map(Life.point) + [Life](repeating: .moment, count: moments)

@@ -4,9 +4,9 @@ import Glibc
 
 /// The pictures of a self-test, which it generates: small ones of each kind, one that takes some time to process, and
 /// two files that are not pictures.
-enum SamplePictures {
+package enum SamplePictures {
     /// Writes them into a folder.
-    static func write(into folder: Directory) throws(SelfTestError) {
+    package static func write(into folder: Directory) throws(SelfTestError) {
         let layouts: [(FileName, PixelLayout)] = [
             ("small.png", PixelLayout(width: 64, height: 48, channels: 3, depth: 8)),
             ("alpha.png", PixelLayout(width: 40, height: 40, channels: 4, depth: 8)),

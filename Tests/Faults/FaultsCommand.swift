@@ -4,6 +4,7 @@ import DarkroomDaemon
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSelfTest
+import DarkroomSpool
 import Foundation
 
 /// Runs daemons whose system calls fail, whose disk is full, whose inbox goes away, whose files have extreme sizes and

@@ -50,7 +50,7 @@ package final class Gate: Sendable {
         let moments = moments.withLock { $0 }
         if let since = moments.stopping {
             return Status.Waiting(
-.stopped, message: stopped, since: since)
+                .stopped, message: stopped, since: since)
         }
         return moments.suspended.map { since in
             Status.Waiting(

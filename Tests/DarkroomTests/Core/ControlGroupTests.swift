@@ -18,7 +18,19 @@ import Testing
     }
 
     private func group(_ membership: String = "0::/a/b\n") -> ControlGroup {
-        ControlGroup(membership: membership, root: scratch.path)
+        ControlGroup(membership: membership, mounts: "\(mount("cgroup2"))\n")
+    }
+
+    /// A line of the mount table.
+    private func mount(_ kind: String, root: String = "/", options: String = "rw") -> String {
+        "31 23 0:28 \(root) \(scratch.path) rw,relatime shared:4 - \(kind) \(kind) \(options)"
+    }
+
+    private func old(
+        _ membership: String, root: String = "/", options: String
+    ) -> ControlGroup {
+        ControlGroup(
+            membership: membership, mounts: mount("cgroup", root: root, options: options))
     }
 
     @Test func findsItsFolderAndThoseAbove() {
@@ -52,6 +64,70 @@ import Testing
         try write("a/memory.events", "oom_kill 3\n")
         #expect(
             group().outOfMemoryKills == ["\(scratch.path)/a/b": 1, "\(scratch.path)/a": 3])
+    }
+
+    @Test func findsTheFoldersOfVersion1() {
+        let root = scratch.path
+        let both = old("4:memory,cpu:/a/b\n1:pids:/x\n0::/\n", options: "rw,memory,cpu")
+        #expect(both.folders == [])
+        let folders = ["\(root)/a/b", "\(root)/a", root]
+        #expect(both.oldFolders == [.memory: folders, .cpu: folders])
+        // A container that sees only its own part.
+        #expect(
+            old("4:memory:/box/a\n", root: "/box", options: "rw,memory").oldFolders
+                == [.memory: ["\(root)/a", root]])
+        // A group outside of the part that it sees.
+        #expect(
+            old("4:memory:/other\n", root: "/box", options: "rw,memory").oldFolders
+                == [.memory: [root]])
+        // The controller is not mounted.
+        #expect(old("4:memory:/a\n", options: "rw,pids").oldFolders == [:])
+        #expect(ControlGroup(membership: "4:memory:/a\n0::/\n", mounts: "").oldFolders == [:])
+    }
+
+    @Test func readsTheMemoryLimitOfVersion1() throws {
+        let group = old("4:memory:/a/b\n", options: "rw,memory")
+        #expect(group.memoryLimit == nil)
+        try write("a/b/memory.limit_in_bytes", "9223372036854771712\n")
+        #expect(group.memoryLimit == 9_223_372_036_854_771_712)
+        try write("a/memory.limit_in_bytes", "700000\n")
+        #expect(group.memoryLimit == 700_000)
+        try write("a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n")
+        #expect(group.outOfMemoryKills == ["\(scratch.path)/a": 4])
+    }
+
+    @Test(arguments: [
+        ("max 100000", nil), ("200000 100000", 2), ("150000 100000", 2), ("20000 100000", 1),
+        ("100000", nil), ("0 100000", nil), ("1000 0", nil), ("-1 100000", nil),
+        ("9223372036854775807 1000", Int(9_223_372_036_854_775_807 / 1000) + 1),
+    ]) func countsTheCoresOfVersion2(text: String, cores: Int?) throws {
+        try write("a/cpu.max", text + "\n")
+        let limit = group().coreLimit
+        // A number of this size is not exact.
+        #expect(limit == cores || (cores ?? 0) > 1 << 40 && (limit ?? 0) > 1 << 40)
+    }
+
+    @Test(arguments: [
+        ("-1", "100000", nil), ("50000", "100000", 1), ("250000", "100000", 3), ("x", "1", nil),
+    ]) func countsTheCoresOfVersion1(quota: String, period: String, cores: Int?) throws {
+        let group = old("1:cpu,cpuacct:/a/b\n", options: "rw,cpu,cpuacct")
+        #expect(group.coreLimit == nil)
+        try write("a/cpu.cfs_quota_us", quota + "\n")
+        #expect(group.coreLimit == nil)
+        try write("a/cpu.cfs_period_us", period + "\n")
+        #expect(group.coreLimit == cores)
+    }
+
+    @Test func theTightestNumberOfCoresHolds() throws {
+        try write("cpu.max", "300000 100000\n")
+        try write("a/cpu.max", "200000 100000\n")
+        try write("a/b/cpu.max", "max 100000\n")
+        #expect(group().coreLimit == 2)
+    }
+
+    @Test func theMachineHasCores() {
+        #expect(Machine.cores >= 1)
+        #expect(Machine.cores <= ProcessInfo.processInfo.activeProcessorCount)
     }
 
     @Test func theMachineHasMemoryAndABoot() {

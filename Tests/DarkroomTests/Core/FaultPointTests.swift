@@ -1,7 +1,7 @@
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomConfiguration
+@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
 

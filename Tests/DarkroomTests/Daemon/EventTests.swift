@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomFetch

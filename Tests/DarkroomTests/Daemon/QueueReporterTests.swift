@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomConfiguration
+@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
 @testable import DarkroomSpool

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomConfiguration
+@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
 @testable import DarkroomSpool

@@ -4,8 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomConfiguration
+@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomSpool

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomConfiguration
+@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest

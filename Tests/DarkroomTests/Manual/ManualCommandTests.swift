@@ -27,7 +27,7 @@ import Testing
     @Test func hasEveryVariable() throws {
         var asked: Set<String> = [SpoolLocation.variable]
         for (file, source) in try Sources.all()
-        where file.contains("Client/") || file.contains("darkroom/") {
+        where ["Client/", "Run/", "darkroom/"].contains(where: file.contains) {
             for match in source.matches(of: /(?:environment\[|getenv\()"([A-Z_]+)"/) {
                 asked.insert(String(match.1))
             }

@@ -93,7 +93,7 @@ import Testing
             #expect(code == 0, "\(example): \(output)")
             outputs.append(output)
         }
-        try #require(outputs.count == 11)
+        try #require(outputs.count == 13)
         #expect(outputs[0].hasPrefix("photos\n"))
         #expect(outputs[0].contains("photos: completed, 3 images in "))
         #expect(outputs[1] == "album.yaml: 2 images\n")
@@ -107,6 +107,14 @@ import Testing
         #expect(outputs[9] == "")
         let removed = outputs[10].split(separator: "\n").map(String.init)
         #expect(removed.count == 8 && removed.allSatisfy { $0.hasSuffix(" removed") }, "\(removed)")
+        let runs = outputs[11].split(separator: "\n").map(String.init)
+        #expect(
+            runs.count == 2 && runs.allSatisfy { $0.hasPrefix("photos: completed, 2 images in ") })
+        #expect(runs.last?.hasSuffix("; nothing to do") == true)
+        #expect(outputs[12] == "")
+        let old = FileManager.default.contents(
+            atPath: place.work.appending(path: "old.jpg").path)
+        #expect(old?.starts(with: [0xFF, 0xD8]) == true)
         #expect(place.fixture.spool.list("outbox") == [])
         #expect(place.fixture.spool.list("tmp") == [])
         #expect(try await daemon.stop() == .exited(0))

@@ -1,0 +1,144 @@
+import DarkroomCore
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom filter`, in pipes and with files.
+@Suite(.fewAtATime) struct FilterCommandTests {
+    private let fixture: RunFixture
+
+    init() throws {
+        fixture = try RunFixture()
+    }
+
+    /// Runs a line of a shell in which `filter` is the command.
+    private func shell(_ line: String) async throws -> ClientProcess.Result {
+        let program = try ClientProcess.program()
+        return try await ClientProcess.end(
+            ["--version"], folder: fixture.scratch.path,
+            before: "filter() { '\(program)' filter \"$@\"; }; \(line); exit $?"
+        ).replacing(fixture.scratch.path)
+    }
+
+    /// A run is the reference.
+    @Test(arguments: [
+        "--filter resize=20", "--filter sepia=0.8 --format jpeg --quality 70", "",
+        "--filter flip --watermark alpha.png",
+    ]) func writesWhatARunWrites(options: String) async throws {
+        let words = options.split(separator: " ").map(String.init)
+        let run = try await ClientProcess.end(
+            ["run", "small.png"] + words + ["-o", "out", "--quiet"], folder: fixture.scratch.path)
+        #expect(run.exit == 0, "\(run)")
+        let name = options.contains("jpeg") ? "small.jpg" : "small.png"
+        let expected = try fixture.bytes("out/\(name)")
+        for line in [
+            "filter \(options) <small.png >r1", "cat small.png | filter \(options) - | cat >r2",
+            "filter small.png \(options) -o r3", "filter \(options) -o r4 <small.png",
+        ] {
+            let result = try await shell(line)
+            #expect(result == .init(exit: 0, output: "", errors: ""), "\(line)")
+        }
+        for result in ["r1", "r2", "r3", "r4"] {
+            #expect(try fixture.bytes(result) == expected, "\(result)")
+        }
+        #expect(fixture.list("").filter { $0.hasPrefix(".darkroom") } == [])
+    }
+
+    struct Line: Sendable, CustomTestStringConvertible {
+        let line: String
+        let exit: Int32
+        let errors: String
+
+        init(_ line: String, _ exit: Int32, _ errors: String) {
+            self.line = line
+            self.exit = exit
+            self.errors = errors
+        }
+
+        var testDescription: String { line }
+    }
+
+    static let failures = [
+        Line(
+            "echo text | filter >r", 3,
+            "darkroom: standard input: this is plain text, not a picture [not-a-picture]\n"),
+        Line(
+            "filter <cut.png -o r", 3,
+            "darkroom: standard input: reading row 0 of 64: the file ends too early [png-truncated]\n"
+        ),
+        Line(
+            "filter none.png -o r", 66,
+            "darkroom: none.png: cannot find it: No such file or directory\n"),
+        Line(
+            "filter small.png --filter sepai >r", 64,
+            "darkroom: --filter sepai: there is no filter ‘sepai’; did you mean ‘sepia’?\n"),
+        Line(
+            "filter http://h/a.png >r", 64,
+            "darkroom: http://h/a.png: filter reads files. darkroom run downloads pictures.\n"),
+        Line(
+            "filter small.png -o none/r", 73,
+            "darkroom: none/r: creating the file: No such file or directory\n"),
+        Line(
+            "filter small.png --set limits.memory=1 >r", 3,
+            "darkroom: small.png: it needs"),
+        Line(
+            "filter small.png --set downloads.maxBytes=100 >r", 3,
+            "darkroom: small.png: the file has more than the limit of 100 bytes [too-large]\n"),
+        Line(
+            "filter small.png --jobs 0 >r", 64, "Error: --jobs 0: write a number from 1 to 1024\n"),
+    ]
+
+    /// No part of a picture is left.
+    @Test(arguments: failures) func aFailureLeavesNothing(line: Line) async throws {
+        try Data(fixture.bytes("small.png").prefix(60)).write(to: fixture.url("cut.png"))
+        let result = try await shell(line.line)
+        #expect(result.exit == line.exit && result.output == "", "\(result)")
+        #expect(result.errors.hasPrefix(line.errors), "\(result)")
+        if line.line.contains("-o r") {
+            #expect(!fixture.exists("r"))
+        } else {
+            // The shell has created it.
+            let bytes = fixture.exists("r") ? try fixture.bytes("r") : []
+            #expect(bytes == [])
+        }
+        #expect(fixture.list("").filter { $0.hasPrefix(".darkroom") } == [])
+    }
+
+    @Test func keepsTheFormerResultOnFailure() async throws {
+        try fixture.write("former", to: "r")
+        #expect(try await shell("echo text | filter -o r").exit == 3)
+        #expect(try fixture.bytes("r") == Array("former".utf8))
+        #expect(try await shell("filter small.png -o r").exit == 0)
+        #expect(try fixture.bytes("r").starts(with: [0x89, 0x50]))
+    }
+
+    @Test func endsQuietlyWithoutAReader() async throws {
+        let result = try await shell("mkfifo p; exec 8<>p; exec 1>p; exec 8<&-; filter large.png")
+        #expect(result.exit == 141 && result.errors == "", "\(result)")
+    }
+
+    @Test func refusesTerminals() async throws {
+        let terminal = try PseudoTerminal(width: 80, height: 24)
+        let client = try ClientProcess(
+            ["filter", "small.png"], folder: fixture.scratch.path, terminal: terminal)
+        #expect(try await client.result().exit == 64)
+        #expect(
+            terminal.text.contains(
+                "darkroom: Standard output is a terminal. Name a file with -o, or write >picture.png"
+            ), "\(terminal.text)")
+        let other = try PseudoTerminal(width: 80, height: 24)
+        let reader = try ClientProcess(
+            ["filter", "-o", "r"], folder: fixture.scratch.path, terminal: other)
+        #expect(try await reader.result().exit == 64)
+        #expect(other.text.contains("darkroom: Standard input is a terminal."), "\(other.text)")
+    }
+
+    @Test func saysThatTheDiskIsFull() async throws {
+        let result = try await shell("filter small.png >/dev/full")
+        #expect(
+            result
+                == .init(
+                    exit: 74, output: "",
+                    errors: "darkroom: The output cannot be written: No space left on device.\n"))
+    }
+}

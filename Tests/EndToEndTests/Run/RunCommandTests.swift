@@ -1,0 +1,359 @@
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom run`: command lines with all that they print, and what they leave in the folder.
+@Suite(.fewAtATime) struct RunCommandTests {
+    private let fixture: RunFixture
+
+    init() throws {
+        fixture = try RunFixture()
+        let files = [
+            "good.yaml":
+                "filters: [mono]\nimages: {a: small.png, b: {source: gray.png, output: {format: jpeg}}}\n",
+            "album/poor.json":
+                #"{"images": {"a": "../small.png", "b": "none.png", "c": "words.png"}}"#,
+            "bad.json": #"{"images": [{"source": "a.png", "nmae": 1}]}"#,
+        ]
+        for (name, text) in files { try fixture.write(text, to: name) }
+    }
+
+    /// A result line without its time.
+    private static func timeless(_ result: ClientProcess.Result) -> ClientProcess.Result {
+        var result = result
+        result.output = result.output.replacing(#/\ in [0-9.]+ m?s\b/#, with: "")
+        return result
+    }
+
+    struct Line: Sendable, CustomTestStringConvertible {
+        let words: String
+        let exit: Int32
+        var output = ""
+        var errors = ""
+        /// Names in the folder `out` afterwards.
+        var files: [String]?
+
+        var testDescription: String { words }
+    }
+
+    static let answer = [".darkroom", "progress.json", "status.json"]
+
+    static let lines = [
+        Line(
+            words: "run good.yaml -o out", exit: 0, output: "good: completed, 2 images\n",
+            files: answer + ["a.png", "b.jpg", "manifest.yaml"]),
+        Line(
+            words: "run good.yaml -o out/ --quiet", exit: 0,
+            files: answer + ["a.png", "b.jpg", "manifest.yaml"]),
+        Line(
+            words: "run good.yaml -o out --json", exit: 0,
+            output:
+                #"{"counts":{"cancelled":0,"downloaded":0,"downloading":0,"failed":0,"filtered":2,"filtering":0,"new":0,"total":2},"exit":0,"folder":"out","id":"good","state":"completed","type":"run","unchanged":false}"#
+                + "\n"),
+        Line(
+            words: "run album/poor.json -o out", exit: 3,
+            output: "poor: completed with errors, 1 of 3 images done, 2 failed\n",
+            errors: """
+                darkroom: b: none.png: no such file in ./album, where relative paths begin [source-missing]
+                darkroom: c: words.png: no such file in ./album, where relative paths begin [source-missing]
+                darkroom: The same command with --retry repeats the failed images.
+
+                """, files: answer + ["a.png", "manifest.json"]),
+        Line(
+            words: "run small.png gray.png --filter resize=8 --watermark alpha.png -o out", exit: 0,
+            output: "FOLDER: completed, 3 images\n",
+            files: answer + ["alpha.png", "gray.png", "manifest.json", "small.png"]),
+        Line(
+            words: "run bad.json -o out", exit: 65,
+            errors:
+                "bad.json:1:34: images[0].nmae: unknown key; did you mean ‘name’? [unknown-key]\n"),
+        Line(
+            words: "run none.yaml -o out", exit: 66,
+            errors: "darkroom: none.yaml: cannot open: No such file or directory\n"),
+        Line(
+            words: "run none.png -o out", exit: 66,
+            errors: "darkroom: none.png: cannot find it: No such file or directory\n"),
+        Line(
+            words: "run good.yaml album/poor.json -o out", exit: 64,
+            errors: "darkroom: several manifests; each needs a run and a folder of its own\n"),
+        Line(
+            words: "run good.yaml small.png -o out", exit: 64,
+            errors:
+                "darkroom: good.yaml is a manifest, and other files are pictures. Run them separately.\n"
+        ),
+        Line(
+            words: "run good.yaml --filter mono -o out", exit: 64,
+            errors:
+                "darkroom: --filter, --watermark, --format and --quality are for pictures; a manifest has its own\n"
+        ),
+        Line(
+            words: "run good.yaml -o good.yaml", exit: 73,
+            errors: "darkroom: good.yaml: cannot open: Not a directory\n"),
+        Line(
+            words: "run good.yaml -o small.png/out", exit: 73,
+            errors:
+                "darkroom: small.png/out: cannot create folder: Not a directory\n"),
+        Line(
+            words: "run good.yaml -o out --set filters.concurrency=x", exit: 78,
+            errors:
+                "darkroom: --set filters.concurrency: must be a whole number from 0 to 1024, not \"x\"\n"
+        ),
+        Line(
+            words: "run good.yaml -o out --config none.yaml", exit: 78,
+            errors: "darkroom: none.yaml: there is no such file\n"),
+        Line(
+            words: "run good.yaml -o out --memory much", exit: 78,
+            errors:
+                "darkroom: --set limits.memory: must be a number of bytes such as 4096 or 64MiB, at most 1PiB, not \"much\"\n"
+        ),
+        Line(
+            words: "run good.yaml -o out --set sources.roots=[/nowhere]", exit: 3,
+            output: "good: completed with errors, 0 of 2 images done, 2 failed\n",
+            errors: """
+                darkroom: a: small.png: no such file in sources.roots (/nowhere) [source-missing]
+                darkroom: b: gray.png: no such file in sources.roots (/nowhere) [source-missing]
+                darkroom: The same command with --retry repeats the failed images.
+
+                """),
+    ]
+
+    @Test(arguments: lines) func printsTheWholeOutput(line: Line) async throws {
+        let words = line.words.split(separator: " ").map(String.init)
+        let result = try await ClientProcess.end(words, folder: fixture.scratch.path).replacing(
+            fixture.scratch.path)
+        let folder = fixture.scratch.url.lastPathComponent
+        #expect(
+            Self.timeless(result)
+                == .init(
+                    exit: line.exit, output: line.output.replacing("FOLDER", with: folder),
+                    errors: line.errors))
+        if let files = line.files {
+            #expect(fixture.list("out") == files.sorted())
+            try fixture.checkOutcome()
+        } else if ![0, 3].contains(line.exit) {
+            #expect(!fixture.exists("out"))
+        }
+    }
+
+    @Test func doesNothingAgain() async throws {
+        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        let names = fixture.list("out") + [".darkroom/plan.json"]
+        let before = fixture.identities(of: names)
+        let again = try await fixture.darkroom("run", "good.yaml", "-o", "out")
+        #expect(
+            Self.timeless(again)
+                == .init(
+                    exit: 0, output: "good: completed, 2 images; nothing to do\n", errors: ""))
+        #expect(fixture.identities(of: names) == before)
+        // A manifest is known by its content.
+        try FileManager.default.moveItem(at: fixture.url("good.yaml"), to: fixture.url("new.yaml"))
+        let json = try await fixture.darkroom("run", "new.yaml", "-o", "out", "--json")
+        #expect(json.exit == 0 && json.output.contains(#""unchanged":true"#))
+        #expect(json.output.contains(#""id":"good""#))
+        #expect(fixture.identities(of: names) == before)
+    }
+
+    @Test func makesMissingOutputsAgain() async throws {
+        #expect(try await fixture.darkroom("run", "album/poor.json", "-o", "out").exit == 3)
+        let first = try fixture.bytes("out/a.png")
+        try FileManager.default.removeItem(at: fixture.url("out/a.png"))
+        let again = try await fixture.darkroom("run", "album/poor.json", "-o", "out")
+        #expect(again.exit == 3)
+        #expect(again.output == "poor: completed with errors, 1 of 3 images done, 2 failed\n")
+        #expect(try fixture.bytes("out/a.png") == first)
+        try fixture.checkOutcome()
+        let status = try #require(try fixture.status())
+        // Only the missing one was made again.
+        #expect(status.images.map(\.attempts) == [2, 1, 1])
+    }
+
+    @Test func repeatsFailedImagesOnRequest() async throws {
+        #expect(try await fixture.darkroom("run", "album/poor.json", "-o", "out").exit == 3)
+        let former = fixture.identities(of: ["a.png"])
+        for name in ["none.png", "words.png"] {
+            try FileManager.default.copyItem(
+                at: fixture.url("gray.png"), to: fixture.url("album/\(name)"))
+        }
+        // Without the request, the answer stands.
+        #expect(try await fixture.darkroom("run", "album/poor.json", "-o", "out").exit == 3)
+        let retry = try await fixture.darkroom("run", "album/poor.json", "-o", "out", "--retry")
+        #expect(
+            Self.timeless(retry)
+                == .init(exit: 0, output: "poor: completed, 3 images\n", errors: ""))
+        #expect(fixture.identities(of: ["a.png"]) == former)
+        let status = try #require(try fixture.status())
+        #expect(status.retries == 1 && status.images.map(\.attempts) == [1, 2, 2])
+        try fixture.checkOutcome()
+        let again = try await fixture.darkroom("run", "album/poor.json", "-o", "out", "--retry")
+        #expect(again.exit == 0 && again.output.hasSuffix("; nothing to do\n"))
+    }
+
+    // MARK: What it refuses
+
+    @Test func refusesAnotherManifest() async throws {
+        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        let before = fixture.identities(of: fixture.list("out"))
+        let other = try await fixture.darkroom("run", "album/poor.json", "-o", "out")
+        #expect(
+            other
+                == .init(
+                    exit: 65, output: "",
+                    errors: """
+                        darkroom: out has a run of another manifest, good.yaml
+                        darkroom: Name another folder with -o, or remove this one.
+
+                        """))
+        #expect(fixture.identities(of: fixture.list("out")) == before)
+    }
+
+    /// The same text in another folder means other pictures.
+    @Test func refusesTheSameManifestInAnotherFolder() async throws {
+        for folder in ["x", "y"] {
+            try fixture.write("images: [a.png]\n", to: "\(folder)/m.yaml")
+            try FileManager.default.copyItem(
+                at: fixture.url("small.png"), to: fixture.url("\(folder)/a.png"))
+        }
+        #expect(try await fixture.darkroom("run", "x/m.yaml", "-o", "out").exit == 0)
+        let other = try await fixture.darkroom("run", "y/m.yaml", "-o", "out")
+        #expect(
+            other
+                == .init(
+                    exit: 65, output: "",
+                    errors: """
+                        darkroom: out has a run of the same manifest in ./x, where its relative paths begin
+                        darkroom: Name another folder with -o, or remove this one.
+
+                        """))
+        // The folder was moved.
+        try FileManager.default.removeItem(at: fixture.url("y"))
+        try FileManager.default.moveItem(at: fixture.url("x"), to: fixture.url("y"))
+        #expect(try await fixture.darkroom("run", "y/m.yaml", "-o", "out").exit == 0)
+    }
+
+    @Test func refusesAFolderWithAnotherAnswer() async throws {
+        try fixture.write("mine", to: "out/status.json")
+        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out")
+        #expect(
+            result
+                == .init(
+                    exit: 73, output: "",
+                    errors: """
+                        darkroom: out/status.json: no run in this folder has written this file
+                        darkroom: Name another folder with -o.
+
+                        """))
+        #expect(fixture.list("out") == ["status.json"])
+    }
+
+    @Test func leavesFilesOfOthersAlone() async throws {
+        try fixture.write("mine", to: "out/a.png")
+        try fixture.write("mine too", to: "out/notes.txt")
+        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out")
+        #expect(result.exit == 3)
+        #expect(
+            result.errors == """
+                darkroom: a: out/.darkroom/active/good/output-0: cannot rename to out/a.png: File exists [file-exists]
+                darkroom: The same command with --retry repeats the failed images.
+
+                """)
+        #expect(try fixture.bytes("out/a.png") == Array("mine".utf8))
+        try fixture.checkOutcome(and: ["a.png", "notes.txt"])
+        try FileManager.default.removeItem(at: fixture.url("out/a.png"))
+        let again = try await fixture.darkroom("run", "good.yaml", "-o", "out", "--retry")
+        #expect(again.exit == 0)
+        try fixture.checkOutcome(and: ["notes.txt"])
+    }
+
+    @Test func refusesAManifestInTheWay() async throws {
+        try fixture.write("images: []\n", to: "out/manifest.yaml")
+        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out")
+        #expect(result.exit == 73)
+        #expect(
+            result.errors
+                == "darkroom: out/.darkroom/active/good/manifest.new: cannot rename to out/manifest.yaml: File exists\n"
+        )
+        #expect(try fixture.bytes("out/manifest.yaml") == Array("images: []\n".utf8))
+        // It may be the manifest itself.
+        try FileManager.default.createDirectory(
+            at: fixture.url("here"), withIntermediateDirectories: false)
+        for name in ["small.png", "gray.png"] {
+            try FileManager.default.copyItem(
+                at: fixture.url(name), to: fixture.url("here/\(name)"))
+        }
+        try FileManager.default.copyItem(
+            at: fixture.url("good.yaml"), to: fixture.url("here/manifest.yaml"))
+        let own = try await fixture.darkroom("run", "here/manifest.yaml", "-o", "here")
+        #expect(own.exit == 0, "\(own)")
+        try fixture.checkOutcome(of: "here", and: ["gray.png", "small.png"])
+    }
+
+    @Test func noticesAChangedOutput() async throws {
+        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        try fixture.write("changed", to: "out/a.png")
+        let bytes = try #require(try fixture.status()?.images.first?.output?.bytes)
+        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out", "--retry")
+        #expect(result.exit == 73)
+        #expect(
+            result.errors.hasPrefix(
+                "darkroom: out/a.png: it was changed; it has 7 bytes, but status.json has \(bytes) bytes"
+            ), "\(result.errors)")
+        #expect(try fixture.bytes("out/a.png") == Array("changed".utf8))
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func refusesAFolderThatIsNotItsOwn() async throws {
+        try FileManager.default.createDirectory(
+            at: fixture.url("out"), withIntermediateDirectories: false)
+        chmod(fixture.scratch.path, 0o755)
+        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out", user: 65534)
+        #expect(
+            result
+                == .init(
+                    exit: 73, output: "",
+                    errors:
+                        "darkroom: out/.darkroom: cannot create folder: Permission denied\n"))
+        #expect(fixture.list("out") == [])
+    }
+
+    /// Links lead anywhere, and a person may read what a person may read.
+    @Test func readsAnyFile() async throws {
+        let other = try ScratchDirectory()
+        try FileManager.default.copyItem(
+            at: fixture.url("small.png"), to: other.url.appending(path: "far.png"))
+        try FileManager.default.createSymbolicLink(
+            at: fixture.url("link.png"), withDestinationURL: other.url.appending(path: "far.png"))
+        try fixture.write(
+            "images: {a: link.png, b: \(other.path)/far.png, c: album/../small.png, d: album, e: pipe, f: /proc/self/status}",
+            to: "links.yaml")
+        mkfifo(fixture.url("pipe").path, 0o600)
+        let result = try await fixture.darkroom("run", "links.yaml", "-o", "out")
+        #expect(result.exit == 3)
+        #expect(
+            result.errors == """
+                darkroom: d: album: a folder, not a file [not-a-file]
+                darkroom: e: pipe: a fifo, not a file [not-a-file]
+                darkroom: f: /proc/self/status: a file of the kernel (/proc, /sys), not a picture [source-forbidden]
+                darkroom: The same command with --retry repeats the failed images.
+
+                """)
+        #expect(try fixture.status()?.counts.filtered == 3)
+    }
+
+    /// As in a daemon.
+    @Test func refusesPrivateHosts() async throws {
+        try fixture.write(
+            "images: [\"http://127.0.0.1:9/a.png\"]\n", to: "private.yaml")
+        let result = try await fixture.darkroom("run", "private.yaml", "-o", "out")
+        #expect(result.exit == 3)
+        #expect(try fixture.status()?.images.first?.error?.code == "address-forbidden")
+    }
+
+    @Test func takesAManifestOnStandardInput() async throws {
+        let result = try await fixture.darkroom(
+            "run", "-", "-o", "out", input: #"{"images": ["small.png"]}"#)
+        #expect(
+            Self.timeless(result)
+                == .init(exit: 0, output: "manifest: completed, 1 image\n", errors: ""))
+        try fixture.checkOutcome()
+    }
+}

@@ -1,0 +1,102 @@
+import DarkroomCore
+import DarkroomSelfTest
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// A folder with pictures and manifests, in which `darkroom run` is tested.
+final class RunFixture: Sendable {
+    let scratch: ScratchDirectory
+    /// Of the same sizes and kinds as those of the self-test.
+    static let pictures = ["small.png", "gray.png", "alpha.png", "deep.png", "large.png"]
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        try SamplePictures.write(into: Directory(path: scratch.path))
+    }
+
+    func url(_ name: String) -> URL { scratch.url.appending(path: name) }
+
+    func write(_ text: String, to name: String) throws {
+        let parent = url(name).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url(name))
+    }
+
+    func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: url(name))) }
+
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: url(name).path) }
+
+    /// The names in a folder, sorted.
+    func list(_ name: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: url(name).path)) ?? []).sorted()
+    }
+
+    func status(_ folder: String = "out") throws -> Status? {
+        guard exists("\(folder)/status.json") else { return nil }
+        return Status(decoding: try bytes("\(folder)/status.json"))
+    }
+
+    /// Begins `darkroom run`.
+    func begin(
+        _ words: [String], before: String = ":", environment: [String: String] = [:],
+        terminal: PseudoTerminal? = nil
+    ) throws -> ClientProcess {
+        try ClientProcess(
+            ["run"] + words, folder: scratch.path, before: before, environment: environment,
+            terminal: terminal)
+    }
+
+    /// Runs `darkroom` to its end.
+    func darkroom(
+        _ words: String..., input: String = "", before: String = ":",
+        environment: [String: String] = [:], user: UInt32? = nil
+    ) async throws -> ClientProcess.Result {
+        try await ClientProcess.end(
+            words, folder: scratch.path, input: input, before: before, environment: environment,
+            user: user
+        ).replacing(scratch.path)
+    }
+
+    /// What must hold for a run that has ended: nothing is left in `active`, the files are those of the status and
+    /// their content is what it says.
+    func checkOutcome(
+        of folder: String = "out", and others: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let status = try #require(try status(folder), sourceLocation: sourceLocation)
+        #expect(status.state.isFinal, sourceLocation: sourceLocation)
+        #expect(status.counts == Status.Counts(of: status.images), sourceLocation: sourceLocation)
+        #expect(list("\(folder)/.darkroom/active") == [], sourceLocation: sourceLocation)
+        #expect(
+            list("\(folder)/.darkroom") == ["active", "attempts", "lock", "plan.json"],
+            sourceLocation: sourceLocation)
+        let outputs = status.images.compactMap(\.output)
+        let kept = outputs.map(\.file) + [status.manifest.file].compactMap { $0 }
+        #expect(
+            list(folder)
+                == (kept + others + [".darkroom", "progress.json", "status.json"]).sorted(),
+            sourceLocation: sourceLocation)
+        let progress = BatchProgress(decoding: try bytes("\(folder)/progress.json"))
+        #expect(
+            progress?.saysTheSame(as: BatchProgress(of: status)) == true,
+            sourceLocation: sourceLocation)
+        let sums = try Checksums.sha256(of: kept, in: url(folder).path)
+        #expect(
+            sums == outputs.map(\.sha256) + [status.manifest.sha256].compactMap { $0 },
+            sourceLocation: sourceLocation)
+    }
+
+    /// Which file each name in a folder is, and when it was written.
+    func identities(of names: [String], in folder: String = "out") -> [String: String] {
+        var found: [String: String] = [:]
+        for name in names {
+            var information = stat()
+            guard lstat(url("\(folder)/\(name)").path, &information) == 0 else { continue }
+            let time = information.st_mtim
+            found[name] = "\(information.st_ino) \(time.tv_sec).\(time.tv_nsec)"
+        }
+        return found
+    }
+}

@@ -1,0 +1,143 @@
+import DarkroomCore
+import DarkroomSelfTest
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom run` is killed at each point that it passes, and at random moments. The same command continues: nothing is
+/// lost, done twice or different.
+@Suite(.fewAtATime) struct RunKillTests {
+    /// A manifest whose images pass all steps, also those of images that are made from others. Two fail.
+    private static let manifest = """
+        images:
+          mark: {source: alpha.png, output: {format: jpeg}}
+          a: {source: large.png, filters: [{watermark: {from: mark}}]}
+          b: {from: mark, filters: [flip], output: {format: jpeg}}
+          c: {source: small.png, after: [b]}
+          d: {source: nowhere.png}
+          e: {from: d}
+
+        """
+
+    private let fixture: RunFixture
+
+    init() throws {
+        fixture = try RunFixture()
+        try fixture.write(Self.manifest, to: "m.yaml")
+    }
+
+    /// The points that each run passes, and those that only a run passes which continues another one. The second point
+    /// is that at which the former run has died.
+    static let points: [(FaultPoint, after: FaultPoint?)] =
+        [
+            .planWritten, .planMoved, .claimFolderMade, .claimCopied, .claimFolderSynced,
+            .claimActiveSynced, .receiptManifestWritten, .receiptManifestMoved, .statusWritten,
+            .statusMoved, .downloadBegan, .downloadEnded, .filterBegan, .filterWritten,
+            .handOverWritten, .handOverMoved, .handOverRemoved, .publishOutputsSynced,
+            .publishJournalTorn, .publishJournalWritten, .publishJournalSynced,
+            .publishOutputMoved, .publishOutboxSynced, .finalStatusWritten, .finalStatusMoved,
+            .finalStatusSynced, .treeEntryRemoved, .activeRemoved,
+        ].map { ($0, nil) } + [
+            (.recoveryJournalWritten, .publishJournalTorn),
+            (.recoveryJournalMended, .publishJournalTorn),
+            (.recoveryOutputMoved, .publishJournalSynced),
+            (.recoveryScrapRemoved, .filterWritten), (.recoveryFinished, .finalStatusSynced),
+            (.recoveryCrashJournaled, .filterBegan),
+        ]
+
+    private static let command = ["m.yaml", "-o", "out", "--set", "durability=full", "--quiet"]
+
+    /// What a run without kills leaves: the digests of the outputs and the codes of the failures.
+    private func reference() async throws -> [String] {
+        let command = Self.command.map { $0 == "out" ? "reference" : $0 }
+        let result = try await fixture.begin(command).result()
+        #expect(result.exit == 3)
+        try fixture.checkOutcome(of: "reference")
+        return try Self.outcome(try fixture.status("reference"))
+    }
+
+    private static func outcome(_ status: Status?) throws -> [String] {
+        try #require(status).images.map {
+            "\($0.name) \($0.state.rawValue) \($0.output?.sha256 ?? $0.error?.code ?? "")"
+        }
+    }
+
+    /// The outputs that a killed run has left in the folder.
+    private func outputs() -> [String] {
+        fixture.list("out").filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }
+    }
+
+    /// Kills a run at a point.
+    ///
+    /// - Returns: whether it has passed the point.
+    private func die(at point: FaultPoint, passing: Int = 1) async throws -> Bool {
+        let result = try await fixture.begin(
+            Self.command, environment: [FaultPoint.variable: "\(point.rawValue):\(passing)"]
+        ).result()
+        #expect([137, 3].contains(result.exit), "\(point.rawValue): \(result)")
+        return result.exit == 137
+    }
+
+    /// Continues the killed run. Everything that was there stays as it was.
+    private func finish(_ reference: [String], _ comment: Comment) async throws {
+        let before = fixture.identities(of: outputs())
+        let result = try await fixture.begin(Self.command).result()
+        #expect(result.exit == 3, "\(comment): \(result)")
+        #expect(try Self.outcome(try fixture.status()) == reference, comment)
+        try fixture.checkOutcome()
+        #expect(fixture.identities(of: Array(before.keys)) == before, comment)
+    }
+
+    @Test func continuesAfterEachPoint() async throws {
+        let reference = try await reference()
+        for (point, former) in Self.points {
+            if let former { #expect(try await die(at: former)) }
+            #expect(try await die(at: point), "no run passes \(point.rawValue)")
+            try await finish(reference, "\(point.rawValue)")
+            try FileManager.default.removeItem(at: fixture.url("out"))
+        }
+    }
+
+    /// The repetition of a finished run, too.
+    @Test(arguments: [FaultPoint.retryBuilt, .retryMoved, .recoveryRetryRemoved])
+    func continuesARepetition(point: FaultPoint) async throws {
+        #expect(try await fixture.begin(Self.command).result().exit == 3)
+        try FileManager.default.copyItem(
+            at: fixture.url("gray.png"), to: fixture.url("nowhere.png"))
+        let retry = Self.command + ["--retry"]
+        if point == .recoveryRetryRemoved {
+            let first = try await fixture.begin(
+                retry, environment: [FaultPoint.variable: FaultPoint.retryBuilt.rawValue]
+            ).result()
+            #expect(first.exit == 137)
+        }
+        let killed = try await fixture.begin(
+            retry, environment: [FaultPoint.variable: point.rawValue]
+        ).result()
+        #expect(killed.exit == 137)
+        let before = fixture.identities(of: outputs())
+        #expect(try await fixture.begin(retry).result().exit == 0)
+        try fixture.checkOutcome()
+        #expect(fixture.identities(of: Array(before.keys)) == before)
+        #expect(try fixture.status()?.counts.filtered == 6)
+    }
+
+    @Test func continuesAfterRandomKills() async throws {
+        let reference = try await reference()
+        var kills = 0
+        while kills < 40 {
+            // Five kills of a picture's work would put it in quarantine.
+            for _ in 0..<Int.random(in: 1...3) {
+                let run = try fixture.begin(Self.command)
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...250)))
+                run.send(SIGKILL)
+                let result = try await run.result()
+                #expect([137, 3].contains(result.exit), "\(result)")
+                if result.exit == 137 { kills += 1 }
+            }
+            try await finish(reference, "after \(kills) kills")
+            try FileManager.default.removeItem(at: fixture.url("out"))
+        }
+    }
+}

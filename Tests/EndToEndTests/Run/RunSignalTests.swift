@@ -1,0 +1,127 @@
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// Signals to `darkroom run`, a second run in its folder, and a disk that is full.
+@Suite(.fewAtATime) struct RunSignalTests {
+    /// Sources that take the origin a good while.
+    private func begin(
+        _ fixture: DaemonFixture, _ words: [String] = [], terminal: PseudoTerminal? = nil
+    ) throws -> ClientProcess {
+        let images = fixture.slowImages().map { ["name": $0.name, "source": $0.source] }
+        try fixture.write(try DaemonFixture.json(["images": images]), to: "slow.json")
+        return try ClientProcess(
+            [
+                "run", "slow.json", "-o", "out", "--set", "downloads.concurrency=2", "--set",
+                "downloads.allowNetworks=[127.0.0.0/8]",
+            ] + words, folder: fixture.documents.path, environment: ["TERM": "xterm"],
+            terminal: terminal)
+    }
+
+    private func status(_ fixture: DaemonFixture) throws -> Status? {
+        let url = fixture.documents.url.appending(path: "out/status.json")
+        guard let data = FileManager.default.contents(atPath: url.path) else { return nil }
+        return Status(decoding: Array(data))
+    }
+
+    /// Waits until some images are done and others are in work.
+    private func waitForWork(_ fixture: DaemonFixture, _ run: ClientProcess) async throws {
+        try await eventually("images in work", context: { run.text("errors") }) {
+            let counts = try status(fixture)?.counts
+            return counts.map { $0.filtered > 0 && $0.downloading > 0 } == true ? true : nil
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGUSR1])
+    func aSignalStopsItAndTheNextRunContinues(signal: CInt) async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let run = try begin(fixture, ["--progress", "none"])
+        try await waitForWork(fixture, run)
+        run.send(signal)
+        let result = try await run.result()
+        #expect(result.exit == 75 && result.output == "")
+        let name = [SIGINT: "SIGINT", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP", SIGUSR1: "SIGUSR1"]
+        let lines = result.errors.split(separator: "\n").map(String.init)
+        try #require(lines.count == 2, "\(result)")
+        #expect(lines[0].hasPrefix("darkroom: stopped by \(name[signal] ?? "?"); "))
+        #expect(lines[0].hasSuffix(" of \(DaemonFixture.many) images done"))
+        #expect(lines[1] == "darkroom: The same command continues.")
+        let stopped = try #require(try status(fixture))
+        #expect(stopped.state == .processing && stopped.waiting?.code == "stopped")
+        #expect(
+            stopped.waiting?.message == "darkroom run was stopped; run it again to continue")
+        let done = stopped.images.filter { $0.state == .filtered }
+        #expect(!done.isEmpty)
+        // Nothing that was done is done again.
+        let second = try begin(fixture, ["--progress", "none", "--json"])
+        try await eventually("further images", context: { second.text("errors") }) {
+            (try status(fixture)?.counts.filtered ?? 0) > done.count + 1 ? true : nil
+        }
+        second.send(SIGTERM)
+        let json = try await second.result()
+        #expect(json.exit == 75 && json.output.contains(#""exit":75"#))
+        let later = try #require(try status(fixture))
+        for image in done { #expect(later.images.contains(image)) }
+    }
+
+    @Test func aSecondSignalDoesNotWait() async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let run = try begin(fixture, ["--progress", "none", "--set", "stop.timeout=1d"])
+        try await waitForWork(fixture, run)
+        run.send(SIGTERM)
+        run.send(SIGINT)
+        #expect(try await run.result().exit == 75)
+        #expect(try status(fixture)?.state == .processing)
+    }
+
+    @Test func aSecondRunIsRefused() async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let run = try begin(fixture, ["--progress", "none"])
+        try await waitForWork(fixture, run)
+        let second = try await begin(fixture).result()
+        #expect(second.exit == 75 && second.output == "")
+        let start =
+            "darkroom: out is in use by darkroom run, process \(run.identifier), since "
+        #expect(second.errors.hasPrefix(start), "\(second)")
+        run.send(SIGTERM)
+        #expect(try await run.result().exit == 75)
+    }
+
+    @Test func drawsItsProgressOnATerminal() async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let terminal = try PseudoTerminal(width: 80, height: 24)
+        let run = try begin(fixture, terminal: terminal)
+        try await eventually("a bar on the terminal", context: { terminal.text }) {
+            terminal.text.contains("slow  [") ? true : nil
+        }
+        try await waitForWork(fixture, run)
+        terminal.type("\u{3}")
+        #expect(try await run.result().exit == 75)
+        let screen = VirtualScreen(width: 80, height: 24)
+        screen.feed(terminal.text)
+        let lines = screen.lines.map { $0.replacing("^C", with: "") }
+        #expect(lines.count == 2 && lines[0].hasPrefix("darkroom: stopped by SIGINT; "), "\(lines)")
+        #expect(screen.unknown == [])
+    }
+
+    /// A daemon would wait for space.
+    @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
+    func aFullDiskEndsIt() async throws {
+        let fixture = try RunFixture()
+        let disk = try SmallDisk(kilobytes: 8192)
+        try fixture.write(
+            "images: {a: small.png, b: {source: large.png, filters: [{resize: {width: 1000}}]}}\n",
+            to: "m.yaml")
+        let command = ["m.yaml", "-o", "\(disk.root.path)/out", "--progress", "none"]
+        try disk.fill(butFor: 128)
+        let result = try await fixture.begin(command).result()
+        #expect(result.exit == 74 && result.output == "", "\(result)")
+        let lines = result.errors.split(separator: "\n")
+        #expect(
+            lines.count == 2 && lines[0].contains("No space left on device"), "\(result)")
+        #expect(lines.last == "darkroom: The same command continues.")
+        disk.empty()
+        #expect(try await fixture.begin(command).result().exit == 0)
+    }
+}
