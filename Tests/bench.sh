@@ -3,6 +3,7 @@
 # Measures what durability full costs against process: bash Tests/bench.sh durability
 # Measures how good the time left in progress.json is: bash Tests/bench.sh estimate
 # Measures what darkroom watch costs: bash Tests/bench.sh watch
+# Measures how soon darkroom run has its first output, beside ImageMagick: bash Tests/bench.sh start
 # Measures the downloads beside curl --parallel: bash Tests/bench.sh fetch
 # Or its compressions alone beside libpng: bash Tests/bench.sh compression [PICTURE.png]...
 #
@@ -32,4 +33,5 @@ swift build -c release --product benchmark --quiet || exit 1
 products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
 case "${1:-}" in durability | estimate | fetch | watch) exec "$products/benchmark" "$@" ;; esac
 "$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1
+if [ "${1:-}" = start ]; then exec "$products/benchmark" "$@"; fi
 exec "$products/benchmark" compare "$@"

@@ -104,12 +104,12 @@ find Sources -name '*.swift' -print0 | sort -z |
     function print_matrix(title, stations, prefix,   names, n, s, i, j) {
         for (s in stations) if (prefix == "" || index(s, prefix) == 1) names[++n] = s
         sort(names, n)
-        printf "%-14s", title
-        for (i = 1; i <= n; i++) printf "%12s", substr(names[i], length(prefix) + 1, 11)
+        printf "%-15s", title
+        for (i = 1; i <= n; i++) printf "%15s", substr(names[i], length(prefix) + 1, 14)
         print ""
         for (i = 1; i <= n; i++) {
-            printf "%-14s", "  " substr(names[i], length(prefix) + 1, 12)
-            for (j = 1; j <= n; j++) printf "%12s", i == j ? "" : uses[names[i], names[j]]
+            printf "%-15s", "  " substr(names[i], length(prefix) + 1, 13)
+            for (j = 1; j <= n; j++) printf "%15s", i == j ? "" : uses[names[i], names[j]]
             print ""
         }
         print ""

@@ -164,7 +164,7 @@ package final class RunFolder: Sendable {
         let recovery = Recovery(spool: spool, examination: examination, durably: durably)
         let finding = try runError { () throws(FileError) in try recovery.recover(job.id) }
         switch finding {
-        case .unfinished(let prepared): return .unfinished(prepared)
+        case .unfinished(let prepared): return .unfinished(try repeatMissing(prepared))
         case .finished(_), .empty, .putBack(_): break
         case .removed(let status), .rejected(let status, _):
             guard status.state == .rejected else { break }
@@ -181,30 +181,52 @@ package final class RunFolder: Sendable {
         return .finished(status)
     }
 
-    // MARK: A finished run
+    // MARK: Outputs
+
+    /// Has images of an unfinished run repeated whose outputs somebody has removed.
+    private func repeatMissing(_ prepared: PreparedBatch) throws(RunError) -> PreparedBatch {
+        var status = prepared.status
+        var records: [JournalRecord] = []
+        for index in status.images.indices where try isMissing(status.images[index]) {
+            status.images[index] = status.images[index].anew
+            records.append(.ended(index: index, status.images[index]))
+        }
+        guard !records.isEmpty else { return prepared }
+        status.counts = Status.Counts(of: status.images)
+        let repeated = records
+        try runError { () throws(FileError) in
+            try ItemJournal.append(repeated, in: folders.active(), durably: durably)
+        }
+        return PreparedBatch(
+            folders: folders, manifest: prepared.manifest, status: status,
+            control: prepared.control, crashes: prepared.crashes, suspects: prepared.suspects,
+            handOvers: prepared.handOvers.filter { status.images[$0].state == .filtered })
+    }
 
     /// Looks at each output of a finished run. Missing ones are made again, and failed images are repeated if the user
     /// wants that.
     private func check() throws(RunError) -> Finding {
         let status = try runError { () throws(FileError) in try Status(in: outputs) }
         guard let status else { throw .unreadable(outputs.path(of: BatchFile.status)) }
-        var isMissing = false
-        for image in status.images where image.state == .filtered {
-            guard let output = image.output else { continue }
-            let name = FileName(output.file)
-            let found = try runError { () throws(FileError) in try outputs.information(of: name) }
-            guard let found else {
-                isMissing = true
-                continue
-            }
-            guard found.isRegularFile, found.length == output.bytes else {
-                throw .outputChanged(
-                    outputs.path(of: name), bytes: found.length, expected: output.bytes)
-            }
+        var isIncomplete = job.retries && status.images.contains { $0.state != .filtered }
+        for image in status.images where try isMissing(image) { isIncomplete = true }
+        return isIncomplete ? try reopen() : .finished(status)
+    }
+
+    /// Whether an image is filtered, but its output is not in the folder.
+    private func isMissing(_ image: ImageStatus) throws(RunError) -> Bool {
+        guard image.state == .filtered, let output = image.output else { return false }
+        let name = FileName(output.file)
+        let found = try runError { () throws(FileError) in try outputs.information(of: name) }
+        guard let found else { return true }
+        if found.isRegularFile, found.length == output.bytes { return false }
+        guard found.isRegularFile, found.length == 0 else {
+            throw .outputChanged(
+                outputs.path(of: name), bytes: found.length, expected: output.bytes)
         }
-        let isRepeated = job.retries && status.images.contains { $0.state != .filtered }
-        guard isMissing || isRepeated else { return .finished(status) }
-        return try reopen()
+        // A crash of the machine leaves an empty file if the content was not on the disk. Nobody loses anything with it.
+        try runError { () throws(FileError) in try outputs.remove(name) }
+        return true
     }
 
     private func reopen() throws(RunError) -> Finding {

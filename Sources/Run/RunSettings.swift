@@ -17,11 +17,13 @@ extension ConfigurationLoader.Loaded {
         return settings
     }
 
-    /// Whether the results of a run survive a power cut.
-    var isDurableRun: Bool { configuration.isDurable }
+    /// Whether a run survives a power cut. A daemon syncs everything, because it has taken the manifest away from its
+    /// submitter. The user of a run still has it, and can begin again. So nothing is synced unless somebody asks for it:
+    /// on a disk, eight syncs would take longer than a small picture.
+    private var isDurableRun: Bool { isSet("durability") && configuration.isDurable }
 
     /// Whether somebody has set this key.
-    func isSet(_ key: String) -> Bool {
+    private func isSet(_ key: String) -> Bool {
         settings.contains { $0.setting.key == key && $0.place != nil }
     }
 }

@@ -158,7 +158,7 @@ package struct Reopening {
 
 extension ImageStatus {
     /// The image for a repetition; its number of attempts is kept.
-    fileprivate var anew: ImageStatus {
+    package var anew: ImageStatus {
         ImageStatus(name: name, source: source, from: from, attempts: attempts)
     }
 }

@@ -52,9 +52,9 @@ struct FilterCommand: ParsableCommand {
         try refuseTerminals()
         let picture = SinglePicture(try manifest(loaded), loaded)
         guard let output else { return try filterToOutput(picture) }
-        let result: ReplacedFile
+        let result: ResultFile
         do throws(PictureError) {
-            result = try ReplacedFile(path: output)
+            result = try ResultFile(path: output)
         } catch {
             throw ClientError(.cannotCreate, code: error.code, error.message)
         }

@@ -1,10 +1,10 @@
 import DarkroomCore
 import Glibc
-package import SystemPackage
+import SystemPackage
 
 /// A file that is written under a temporary name in its folder, and gets its own name when it is complete. Until then,
 /// an existing file with this name stays. If it is never completed, nothing remains.
-package struct ReplacedFile: ~Copyable {
+struct ReplacedFile: ~Copyable {
     private let path: String
     private let part: Part
     private let descriptor: Descriptor
@@ -17,7 +17,7 @@ package struct ReplacedFile: ~Copyable {
         deinit { unlink(path) }
     }
 
-    package init(path: String) throws(PictureError) {
+    init(path: String) throws(PictureError) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { path[...$0] } ?? ""
         let name = ".darkroom-\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).part"
@@ -26,10 +26,10 @@ package struct ReplacedFile: ~Copyable {
         self.path = path
     }
 
-    package var file: FileDescriptor { descriptor.file }
+    var file: FileDescriptor { descriptor.file }
 
     /// Gives the file its name. Nothing is synced.
-    package consuming func publish() throws(PictureError) {
+    consuming func publish() throws(PictureError) {
         let path = path
         do {
             try descriptor.close(path: path)

@@ -64,7 +64,7 @@ import Testing
             "darkroom: standard input: this is plain text, not a picture [not-a-picture]\n"),
         Line(
             "filter <cut.png -o r", 3,
-            "darkroom: standard input: reading row 0 of 64: the file ends too early [png-truncated]\n"
+            "darkroom: standard input: reading row 1 of 48: the file ends too early [png-truncated]\n"
         ),
         Line(
             "filter none.png -o r", 66,
@@ -77,10 +77,10 @@ import Testing
             "darkroom: http://h/a.png: filter reads files. darkroom run downloads pictures.\n"),
         Line(
             "filter small.png -o none/r", 73,
-            "darkroom: none/r: creating the file: No such file or directory\n"),
+            "darkroom: none/r: opening the file: No such file or directory\n"),
         Line(
             "filter small.png --set limits.memory=1 >r", 3,
-            "darkroom: small.png: it needs"),
+            "darkroom: small.png: filtering it takes up to "),
         Line(
             "filter small.png --set downloads.maxBytes=100 >r", 3,
             "darkroom: small.png: the file has more than the limit of 100 bytes [too-large]\n"),

@@ -67,7 +67,8 @@ import Testing
         Line(
             words: "run bad.json -o out", exit: 65,
             errors:
-                "bad.json:1:34: images[0].nmae: unknown key; did you mean ‘name’? [unknown-key]\n"),
+                "bad.json:1:33: images[0].nmae: unknown key ‘nmae’; did you mean ‘name’? [unknown-key]\n"
+        ),
         Line(
             words: "run none.yaml -o out", exit: 66,
             errors: "darkroom: none.yaml: cannot open: No such file or directory\n"),
@@ -105,7 +106,7 @@ import Testing
         Line(
             words: "run good.yaml -o out --memory much", exit: 78,
             errors:
-                "darkroom: --set limits.memory: must be a number of bytes such as 4096 or 64MiB, at most 1PiB, not \"much\"\n"
+                "darkroom: --set limits.memory: must be a number of bytes such as 4096, 512KiB, 64MiB or 1GiB, from 0 to 1024TiB, not \"much\"\n"
         ),
         Line(
             words: "run good.yaml -o out --set sources.roots=[/nowhere]", exit: 3,

@@ -9,11 +9,11 @@ import Testing
     private func begin(
         _ fixture: DaemonFixture, _ words: [String] = [], terminal: PseudoTerminal? = nil
     ) throws -> ClientProcess {
-        let images = fixture.slowImages().map { ["name": $0.name, "source": $0.source] }
-        try fixture.write(try DaemonFixture.json(["images": images]), to: "slow.json")
+        let images = fixture.slowImages().map { "\($0.name): '\($0.source)'\n  " }
+        try fixture.write("images:\n  \(images.joined())", to: "slow.yaml")
         return try ClientProcess(
             [
-                "run", "slow.json", "-o", "out", "--set", "downloads.concurrency=2", "--set",
+                "run", "slow.yaml", "-o", "out", "--set", "downloads.concurrency=2", "--set",
                 "downloads.allowNetworks=[127.0.0.0/8]",
             ] + words, folder: fixture.documents.path, environment: ["TERM": "xterm"],
             terminal: terminal)
