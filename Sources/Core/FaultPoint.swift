@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// `DARKROOM_FAULT=NAME` in the environment ends the process when it passes the point of this name for the first time;
 /// with `DARKROOM_FAULT=NAME:N`, for the Nth time. Without the variable, a point costs a load and a branch. `darkroomd
-/// --self-test` passes all points.
+/// --self-test` passes all points except those that need a network or a run.
 ///
 /// If you add a step that survives a crash, for example a rename or a sync, add a point after it.
 package enum FaultPoint: String, Sendable, CaseIterable {

@@ -20,6 +20,17 @@ package final class SignalSources {
         signal(SIGXFSZ, SIG_IGN)
     }
 
+    /// Those of the signals that the process does not ignore. Who starts a program with nohup(1), or in the background of
+    /// a script, wants it to ignore them.
+    package static func heeded(among signals: [CInt]) -> [CInt] {
+        signals.filter { signal in
+            var action = sigaction()
+            guard sigaction(signal, nil, &action) == 0 else { return true }
+            return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+                != unsafeBitCast(SIG_IGN, to: Int.self)
+        }
+    }
+
     package init(
         _ signals: [CInt], queue: DispatchQueue, handler: @escaping @Sendable (CInt) -> Void
     ) {

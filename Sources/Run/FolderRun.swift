@@ -28,7 +28,7 @@ package final class FolderRun: Sendable {
     }
 
     /// The signals that stop a run. Clusters send USR1 when the time of a job is nearly over.
-    package static let signals = [SIGINT, SIGTERM, SIGHUP, SIGUSR1]
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGUSR1]
 
     private struct State: Sendable {
         var ending: Ending?
@@ -36,6 +36,7 @@ package final class FolderRun: Sendable {
     }
 
     private let folder: RunFolder
+    private let signals = SignalSources.heeded(among: FolderRun.signals)
     private let loaded: ConfigurationLoader.Loaded
     private let log: EventLog
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
@@ -48,7 +49,7 @@ package final class FolderRun: Sendable {
         _ job: RunJob, _ loaded: ConfigurationLoader.Loaded, log: EventLog
     ) throws(RunError) {
         _ = Clock.steady
-        SignalSources.block(Self.signals)
+        SignalSources.block(signals)
         self.loaded = loaded
         self.log = log
         let settings = loaded.runSettings(base: job.base)
@@ -75,7 +76,7 @@ package final class FolderRun: Sendable {
         case .finished(let status): return .unchanged(status)
         case .unfinished(let batch): prepared = batch
         }
-        let sources = SignalSources(Self.signals, queue: control) { [self] in stop(by: $0) }
+        let sources = SignalSources(signals, queue: control) { [self] in stop(by: $0) }
         defer { withExtendedLifetime(sources) {} }
         let engine: TransferEngine
         let cache: CacheStore?

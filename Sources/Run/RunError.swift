@@ -14,6 +14,8 @@ package enum RunError: CodedError, Equatable {
     case inTheWay(String)
     /// An output has been changed since it was written.
     case outputChanged(String, bytes: Int, expected: Int)
+    /// The run cannot be continued, for this reason.
+    case unusable(folder: String, reason: String)
     /// A file of the run is not what this version can read.
     case unreadable(String)
     /// The folder, or a file in it, cannot be created or written.
@@ -39,6 +41,7 @@ package enum RunError: CodedError, Equatable {
         case .otherBase: "other-base"
         case .inTheWay: "file-in-the-way"
         case .outputChanged: "output-changed"
+        case .unusable: "unusable-run"
         case .unreadable: "unreadable-file"
         case .cannotCreate(let error), .file(let error): error.code
         case .failure(let failure): failure.code
@@ -55,6 +58,7 @@ package enum RunError: CodedError, Equatable {
         case .inTheWay(let path): "\(path): no run in this folder has written this file"
         case .outputChanged(let path, let bytes, let expected):
             "\(path): it was changed; it has \(Units.bytes(bytes)), but status.json has \(Units.bytes(expected))"
+        case .unusable(let folder, let reason): "\(folder): \(reason)"
         case .unreadable(let path): "\(path): it is not what this version of darkroom can read"
         case .cannotCreate(let error), .file(let error): error.message
         case .failure(let failure): failure.message
@@ -64,7 +68,8 @@ package enum RunError: CodedError, Equatable {
     package var isTransient: Bool {
         switch self {
         case .inUse: true
-        case .otherManifest, .otherBase, .inTheWay, .outputChanged, .unreadable: false
+        case .otherManifest, .otherBase, .inTheWay, .outputChanged, .unusable, .unreadable:
+            false
         case .cannotCreate(let error), .file(let error): error.isTransient
         case .failure(let failure): failure.isTransient
         }

@@ -168,12 +168,8 @@ package final class RunFolder: Sendable {
         case .finished(_), .empty, .putBack(_): break
         case .removed(let status), .rejected(let status, _):
             guard status.state == .rejected else { break }
-            // An older or newer version has accepted it.
-            throw .failure(
-                Failure(
-                    code: "rejected",
-                    message: "\(job.name): the run in \(job.folder) has another version's manifest")
-            )
+            throw .unusable(
+                folder: job.folder, reason: "its manifest would not be accepted any more")
         }
         guard let status = try readAnswer() else {
             throw .unreadable(outputs.path(of: BatchFile.status))
@@ -243,11 +239,9 @@ package final class RunFolder: Sendable {
         }
         switch outcome {
         case .reopened(let prepared): return .unfinished(prepared)
-        case .unusable(let reason):
-            throw .failure(Failure(code: "unusable", message: "\(job.folder): \(reason)"))
+        case .unusable(let reason): throw .unusable(folder: job.folder, reason: reason)
         case .nothingToDo, .isInWork, .isRejected, .refused:
-            throw .failure(
-                Failure(.internalError, "\(job.folder): the finished run cannot be reopened"))
+            throw .unusable(folder: job.folder, reason: "the finished run cannot be reopened")
         }
     }
 }

@@ -104,7 +104,7 @@ extension ClientError {
         case .outputChanged:
             exit = .cannotCreate
             remedy = "Move it away. Then the same command makes it again."
-        case .unreadable: exit = .cannotCreate
+        case .unusable, .unreadable: exit = .cannotCreate
         case .cannotCreate: exit = .cannotCreate
         case .file, .failure: exit = .ioError
         }

@@ -42,12 +42,18 @@ struct RunSession {
 
     private func watch(_ wait: (Double) -> Bool) {
         let mode = command.quiet ? ProgressMode.none : command.progress.mode
-        let view = ProgressView(
-            mode, on: Terminal(STDERR_FILENO, color: command.color.color)
-        ) { text in try? Console.write(text, to: STDERR_FILENO) }
+        var terminal = command.color.errors
+        let view = ProgressView(mode, on: terminal) { text in
+            try? Console.write(text, to: STDERR_FILENO)
+        }
         let daemon = DaemonState(name: .running)
         func show() -> Double? {
             guard let progress = work.progress, !progress.state.isFinal else { return nil }
+            let present = command.color.errors
+            if (present.width, present.height) != (terminal.width, terminal.height) {
+                terminal = present
+                view.resize(to: present)
+            }
             return view.show([progress], daemon, at: Double(Clock.nanoseconds) / 1e9)
         }
         var next = Self.patience

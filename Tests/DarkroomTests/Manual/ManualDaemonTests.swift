@@ -41,7 +41,7 @@ import Testing
         var asked: Set<String> = [FaultPoint.variable]
         // Those of the command are not the daemon's.
         for (file, source) in try Sources.all()
-        where !file.contains("Client/") && !file.contains("darkroom/") {
+        where !["Client/", "Run/", "darkroom/"].contains(where: file.contains) {
             for match in source.matches(of: /(?:environment\[|getenv\()"([A-Z_]+)"/) {
                 asked.insert(String(match.1))
             }

@@ -7,7 +7,8 @@ import Testing
 @Suite(.fewAtATime) struct RunSignalTests {
     /// Sources that take the origin a good while.
     private func begin(
-        _ fixture: DaemonFixture, _ words: [String] = [], terminal: PseudoTerminal? = nil
+        _ fixture: DaemonFixture, _ words: [String] = [], before: String = ":",
+        terminal: PseudoTerminal? = nil
     ) throws -> ClientProcess {
         let images = fixture.slowImages().map { "\($0.name): '\($0.source)'\n  " }
         try fixture.write("images:\n  \(images.joined())", to: "slow.yaml")
@@ -15,7 +16,8 @@ import Testing
             [
                 "run", "slow.yaml", "-o", "out", "--set", "downloads.concurrency=2", "--set",
                 "downloads.allowNetworks=[127.0.0.0/8]",
-            ] + words, folder: fixture.documents.path, environment: ["TERM": "xterm"],
+            ] + words, folder: fixture.documents.path, before: before,
+            environment: ["TERM": "xterm"],
             terminal: terminal)
     }
 
@@ -73,6 +75,23 @@ import Testing
         run.send(SIGINT)
         #expect(try await run.result().exit == 75)
         #expect(try status(fixture)?.state == .processing)
+    }
+
+    /// As with nohup(1).
+    @Test func anIgnoredSignalStaysIgnored() async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let run = try begin(
+            fixture, ["--progress", "none", "--set", "stop.timeout=1d"], before: "trap '' HUP")
+        try await waitForWork(fixture, run)
+        run.send(SIGHUP)
+        let done = try #require(try status(fixture)?.counts.filtered)
+        try await eventually("further images", context: { run.text("errors") }) {
+            (try status(fixture)?.counts.filtered ?? 0) > done + 2 ? true : nil
+        }
+        run.send(SIGTERM)
+        let result = try await run.result()
+        #expect(result.exit == 75)
+        #expect(result.errors.hasPrefix("darkroom: stopped by SIGTERM; "), "\(result)")
     }
 
     @Test func aSecondRunIsRefused() async throws {
