@@ -11,6 +11,7 @@
 typedef enum {
     DARKROOM_CPU_SCALAR = 0, /* plain C */
     DARKROOM_CPU_AVX2 = 1,   /* AVX2, BMI2 and FMA: x86-64-v3 */
+    DARKROOM_CPU_AVX512 = 2, /* AVX-512 F, BW, DQ and VL: x86-64-v4 */
 } darkroom_cpu;
 
 /* The processor's level, or a lower one if a limit is set. */

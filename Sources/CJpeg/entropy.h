@@ -1,0 +1,50 @@
+/* Decodes the blocks of a few MCUs at a time. */
+#ifndef DARKROOM_JPEG_ENTROPY_H
+#define DARKROOM_JPEG_ENTROPY_H
+
+#include "codes.h"
+#include "window.h"
+
+enum {
+    DARKROOM_GROUP_BLOCKS = 48, /* so that their coefficients stay in the first-level cache */
+    /*
+     * Four blocks of a component lie beside each other in memory: their first rows, their second rows, and so
+     * on, as the SIMD loads them.
+     */
+    DARKROOM_QUAD_BLOCKS = 4,
+    DARKROOM_QUAD_ROW = 8 * DARKROOM_QUAD_BLOCKS,
+    DARKROOM_QUAD = 64 * DARKROOM_QUAD_BLOCKS,
+};
+
+/* The place of a component's block `index`, relative to the first one's. */
+static inline size_t darkroom_block_offset(size_t index)
+{
+    return index / DARKROOM_QUAD_BLOCKS * DARKROOM_QUAD + index % DARKROOM_QUAD_BLOCKS * 8;
+}
+
+typedef struct {
+    darkroom_window window;
+    /* The next bits, from the highest one on, of which `bit_count` are valid; the window's byte behind them. */
+    uint64_t bits;
+    unsigned bit_count;
+    size_t at;
+    /* The present block of the group, the position in it, and its lookups. */
+    unsigned block, position;
+    const darkroom_lookup *lookups;
+    /* Of each block of a group: its codes, and the place of its coefficients, which are zeros before. */
+    const darkroom_block_codes *codes[DARKROOM_GROUP_BLOCKS + 2];
+    int16_t *places[DARKROOM_GROUP_BLOCKS + 2];
+} darkroom_entropy;
+
+/* Begins to read bits; `codes` and `places` are set, and the window has been started. */
+void darkroom_entropy_start(darkroom_entropy *entropy);
+
+/* Reads the group's first `count` blocks; their first coefficients are the differences. Returns false on
+ * doubt. */
+bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count);
+
+/* Goes over the end of a segment, where `marker` is expected. Returns false if there is anything else, or
+ * data are left. */
+bool darkroom_entropy_end(darkroom_entropy *entropy, uint8_t marker);
+
+#endif

@@ -1,0 +1,101 @@
+/* From data to samples. */
+#include "scan_state.h"
+
+#include <string.h>
+
+enum { EOI = 0xd9, FIRST_RESTART = 0xd0 };
+
+/* Turns differences into means. Returns false if one is in doubt. */
+static bool sum_means(darkroom_scan_component *c, size_t blocks)
+{
+    int32_t mean = c->mean;
+    const int32_t most = c->largest_mean;
+    bool is_good = true;
+    for (size_t i = 0; i < blocks; i++) {
+        int16_t *block = c->group + darkroom_block_offset(i);
+        mean += *block;
+        is_good &= mean >= -most && mean <= most;
+        *block = (int16_t)mean;
+    }
+    c->mean = mean;
+    return is_good;
+}
+
+/* Reads `count` MCUs and writes their samples, from MCU `first` of a row on. `strip` is the part of the row. */
+static bool decode_group(darkroom_jpeg_scan *scan, uint32_t first, uint32_t count, unsigned strip)
+{
+    if (!darkroom_entropy_read(&scan->entropy, count * scan->blocks_in_mcu))
+        return false;
+    const unsigned slot = scan->decoded % DARKROOM_SCAN_RING;
+    bool is_good = true;
+    for (unsigned i = 0; i < scan->component_count; i++) {
+        darkroom_scan_component *c = &scan->components[i];
+        const size_t blocks = (size_t)count * c->across * c->down;
+        const size_t whole = (blocks + DARKROOM_QUAD_BLOCKS - 1) & ~(size_t)(DARKROOM_QUAD_BLOCKS - 1);
+        const size_t row = (size_t)slot * c->rows + (size_t)strip * c->side;
+        uint8_t *out = c->samples + row * c->stride + (size_t)first * c->across * c->side;
+        is_good &= sum_means(c, blocks);
+        is_good &= c->transform(c->group, c->steps, whole, out, c->offsets, c->stride);
+        memset(c->group, 0, whole * 64 * sizeof *c->group);
+    }
+    return is_good;
+}
+
+/* Continues each row by a copy of its first sample and of its last one. */
+static void extend(darkroom_jpeg_scan *scan)
+{
+    const unsigned slot = scan->decoded % DARKROOM_SCAN_RING;
+    for (unsigned i = 0; i < scan->component_count; i++) {
+        darkroom_scan_component *c = &scan->components[i];
+        if (!c->is_smooth)
+            continue;
+        uint8_t *row = c->samples + (size_t)slot * c->rows * c->stride;
+        for (unsigned k = 0; k < c->rows; k++, row += c->stride) {
+            row[-1] = row[0];
+            row[c->width] = row[c->width - 1];
+        }
+    }
+}
+
+/* The end of an interval, if there are restart markers and this one is full. */
+static bool restart_if_due(darkroom_jpeg_scan *scan)
+{
+    if (scan->restart_interval == 0 || scan->left_in_interval > 0)
+        return true;
+    if (!darkroom_entropy_end(&scan->entropy, (uint8_t)(FIRST_RESTART + scan->next_restart)))
+        return false;
+    scan->next_restart = (scan->next_restart + 1) % 8;
+    scan->left_in_interval = scan->restart_interval;
+    for (unsigned i = 0; i < scan->component_count; i++)
+        scan->components[i].mean = 0;
+    return true;
+}
+
+static bool decode_strip(darkroom_jpeg_scan *scan, unsigned strip)
+{
+    for (uint32_t first = 0; first < scan->mcus_in_row;) {
+        if (!restart_if_due(scan))
+            return false;
+        uint32_t count = scan->mcus_in_row - first;
+        count = count < scan->mcus_in_group ? count : scan->mcus_in_group;
+        if (scan->restart_interval > 0) {
+            count = count < scan->left_in_interval ? count : scan->left_in_interval;
+            scan->left_in_interval -= count;
+        }
+        if (!decode_group(scan, first, count, strip))
+            return false;
+        first += count;
+    }
+    return true;
+}
+
+bool darkroom_scan_decode(darkroom_jpeg_scan *scan)
+{
+    const uint32_t before = scan->decoded * scan->strips;
+    for (unsigned strip = 0; strip < scan->strips; strip++)
+        if ((scan->strips == 1 || before + strip < scan->block_rows) && !decode_strip(scan, strip))
+            return false;
+    extend(scan);
+    scan->decoded++;
+    return scan->decoded < scan->mcu_rows || darkroom_entropy_end(&scan->entropy, EOI);
+}

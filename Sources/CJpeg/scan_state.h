@@ -1,0 +1,71 @@
+/* A scan: what its parts share. */
+#ifndef DARKROOM_JPEG_SCAN_STATE_H
+#define DARKROOM_JPEG_SCAN_STATE_H
+
+#include "idct.h"
+#include "rows.h"
+
+enum {
+    /* The previous row of MCUs, the present one, and the next one: interpolation needs a row of each. */
+    DARKROOM_SCAN_RING = 3,
+    DARKROOM_SCAN_COMPONENTS = 3,
+    DARKROOM_LARGEST_MCU = 10, /* blocks */
+};
+
+typedef struct {
+    unsigned across, down; /* blocks of an MCU */
+    unsigned side;         /* samples of a block */
+    /* By how much a row, and the rows, are fewer than the picture's. */
+    unsigned widened, heightened;
+    bool is_smooth; /* interpolated, where they are fewer */
+    uint32_t width, height; /* in samples, without what fills the last blocks */
+    unsigned codes;         /* which of the scan's */
+    int16_t steps[64];      /* the low 16 bits */
+    int32_t largest_mean;   /* of the coefficient DC, before it is multiplied */
+    int32_t mean;           /* the last one */
+
+    int16_t *group;         /* the coefficients of a group */
+    darkroom_idct *transform;
+    uint32_t offsets[DARKROOM_GROUP_BLOCKS]; /* of a group's blocks, in its samples */
+    uint8_t *samples; /* a ring of DARKROOM_SCAN_RING times `rows` rows; before it and after it a margin */
+    unsigned rows;    /* of a row of MCUs */
+    size_t stride;
+    uint8_t *line; /* one row of the picture's width; NULL if none is needed */
+} darkroom_scan_component;
+
+struct darkroom_jpeg_scan {
+    darkroom_entropy entropy;
+    unsigned component_count;
+    bool is_rgb;
+    uint32_t width, height;   /* reduced */
+    unsigned rows_at_a_time;  /* of the picture, in a row of MCUs */
+    uint32_t mcu_rows, mcus_in_row, mcus_in_group;
+    unsigned blocks_in_mcu;
+    unsigned strips; /* a row of MCUs is coded in as many parts: gray with a sampling factor */
+    uint32_t block_rows; /* gray: how many strips there are */
+    uint32_t restart_interval, left_in_interval; /* MCUs */
+    unsigned next_restart;                       /* the number of the next marker, 0 to 7 */
+    uint32_t decoded; /* rows of MCUs */
+    uint32_t given;   /* rows of pixels */
+    bool is_doubtful;
+
+    darkroom_scan_component components[DARKROOM_SCAN_COMPONENTS];
+    darkroom_block_codes codes[DARKROOM_SCAN_COMPONENTS]; /* of as many as differ */
+    _Alignas(64) int16_t coefficients[DARKROOM_GROUP_BLOCKS * 64];
+    uint8_t *memory; /* samples and lines */
+};
+
+/* Sets everything but the memory. Returns false if the picture is not a usual one. */
+bool darkroom_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture);
+
+/* Allocates the memory, and sets what points into it. */
+bool darkroom_scan_allocate(darkroom_jpeg_scan *scan);
+
+/* Decodes the next row of MCUs into the ring; behind the last one, looks for the end of the picture. Returns
+ * false on doubt. */
+bool darkroom_scan_decode(darkroom_jpeg_scan *scan);
+
+/* Makes row `y`, whose samples and those beside it are in the ring. */
+void darkroom_scan_make_row(const darkroom_jpeg_scan *scan, uint32_t y, uint8_t *row);
+
+#endif

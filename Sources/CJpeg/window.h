@@ -1,0 +1,37 @@
+/* The compressed data: a part of one segment at a time, without the zeros that are stuffed behind bytes FF.
+ * So whoever reads bits need not look at them. A segment ends at a marker. */
+#ifndef DARKROOM_JPEG_WINDOW_H
+#define DARKROOM_JPEG_WINDOW_H
+
+#include "CDarkroomJpeg.h"
+
+enum {
+    DARKROOM_WINDOW_BYTES = 16 << 10,
+    /* Zeros behind the end of a segment. Reading may begin this much behind `limit` and takes 8 bytes. */
+    DARKROOM_WINDOW_PADDING = 64,
+};
+
+typedef struct {
+    darkroom_jpeg_source source;
+    void *context;
+    const uint8_t *raw; /* not yet taken from the source's last bytes */
+    size_t raw_count;
+    size_t count;       /* of `bytes` */
+    bool is_closed;     /* the segment's last byte is in `bytes`, and `marker` is known */
+    bool is_truncated;  /* the data have ended without a marker: nothing else is valid then */
+    uint8_t marker;     /* the byte after FF */
+    uint8_t bytes[DARKROOM_WINDOW_BYTES + DARKROOM_WINDOW_PADDING];
+} darkroom_window;
+
+void darkroom_window_start(darkroom_window *window, darkroom_jpeg_source source, void *context);
+
+/* Drops the first `used` bytes, and fills the window until it is full or the segment's end. */
+void darkroom_window_fill(darkroom_window *window, size_t used);
+
+/* Begins the next segment, behind the marker. */
+void darkroom_window_next(darkroom_window *window);
+
+/* Whether the source has bytes after those that have been taken. */
+bool darkroom_window_has_surplus(darkroom_window *window);
+
+#endif
