@@ -18,17 +18,21 @@ static const uint8_t zigzag[64] = {
 };
 #undef P
 
-/* What reading keeps in registers. */
+/* What reading keeps in registers; only copies of it have an address. */
 typedef struct {
     uint64_t bits;
     unsigned bit_count;
+    bool is_doubtful;
     const uint8_t *at;
-    unsigned block, position;
+    const darkroom_block *block;
+    size_t position;
     const darkroom_lookup *lookups;
 } cursor;
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* At least 56 bits are valid afterwards. */
-static inline __attribute__((always_inline)) void refill(cursor *c)
+INLINE void refill(cursor *c)
 {
     uint64_t next;
     memcpy(&next, c->at, sizeof next);
@@ -40,132 +44,154 @@ static inline __attribute__((always_inline)) void refill(cursor *c)
     c->bit_count |= 56;
 }
 
-static inline void use(cursor *c, unsigned count)
+INLINE void use(cursor *c, unsigned count)
 {
     c->bits <<= count;
     c->bit_count -= count;
 }
 
-static inline void begin_block(const darkroom_entropy *entropy, cursor *c, unsigned block)
+INLINE void begin_block(cursor *c, const darkroom_block *block)
 {
     c->block = block;
     c->position = 0;
-    c->lookups = entropy->codes[block]->lookups;
+    c->lookups = block->codes->lookups;
 }
 
 /*
  * Reads one symbol, where the lookup does not do: its code is long, or the block may be full before a
- * lookup's second symbol. 27 bits are valid. Returns false on doubt.
+ * lookup's second symbol. 27 bits are valid.
  */
-static __attribute__((noinline)) bool read_symbol(const darkroom_entropy *entropy, cursor *c)
+static __attribute__((noinline)) void read_symbol(cursor *state)
 {
-    const darkroom_block_codes *codes = entropy->codes[c->block];
-    int16_t *place = entropy->places[c->block];
+    cursor c = *state;
+    const darkroom_block_codes *codes = c.block->codes;
     uint8_t symbol = 0;
-    const bool is_dc = c->position == 0;
-    const unsigned length = darkroom_codes_find(is_dc ? &codes->dc : &codes->ac, c->bits, &symbol);
+    const bool is_dc = c.position == 0;
+    const unsigned length = darkroom_codes_find(is_dc ? &codes->dc : &codes->ac, c.bits, &symbol);
     const unsigned run = is_dc ? 0 : symbol >> 4, size = symbol & 15;
-    if (length == 0 || size > (is_dc ? DARKROOM_LARGEST_DC : DARKROOM_LARGEST_AC))
-        return false;
-    use(c, length);
-    if (!is_dc && size == 0) {
-        if (run == 0) {
-            begin_block(entropy, c, c->block + 1);
-            return true;
-        }
-        c->position += 16;
-        return run == 15 && c->position < 64;
+    use(&c, length);
+    if (length == 0 || size > (is_dc ? DARKROOM_LARGEST_DC : DARKROOM_LARGEST_AC)) {
+        c.is_doubtful = true;
+    } else if (!is_dc && symbol == 0) {
+        begin_block(&c, c.block + 1);
+    } else if (c.position + run > 63 || (!is_dc && size == 0 && (run != 15 || c.position > 47))) {
+        c.is_doubtful = true;
+    } else {
+        c.position += run;
+        if (is_dc || !codes->skips)
+            c.block->place[zigzag[c.position]] = (int16_t)darkroom_value(c.bits, size);
+        use(&c, size);
+        c.lookups = codes->lookups + DARKROOM_LOOKUP_SIZE;
+        if (++c.position == 64)
+            begin_block(&c, c.block + 1);
     }
-    if (c->position + run > 63)
-        return false;
-    c->position += run;
-    if (is_dc || !codes->skips)
-        place[zigzag[c->position]] = (int16_t)darkroom_value(c->bits, size);
-    use(c, size);
-    c->position++;
-    c->lookups = codes->lookups + DARKROOM_LOOKUP_SIZE;
-    if (c->position == 64)
-        begin_block(entropy, c, c->block + 1);
-    return true;
+    *state = c;
+}
+
+/* A memcpy would keep the source in memory. */
+INLINE void copy(cursor *to, const cursor *from)
+{
+    to->bits = from->bits;
+    to->bit_count = from->bit_count;
+    to->is_doubtful = from->is_doubtful;
+    to->at = from->at;
+    to->block = from->block;
+    to->position = from->position;
+    to->lookups = from->lookups;
 }
 
 /*
  * Reads a lookup's one or two symbols. The end of a block comes at random and often, so it must not be a
  * branch: what is different then is selected.
  */
-static inline __attribute__((always_inline)) bool read_symbols(
-    const darkroom_entropy *entropy, cursor *c)
+INLINE void read_symbols(cursor *c)
 {
     const darkroom_lookup *found = &c->lookups[c->bits >> (64 - DARKROOM_LOOKUP_BITS)];
-    const unsigned position = c->position, next = position + found->advance;
-    if (__builtin_expect(next > 63, 0))
-        return read_symbol(entropy, c);
-    int16_t *place = entropy->places[c->block];
+    const size_t next = c->position + found->advance;
+    if (__builtin_expect(next > 63, 0)) {
+        cursor other;
+        copy(&other, c);
+        read_symbol(&other);
+        copy(c, &other);
+        return;
+    }
+    int16_t *place = c->block->place;
     const uint64_t value = c->bits << found->code_bits;
-    place[zigzag[position + found->second]] = found->value;
-    place[zigzag[position + found->first]] = (int16_t)darkroom_value(value, found->value_bits);
+    place[zigzag[c->position + found->second]] = found->value;
+    place[zigzag[c->position + found->first]] =
+        (int16_t)darkroom_value(value, found->value_bits);
     use(c, found->bits);
-    const unsigned is_end = found->is_end;
-    const darkroom_lookup *same = entropy->codes[c->block]->lookups + DARKROOM_LOOKUP_SIZE;
-    const darkroom_lookup *other = entropy->codes[c->block + 1]->lookups;
+    const size_t is_end = found->is_end;
+    const darkroom_lookup *same = c->block[0].codes->lookups + DARKROOM_LOOKUP_SIZE;
+    const darkroom_lookup *other = c->block[1].codes->lookups;
     c->lookups = __builtin_unpredictable(is_end != 0) ? other : same;
     c->position = next & (is_end - 1);
     c->block += is_end;
-    return true;
 }
 
-/* Reads until `count` blocks are complete, or `limit` is passed. A lookup uses up to 21 bits. */
-static inline __attribute__((always_inline)) bool read_until(
-    const darkroom_entropy *entropy, cursor *state, unsigned count, const uint8_t *limit)
+/* Reads until the block is `end`, or `limit` is passed. A lookup uses up to 21 bits. */
+INLINE void read_until(cursor *state, const darkroom_block *end, const uint8_t *limit)
 {
-    cursor c = *state;
-    bool is_good = true;
-    while (is_good && c.block < count && c.at <= limit) {
+    cursor c;
+    copy(&c, state);
+    while (c.at <= limit) {
         refill(&c);
-        is_good = read_symbols(entropy, &c);
-        if (!is_good || c.block == count)
+        read_symbols(&c);
+        if (c.block == end || c.is_doubtful)
             break;
         if (__builtin_expect(c.bit_count < 27, 0))
             refill(&c);
-        is_good = read_symbols(entropy, &c);
+        read_symbols(&c);
+        if (c.block == end || c.is_doubtful)
+            break;
     }
-    *state = c;
-    return is_good;
+    copy(state, &c);
 }
 
-static bool read_plain(
-    const darkroom_entropy *entropy, cursor *c, unsigned count, const uint8_t *limit)
+static void read_plain(cursor *c, const darkroom_block *end, const uint8_t *limit)
 {
-    return read_until(entropy, c, count, limit);
+    read_until(c, end, limit);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("bmi2"))) static bool read_bmi2(
-    const darkroom_entropy *entropy, cursor *c, unsigned count, const uint8_t *limit)
+__attribute__((target("bmi2"))) static void read_bmi2(
+    cursor *c, const darkroom_block *end, const uint8_t *limit)
 {
-    return read_until(entropy, c, count, limit);
+    read_until(c, end, limit);
 }
 #endif
+
+static void begin_group(darkroom_entropy *entropy)
+{
+    entropy->block = entropy->blocks;
+    entropy->position = 0;
+    entropy->lookups = entropy->blocks[0].codes->lookups;
+}
 
 void darkroom_entropy_start(darkroom_entropy *entropy)
 {
     entropy->bits = 0;
     entropy->bit_count = 0;
     entropy->at = 0;
-    entropy->block = entropy->position = 0;
-    entropy->lookups = entropy->codes[0]->lookups;
+    begin_group(entropy);
 }
 
 bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count)
 {
     darkroom_window *window = &entropy->window;
-    bool (*read)(const darkroom_entropy *, cursor *, unsigned, const uint8_t *) = read_plain;
+    const darkroom_block *end = entropy->blocks + count;
+    void (*read)(cursor *, const darkroom_block *, const uint8_t *) = read_plain;
 #if defined(__x86_64__)
     if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
         read = read_bmi2;
 #endif
     cursor c = {
-        entropy->bits, entropy->bit_count, NULL, entropy->block, entropy->position, entropy->lookups};
+        .bits = entropy->bits,
+        .bit_count = entropy->bit_count,
+        .block = entropy->block,
+        .position = entropy->position,
+        .lookups = entropy->lookups,
+    };
     size_t at = entropy->at;
     for (;;) {
         /* Of an open window, no more than its bytes; of a closed one, the padding too. */
@@ -174,11 +200,12 @@ bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count)
                                                : window->count - 24;
         if (at <= limit && limit > 0) {
             c.at = window->bytes + at;
-            if (!read(entropy, &c, count, window->bytes + limit))
+            read(&c, end, window->bytes + limit);
+            if (c.is_doubtful)
                 return false;
             at = (size_t)(c.at - window->bytes);
         }
-        if (c.block == count)
+        if (c.block == end)
             break;
         if (window->is_closed)
             return false;
@@ -190,8 +217,7 @@ bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count)
     entropy->bits = c.bits;
     entropy->bit_count = c.bit_count;
     entropy->at = at;
-    entropy->block = entropy->position = 0;
-    entropy->lookups = entropy->codes[0]->lookups;
+    begin_group(entropy);
     return true;
 }
 

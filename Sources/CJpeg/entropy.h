@@ -22,6 +22,12 @@ static inline size_t darkroom_block_offset(size_t index)
     return index / DARKROOM_QUAD_BLOCKS * DARKROOM_QUAD + index % DARKROOM_QUAD_BLOCKS * 8;
 }
 
+/* A block of a group: its codes, and the place of its coefficients, which are zeros before. */
+typedef struct {
+    const darkroom_block_codes *codes;
+    int16_t *place;
+} darkroom_block;
+
 typedef struct {
     darkroom_window window;
     /* The next bits, from the highest one on, of which `bit_count` are valid; the window's byte behind them. */
@@ -29,14 +35,13 @@ typedef struct {
     unsigned bit_count;
     size_t at;
     /* The present block of the group, the position in it, and its lookups. */
-    unsigned block, position;
+    const darkroom_block *block;
+    size_t position;
     const darkroom_lookup *lookups;
-    /* Of each block of a group: its codes, and the place of its coefficients, which are zeros before. */
-    const darkroom_block_codes *codes[DARKROOM_GROUP_BLOCKS + 2];
-    int16_t *places[DARKROOM_GROUP_BLOCKS + 2];
+    darkroom_block blocks[DARKROOM_GROUP_BLOCKS + 1]; /* what reads the last one looks at one more */
 } darkroom_entropy;
 
-/* Begins to read bits; `codes` and `places` are set, and the window has been started. */
+/* Begins to read bits; `blocks` are set, and the window has been started. */
 void darkroom_entropy_start(darkroom_entropy *entropy);
 
 /* Reads the group's first `count` blocks; their first coefficients are the differences. Returns false on

@@ -92,13 +92,12 @@ static void plan_group(darkroom_jpeg_scan *scan)
             const darkroom_scan_component *c = &scan->components[i];
             const unsigned blocks = c->across * c->down;
             for (unsigned k = 0; k < blocks; k++, index++) {
-                scan->entropy.codes[index] = &scan->codes[c->codes];
-                scan->entropy.places[index] = c->group + darkroom_block_offset(mcu * blocks + k);
+                scan->entropy.blocks[index].codes = &scan->codes[c->codes];
+                scan->entropy.blocks[index].place =
+                    c->group + darkroom_block_offset(mcu * blocks + k);
             }
         }
-    /* What reads the last block looks at one more. */
-    scan->entropy.codes[index] = scan->entropy.codes[0];
-    scan->entropy.places[index] = scan->entropy.places[0];
+    scan->entropy.blocks[index] = scan->entropy.blocks[0];
 }
 
 bool darkroom_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture)
