@@ -196,15 +196,15 @@ static bool idct_1(
 darkroom_idct *darkroom_idct_for(unsigned side)
 {
 #if defined(__x86_64__)
-    const darkroom_cpu level = darkroom_cpu_level();
-    if (side == 8 && level >= DARKROOM_CPU_AVX512)
-        return darkroom_idct_8_avx512;
-    if (side == 4 && level >= DARKROOM_CPU_AVX512)
-        return darkroom_idct_4_avx512;
-    if (side == 8 && level >= DARKROOM_CPU_AVX2)
-        return darkroom_idct_8_avx2;
-    if (side == 4 && level >= DARKROOM_CPU_AVX2)
-        return darkroom_idct_4_avx2;
+    /* To 1 there is nothing to gain. */
+    if (side > 1 && darkroom_cpu_level() >= DARKROOM_CPU_AVX512)
+        return side == 8 ? darkroom_idct_8_avx512
+            : side == 4  ? darkroom_idct_4_avx512
+                         : darkroom_idct_2_avx512;
+    if (side > 1 && darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
+        return side == 8 ? darkroom_idct_8_avx2
+            : side == 4  ? darkroom_idct_4_avx2
+                         : darkroom_idct_2_avx2;
 #endif
     return side == 8 ? idct_8 : side == 4 ? idct_4 : side == 2 ? idct_2 : idct_1;
 }

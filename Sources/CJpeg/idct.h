@@ -59,8 +59,8 @@ typedef bool darkroom_idct(
 darkroom_idct *darkroom_idct_for(unsigned side);
 
 #if defined(__x86_64__)
-darkroom_idct darkroom_idct_8_avx2, darkroom_idct_4_avx2;
-darkroom_idct darkroom_idct_8_avx512, darkroom_idct_4_avx512;
+darkroom_idct darkroom_idct_8_avx2, darkroom_idct_4_avx2, darkroom_idct_2_avx2;
+darkroom_idct darkroom_idct_8_avx512, darkroom_idct_4_avx512, darkroom_idct_2_avx512;
 #endif
 
 #endif

@@ -13,9 +13,6 @@
 #define BITS(name) _mm256_##name##_si256
 #define TARGET __attribute__((target("avx2")))
 
-/* The order of the bytes of four rows, of those of four columns. */
-static const uint8_t turned_4[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
-
 TARGET static inline __m256i load_avx2(const int16_t *from)
 {
     return _mm256_loadu_si256((const __m256i *)from);

@@ -13,9 +13,6 @@
 #define BITS(name) _mm512_##name##_si512
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 
-/* The order of the bytes of four rows, of those of four columns. */
-static const uint8_t turned_4[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
-
 TARGET static inline __m512i load_avx512(const int16_t *from)
 {
     return _mm512_loadu_si512(from);

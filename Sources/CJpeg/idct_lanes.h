@@ -12,6 +12,14 @@
  * the same as plain C.
  */
 
+/* The order of the bytes of rows, in those of columns. */
+static const uint8_t turned_4[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+static const uint8_t turned_2[16] = {0, 4, 1, 5, 0, 4, 1, 5, 0, 4, 1, 5, 0, 4, 1, 5};
+
+/* The factors of eight columns. */
+static const int16_t odd_columns_2[8] = {
+    0, FIX_3_624509, 0, -FIX_1_272758, 0, FIX_0_850430, 0, -FIX_0_720959};
+
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
 /* Both factors of multiply_add, for numbers that were interleaved. */
@@ -226,6 +234,51 @@ TARGET bool FN(darkroom_idct_4)(
                 (uint32_t)above, (uint32_t)(above >> 32), (uint32_t)below, (uint32_t)(below >> 32)};
             for (int k = 0; k < 4; k++)
                 memcpy(at + (size_t)k * stride, &each[k], 4);
+        }
+    }
+    return FN(is_zero)(doubt);
+}
+
+TARGET bool FN(darkroom_idct_2)(
+    const int16_t *quads, const int16_t *steps, size_t count, uint8_t *out, const uint32_t *offsets,
+    size_t stride)
+{
+    enum {
+        SHIFT = DARKROOM_FACTOR_BITS + 2,
+        BEFORE = DARKROOM_FACTOR_BITS - DARKROOM_KEPT_BITS + 2,
+        AFTER = DARKROOM_FACTOR_BITS + DARKROOM_KEPT_BITS + 5,
+    };
+    VECTOR doubt = BITS(setzero)();
+    const VECTOR middle = OP(set1_epi8)((char)0x80), half = OP(set1_epi32)(1 << (AFTER - 1));
+    const VECTOR turn = FN(broadcast)((const int16_t *)(const void *)turned_2);
+    const VECTOR factors = FN(broadcast)(odd_columns_2);
+    for (size_t i = 0; i < count; i += LANES) {
+        const int16_t *blocks = quads + darkroom_block_offset(i);
+        const VECTOR first = FN(row)(blocks, steps, 0);
+        doubt = FN(first_doubt)(doubt, first);
+        const FN(wide) p13 = FN(pairs)(FN(row)(blocks, steps, 1), FN(row)(blocks, steps, 3));
+        const FN(wide) p57 = FN(pairs)(FN(row)(blocks, steps, 5), FN(row)(blocks, steps, 7));
+        const FN(wide) a = PRODUCTS(p13, FIX_3_624509, -FIX_1_272758);
+        const FN(wide) b = PRODUCTS(p57, FIX_0_850430, -FIX_0_720959);
+        const FN(wide) mean = FN(scaled)(first, SHIFT, BEFORE), odd = FN(plus)(a, b);
+        const VECTOR r0 = FN(narrow)(FN(plus)(mean, odd), BEFORE);
+        const VECTOR r1 = FN(narrow)(FN(minus)(mean, odd), BEFORE);
+        /* The first two numbers of 32 bits are those of both rows. */
+        const VECTOR m = OP(add_epi32)(
+            OP(srai_epi32)(OP(slli_epi32)(OP(unpacklo_epi32)(r0, r1), 16), 16 - SHIFT), half);
+        const VECTOR s0 = OP(madd_epi16)(r0, factors), s1 = OP(madd_epi16)(r1, factors);
+        const VECTOR s = OP(add_epi32)(OP(unpacklo_epi32)(s0, s1), OP(unpackhi_epi32)(s0, s1));
+        const VECTOR o = OP(add_epi32)(s, OP(unpackhi_epi64)(s, s));
+        const FN(wide) columns = {OP(add_epi32)(m, o), OP(sub_epi32)(m, o)};
+        const VECTOR words = FN(narrow)(columns, AFTER);
+        const VECTOR rows =
+            OP(shuffle_epi8)(BITS(xor)(OP(packs_epi16)(words, words), middle), turn);
+        for (int lane = 0; lane < LANES; lane++) {
+            uint8_t *at = out + offsets[i + (size_t)lane];
+            const uint32_t four = (uint32_t)_mm_cvtsi128_si32(FN(lane)(rows, lane));
+            const uint16_t above = (uint16_t)four, below = (uint16_t)(four >> 16);
+            memcpy(at, &above, 2);
+            memcpy(at + stride, &below, 2);
         }
     }
     return FN(is_zero)(doubt);

@@ -36,7 +36,9 @@ static bool decode_group(darkroom_jpeg_scan *scan, uint32_t first, uint32_t coun
         uint8_t *out = c->samples + row * c->stride + (size_t)first * c->across * c->side;
         is_good &= sum_means(c, blocks);
         is_good &= c->transform(c->group, c->steps, whole, out, c->offsets, c->stride);
-        memset(c->group, 0, whole * 64 * sizeof *c->group);
+        /* To one sample a block only DC is used, which each block has. */
+        if (c->side > 1)
+            memset(c->group, 0, whole * 64 * sizeof *c->group);
     }
     return is_good;
 }
