@@ -58,7 +58,8 @@ let package = Package(
             providers: [.apt(["libssl-dev"])]),
         // What Swift cannot call: libpng and libjpeg behind setjmp, Linux calls Glibc's module leaves out.
         .target(
-            name: "CDarkroomShims", dependencies: ["CDarkroomPixels", "CDarkroomDeflate"],
+            name: "CDarkroomShims",
+            dependencies: ["CDarkroomPixels", "CDarkroomDeflate", "CDarkroomJpeg"],
             path: "Sources/CShims",
             linkerSettings: [.linkedLibrary("png16"), .linkedLibrary("z"), .linkedLibrary("jpeg")]),
         // Kernels over rows of pixels, SIMD chosen at run time.
@@ -68,6 +69,9 @@ let package = Package(
         .target(
             name: "CDarkroomDeflate", dependencies: ["CDarkroomPixels"], path: "Sources/CDeflate",
             linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("z")]),
+        // The data of usual JPEG files, twice as fast as libjpeg-turbo and with its pixels. libjpeg-turbo
+        // reads what is unusual or damaged.
+        .target(name: "CDarkroomJpeg", dependencies: ["CDarkroomPixels"], path: "Sources/CJpeg"),
         // The stations of a manifest, in their order: each target uses only those before it.
         //
         // What all need: descriptors, folders, errors, the clock, the kinds of records in the journal.

@@ -246,10 +246,10 @@ compile_for_arm64() {
     local target headers=$LOGS/arm64 libc=/usr/aarch64-linux-gnu/include
     mkdir -p "$headers"
     cp "/usr/include/$(uname -m)-linux-gnu/jconfig.h" "$headers/" || return 1
-    for target in CPixels CDeflate CShims CStart; do
+    for target in CPixels CDeflate CJpeg CShims CStart; do
         clang_of_swift --target=aarch64-linux-gnu -std=gnu11 -fsyntax-only -Wall -Wextra -Werror \
             -nostdlibinc -isystem "$libc" -idirafter /usr/include -idirafter "$headers" \
-            -ISources/CPixels/include -ISources/CDeflate/include -ISources/CShims/include \
+            -ISources/CPixels/include -ISources/CDeflate/include -ISources/CJpeg/include -ISources/CShims/include \
             -ISources/CStart/include Sources/"$target"/*.c || return 1
     done
 }
@@ -381,7 +381,7 @@ fuzz_programs() {
     local work=.build/fuzz source name
     local flags=(-std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-sanitize-recover=undefined
         -ISources/CShims -ISources/CShims/include -ISources/CPixels -ISources/CPixels/include
-        -ISources/CDeflate/include)
+        -ISources/CDeflate/include -ISources/CJpeg/include)
     rm -rf "$work/objects"
     mkdir -p "$work/objects"
     build fuzz "the C parts, with sanitizers" fuzz_objects || return
@@ -413,7 +413,7 @@ fuzz_heads() {
 
 fuzz_objects() {
     local source
-    for source in Sources/CShims/*.c Sources/CPixels/*.c Sources/CDeflate/*.c; do
+    for source in Sources/CShims/*.c Sources/CPixels/*.c Sources/CDeflate/*.c Sources/CJpeg/*.c; do
         clang_of_swift "${flags[@]}" -fsanitize=fuzzer-no-link,address,undefined -c "$source" \
             -o "$work/objects/$(basename "$source" .c).o" || return
     done

@@ -176,6 +176,12 @@ void darkroom_entropy_start(darkroom_entropy *entropy)
     begin_group(entropy);
 }
 
+/* How many bits of the window have not been used; less than 0 if the padding's have. */
+static int64_t bits_left(const darkroom_entropy *entropy)
+{
+    return 8 * ((int64_t)entropy->window.count - (int64_t)entropy->at) + entropy->bit_count;
+}
+
 bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count)
 {
     darkroom_window *window = &entropy->window;
@@ -211,14 +217,15 @@ bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count)
             return false;
         darkroom_window_fill(window, at);
         at = 0;
-        if (window->is_truncated)
+        if (window->is_broken)
             return false;
     }
     entropy->bits = c.bits;
     entropy->bit_count = c.bit_count;
     entropy->at = at;
     begin_group(entropy);
-    return true;
+    /* The padding's bits are not the picture's. */
+    return !window->is_closed || bits_left(entropy) >= 0;
 }
 
 bool darkroom_entropy_end(darkroom_entropy *entropy, uint8_t marker)
@@ -229,8 +236,8 @@ bool darkroom_entropy_end(darkroom_entropy *entropy, uint8_t marker)
         entropy->at = 0;
     }
     /* The bits up to the next whole byte are filling. */
-    const int64_t left = 8 * ((int64_t)window->count - (int64_t)entropy->at) + entropy->bit_count;
-    if (!window->is_closed || window->is_truncated || window->marker != marker || left < 0
+    const int64_t left = bits_left(entropy);
+    if (!window->is_closed || window->is_broken || window->marker != marker || left < 0
         || left > 7)
         return false;
     darkroom_window_next(window);

@@ -2,7 +2,7 @@
 #ifndef DARKROOM_JPEG_ENTROPY_H
 #define DARKROOM_JPEG_ENTROPY_H
 
-#include "codes.h"
+#include "huffman.h"
 #include "window.h"
 
 enum {

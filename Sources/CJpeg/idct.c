@@ -145,35 +145,41 @@ static bool idct_4(
 
 /* ---- To 2 ---- */
 
-static inline void transform_2(const int16_t *in, size_t step, uint32_t out[2])
+static inline uint32_t odd_of_2(const int16_t *in, size_t step)
 {
-    const uint32_t mean = (uint32_t)(int32_t)in[0] << (DARKROOM_FACTOR_BITS + 2);
-    const uint32_t odd = product(in[7 * step], -FIX_0_720959) + product(in[5 * step], FIX_0_850430)
+    return product(in[7 * step], -FIX_0_720959) + product(in[5 * step], FIX_0_850430)
         + product(in[3 * step], -FIX_1_272758) + product(in[step], FIX_3_624509);
-    out[0] = mean + odd;
-    out[1] = mean - odd;
 }
 
 static bool idct_2(
     const int16_t *quads, const int16_t *steps, size_t count, uint8_t *out, const uint32_t *offsets,
     size_t stride)
 {
+    enum {
+        SHIFT = DARKROOM_FACTOR_BITS + 2,
+        BEFORE = DARKROOM_FACTOR_BITS - DARKROOM_KEPT_BITS + 2,
+        AFTER = DARKROOM_FACTOR_BITS + DARKROOM_KEPT_BITS + 5,
+    };
     bool is_good = true;
     for (size_t i = 0; i < count; i++) {
-        int16_t block[64], between[16] = {0};
-        uint32_t sums[2];
+        int16_t block[64], between[16];
+        uint32_t firsts[2];
         is_good &= load(block, quads + darkroom_block_offset(i), steps);
         for (unsigned column = 0; column < 8; column++) {
-            transform_2(block + column, 8, sums);
-            for (unsigned row = 0; row < 2; row++)
-                between[row * 8 + column] =
-                    kept(sums[row], DARKROOM_FACTOR_BITS - DARKROOM_KEPT_BITS + 2);
+            const uint32_t mean = (uint32_t)(int32_t)block[column] << SHIFT;
+            const uint32_t odd = odd_of_2(block + column, 8);
+            between[column] = kept(mean + odd, BEFORE);
+            between[8 + column] = kept(mean - odd, BEFORE);
+            if (column == 0) {
+                /* These two are not narrowed to 16 bits. */
+                firsts[0] = (uint32_t)descaled(mean + odd, BEFORE);
+                firsts[1] = (uint32_t)descaled(mean - odd, BEFORE);
+            }
         }
         for (unsigned row = 0; row < 2; row++) {
-            transform_2(between + row * 8, 1, sums);
-            for (unsigned column = 0; column < 2; column++)
-                out[offsets[i] + row * stride + column] =
-                    sample(sums[column], DARKROOM_FACTOR_BITS + DARKROOM_KEPT_BITS + 5);
+            const uint32_t mean = firsts[row] << SHIFT, odd = odd_of_2(between + row * 8, 1);
+            out[offsets[i] + row * stride] = sample(mean + odd, AFTER);
+            out[offsets[i] + row * stride + 1] = sample(mean - odd, AFTER);
         }
     }
     return is_good;

@@ -261,11 +261,11 @@ TARGET bool FN(darkroom_idct_2)(
         const FN(wide) a = PRODUCTS(p13, FIX_3_624509, -FIX_1_272758);
         const FN(wide) b = PRODUCTS(p57, FIX_0_850430, -FIX_0_720959);
         const FN(wide) mean = FN(scaled)(first, SHIFT, BEFORE), odd = FN(plus)(a, b);
-        const VECTOR r0 = FN(narrow)(FN(plus)(mean, odd), BEFORE);
-        const VECTOR r1 = FN(narrow)(FN(minus)(mean, odd), BEFORE);
-        /* The first two numbers of 32 bits are those of both rows. */
-        const VECTOR m = OP(add_epi32)(
-            OP(srai_epi32)(OP(slli_epi32)(OP(unpacklo_epi32)(r0, r1), 16), 16 - SHIFT), half);
+        const FN(wide) sum = FN(plus)(mean, odd), difference = FN(minus)(mean, odd);
+        const VECTOR r0 = FN(narrow)(sum, BEFORE), r1 = FN(narrow)(difference, BEFORE);
+        /* The first two numbers of 32 bits are those of both rows. Their first columns are not narrowed. */
+        const VECTOR firsts = OP(srai_epi32)(OP(unpacklo_epi32)(sum.low, difference.low), BEFORE);
+        const VECTOR m = OP(add_epi32)(OP(slli_epi32)(firsts, SHIFT), half);
         const VECTOR s0 = OP(madd_epi16)(r0, factors), s1 = OP(madd_epi16)(r1, factors);
         const VECTOR s = OP(add_epi32)(OP(unpacklo_epi32)(s0, s1), OP(unpackhi_epi32)(s0, s1));
         const VECTOR o = OP(add_epi32)(s, OP(unpackhi_epi64)(s, s));

@@ -8,7 +8,7 @@ void darkroom_window_start(darkroom_window *window, darkroom_jpeg_source source,
     window->context = context;
     window->raw_count = 0;
     window->count = 0;
-    window->is_closed = window->is_truncated = false;
+    window->is_closed = window->is_broken = false;
 }
 
 /* Takes one byte. Returns false at the end of the file. */
@@ -17,7 +17,7 @@ static bool take(darkroom_window *window, uint8_t *byte)
     if (window->raw_count == 0)
         window->raw_count = window->source(window->context, &window->raw);
     if (window->raw_count == 0) {
-        window->is_truncated = window->is_closed = true;
+        window->is_broken = window->is_closed = true;
         window->marker = 0;
         return false;
     }
@@ -57,6 +57,7 @@ void darkroom_window_fill(darkroom_window *window, size_t used)
                 window->bytes[window->count++] = 0xff;
             } else {
                 window->is_closed = true;
+                window->is_broken = next == 0xff;
                 window->marker = next;
             }
         }
@@ -67,7 +68,7 @@ void darkroom_window_fill(darkroom_window *window, size_t used)
 void darkroom_window_next(darkroom_window *window)
 {
     window->count = 0;
-    window->is_closed = window->is_truncated;
+    window->is_closed = window->is_broken;
 }
 
 bool darkroom_window_has_surplus(darkroom_window *window)

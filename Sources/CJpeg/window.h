@@ -18,7 +18,9 @@ typedef struct {
     size_t raw_count;
     size_t count;       /* of `bytes` */
     bool is_closed;     /* the segment's last byte is in `bytes`, and `marker` is known */
-    bool is_truncated;  /* the data have ended without a marker: nothing else is valid then */
+    /* The data end without a marker, or there is filling before one, behind which they may end. libjpeg, which
+     * reads ahead, fails long before it has used the bytes up. So everything is in doubt. */
+    bool is_broken;
     uint8_t marker;     /* the byte after FF */
     uint8_t bytes[DARKROOM_WINDOW_BYTES + DARKROOM_WINDOW_PADDING];
 } darkroom_window;

@@ -1,25 +1,14 @@
 #include "jpeg_segments.h"
-#include "jpeg_trap.h"
+#include "jpeg_source.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
-    RAW_BYTES = 64 << 10,
     /* Encoders make about ten. Each scan is a pass over all pixels and may need only four bytes. */
     LARGEST_SCAN = 100,
     EVENTS_AT_A_TIME = 64, /* rows of blocks, mostly, between two chances to stop */
     LARGEST_COMPONENTS = 3,
 };
-
-/* libjpeg's source manager and more. */
-typedef struct {
-    struct jpeg_source_mgr manager; /* first: libjpeg hands out its address */
-    int fd;
-    int system_error;
-    uint8_t raw[RAW_BYTES];
-} descriptor_source;
 
 /* All memory of a reader belongs to this block, which is created before the first setjmp. */
 struct darkroom_jpeg_reader {
@@ -27,66 +16,14 @@ struct darkroom_jpeg_reader {
     struct jpeg_decompress_struct info;
     bool is_open, is_started, is_complete;
     darkroom_jpeg_header header;
+    darkroom_jpeg_scan *scan; /* gives the rows; NULL where libjpeg does */
+    size_t row_bytes;
     uint32_t rows_left;
     uint32_t last_count;
     bool is_seen[LARGEST_COMPONENTS]; /* a scan has told the component's mean values */
     darkroom_jpeg_segments segments;
-    descriptor_source source;
+    darkroom_jpeg_file source;
 };
-
-/* ---- libjpeg's callbacks ---- */
-
-static void init_source(j_decompress_ptr info)
-{
-    (void)info;
-}
-
-static ssize_t fill(descriptor_source *source)
-{
-    ssize_t count;
-    do
-        count = read(source->fd, source->raw, RAW_BYTES);
-    while (count < 0 && errno == EINTR);
-    if (count > 0) {
-        source->manager.next_input_byte = source->raw;
-        source->manager.bytes_in_buffer = (size_t)count;
-    }
-    return count;
-}
-
-static boolean fill_input_buffer(j_decompress_ptr info)
-{
-    descriptor_source *source = (descriptor_source *)info->src;
-    darkroom_jpeg_trap *trap = (darkroom_jpeg_trap *)info->err;
-    ssize_t count = fill(source);
-    if (count < 0) {
-        source->system_error = errno;
-        darkroom_jpeg_fail(trap, DARKROOM_JPEG_IO, "the file cannot be read");
-    }
-    /* libjpeg requests nothing after the end-of-image marker. */
-    if (count == 0)
-        darkroom_jpeg_fail(trap, DARKROOM_JPEG_TRUNCATED, "the file ends before the end of the picture");
-    return TRUE;
-}
-
-static void skip_input_data(j_decompress_ptr info, long count)
-{
-    struct jpeg_source_mgr *source = info->src;
-    while (count > 0) {
-        if (source->bytes_in_buffer == 0)
-            fill_input_buffer(info);
-        size_t left = (size_t)count;
-        size_t part = source->bytes_in_buffer < left ? source->bytes_in_buffer : left;
-        source->next_input_byte += part;
-        source->bytes_in_buffer -= part;
-        count -= (long)part;
-    }
-}
-
-static void term_source(j_decompress_ptr info)
-{
-    (void)info;
-}
 
 /* ---- Entries ---- */
 
@@ -102,14 +39,8 @@ darkroom_jpeg_reader *darkroom_jpeg_reader_new(int fd, size_t largest_profile)
     }
     reader->info.client_data = &reader->segments; /* kept by the next call */
     jpeg_create_decompress(&reader->info);
-    struct jpeg_source_mgr *source = &reader->source.manager;
-    source->init_source = init_source;
-    source->fill_input_buffer = fill_input_buffer;
-    source->skip_input_data = skip_input_data;
-    source->resync_to_restart = jpeg_resync_to_restart;
-    source->term_source = term_source;
-    reader->source.fd = fd;
-    reader->info.src = source;
+    darkroom_jpeg_file_start(&reader->source, fd);
+    reader->info.src = &reader->source.manager;
     reader->segments.largest_profile = largest_profile;
     darkroom_jpeg_segments_start(&reader->info);
     return reader;
@@ -121,6 +52,7 @@ void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader)
         return;
     if (setjmp(reader->trap.jump) == 0)
         jpeg_destroy_decompress(&reader->info);
+    darkroom_jpeg_scan_free(reader->scan);
     darkroom_jpeg_segments_free(&reader->segments);
     free(reader);
 }
@@ -187,8 +119,25 @@ darkroom_jpeg_result darkroom_jpeg_reader_open(
     return DARKROOM_JPEG_OK;
 }
 
+/* Lets libjpeg give the rows. */
+static void start_libjpeg(darkroom_jpeg_reader *reader)
+{
+    struct jpeg_decompress_struct *info = &reader->info;
+    info->out_color_space = reader->header.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    info->dct_method = JDCT_ISLOW;
+    info->do_fancy_upsampling = TRUE;
+    /* This would replace missing data of a progressive file by guesses. */
+    info->do_block_smoothing = FALSE;
+    info->buffered_image = reader->header.is_whole;
+    jpeg_start_decompress(info);
+    if (info->output_components != reader->header.channels)
+        darkroom_jpeg_fail(
+            &reader->trap, DARKROOM_JPEG_INVALID, "rows of an unexpected length");
+}
+
 darkroom_jpeg_result darkroom_jpeg_reader_start(
-    darkroom_jpeg_reader *reader, unsigned divisor, uint32_t *width, uint32_t *height)
+    darkroom_jpeg_reader *reader, darkroom_jpeg_decoder decoder, unsigned divisor, uint32_t *width,
+    uint32_t *height)
 {
     darkroom_jpeg_trap *trap = &reader->trap;
     if (trap->result != DARKROOM_JPEG_OK)
@@ -201,18 +150,18 @@ darkroom_jpeg_result darkroom_jpeg_reader_start(
     struct jpeg_decompress_struct *info = &reader->info;
     info->scale_num = 1;
     info->scale_denom = divisor;
-    info->out_color_space = reader->header.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    info->dct_method = JDCT_ISLOW;
-    info->do_fancy_upsampling = TRUE;
-    /* This would replace missing data of a progressive file by guesses. */
-    info->do_block_smoothing = FALSE;
-    info->buffered_image = reader->header.is_whole;
-    jpeg_start_decompress(info);
-    if (info->output_components != reader->header.channels)
-        darkroom_jpeg_fail(trap, DARKROOM_JPEG_INVALID, "rows of an unexpected length");
-    reader->rows_left = info->output_height;
-    *width = info->output_width;
-    *height = info->output_height;
+    if (decoder == DARKROOM_JPEG_AUTOMATIC)
+        reader->scan = darkroom_jpeg_file_scan(&reader->source, info, divisor);
+    if (reader->scan != NULL) {
+        *width = darkroom_jpeg_scan_width(reader->scan);
+        *height = darkroom_jpeg_scan_height(reader->scan);
+    } else {
+        start_libjpeg(reader);
+        *width = info->output_width;
+        *height = info->output_height;
+    }
+    reader->row_bytes = (size_t)*width * reader->header.channels;
+    reader->rows_left = *height;
     trap->phase = DARKROOM_JPEG_DATA;
     reader->is_started = true;
     reader->is_complete = !reader->header.is_whole;
@@ -257,23 +206,46 @@ darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, i
     return DARKROOM_JPEG_OK;
 }
 
+/* Takes the next row from libjpeg. */
+static void read_row(darkroom_jpeg_reader *reader, JSAMPROW row)
+{
+    if (jpeg_read_scanlines(&reader->info, &row, 1) != 1)
+        darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_INVALID, "a row is missing");
+}
+
+/* Lets libjpeg take over from the scan, which is in doubt: from the beginning of its data, without the rows
+ * that it has given. They are written to `scratch` again. CDarkroomJpeg.h says why that is right. */
+static void fall_back(darkroom_jpeg_reader *reader, JSAMPROW scratch)
+{
+    const uint32_t given = darkroom_jpeg_scan_given(reader->scan);
+    darkroom_jpeg_scan_free(reader->scan);
+    reader->scan = NULL;
+    if (!darkroom_jpeg_file_rewind(&reader->source))
+        darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_IO, "the file cannot be read again");
+    start_libjpeg(reader);
+    for (uint32_t i = 0; i < given; i++)
+        read_row(reader, scratch);
+}
+
 darkroom_jpeg_result darkroom_jpeg_reader_rows(
     darkroom_jpeg_reader *reader, uint8_t *rows, size_t row_bytes, uint32_t count)
 {
     darkroom_jpeg_trap *trap = &reader->trap;
     if (trap->result != DARKROOM_JPEG_OK)
         return trap->result;
-    struct jpeg_decompress_struct *info = &reader->info;
-    if (!reader->is_complete || count > reader->rows_left
-        || row_bytes != (size_t)info->output_width * reader->header.channels)
+    if (!reader->is_complete || count > reader->rows_left || row_bytes != reader->row_bytes)
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "no such rows");
     reader->last_count = 0;
     if (setjmp(trap->jump) != 0)
         return trap->result;
+    if (reader->scan != NULL) {
+        reader->last_count = darkroom_jpeg_scan_rows(reader->scan, rows, count);
+        reader->rows_left -= reader->last_count;
+        if (reader->last_count < count)
+            fall_back(reader, rows + reader->last_count * row_bytes);
+    }
     while (reader->last_count < count) {
-        JSAMPROW row = rows + reader->last_count * row_bytes;
-        if (jpeg_read_scanlines(info, &row, 1) != 1)
-            darkroom_jpeg_fail(trap, DARKROOM_JPEG_INVALID, "a row is missing");
+        read_row(reader, rows + reader->last_count * row_bytes);
         reader->last_count++;
         reader->rows_left--;
     }
@@ -289,10 +261,16 @@ darkroom_jpeg_result darkroom_jpeg_reader_finish(darkroom_jpeg_reader *reader)
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "there are rows left");
     if (setjmp(trap->jump) != 0)
         return trap->result;
-    if (reader->header.is_whole)
-        jpeg_finish_output(&reader->info);
-    jpeg_finish_decompress(&reader->info);
-    if (reader->source.manager.bytes_in_buffer > 0 || fill(&reader->source) > 0)
+    bool has_surplus;
+    if (reader->scan != NULL) {
+        has_surplus = darkroom_jpeg_scan_has_surplus(reader->scan);
+    } else {
+        if (reader->header.is_whole)
+            jpeg_finish_output(&reader->info);
+        jpeg_finish_decompress(&reader->info);
+        has_surplus = darkroom_jpeg_file_has_more(&reader->source);
+    }
+    if (has_surplus)
         darkroom_jpeg_remark(trap, "there are more bytes after the end of the picture");
     /* No function has anything left to do, and libjpeg has freed its tables. */
     reader->is_complete = false;
@@ -304,6 +282,11 @@ darkroom_jpeg_result darkroom_jpeg_reader_finish(darkroom_jpeg_reader *reader)
 uint32_t darkroom_jpeg_reader_last_count(const darkroom_jpeg_reader *reader)
 {
     return reader->last_count;
+}
+
+int darkroom_jpeg_reader_is_reference(const darkroom_jpeg_reader *reader)
+{
+    return reader->is_started && reader->scan == NULL;
 }
 
 const char *darkroom_jpeg_reader_message(const darkroom_jpeg_reader *reader)

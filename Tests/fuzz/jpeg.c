@@ -95,8 +95,8 @@ static picture read_picture(const uint8_t *bytes, size_t count, unsigned divisor
         && (!header.is_whole || header.whole_bytes <= MOST_WHOLE_BYTES);
     if (is_wanted) {
         picture.channels = header.channels;
-        picture.result =
-            darkroom_jpeg_reader_start(reader, divisor, &picture.width, &picture.height);
+        picture.result = darkroom_jpeg_reader_start(
+                reader, DARKROOM_JPEG_AUTOMATIC, divisor, &picture.width, &picture.height);
         if (picture.result == DARKROOM_JPEG_OK) {
             require(picture.width == (header.width + divisor - 1) / divisor, "the width");
             require(picture.height == (header.height + divisor - 1) / divisor, "the height");

@@ -51,10 +51,20 @@ void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader);
 darkroom_jpeg_result darkroom_jpeg_reader_open(
     darkroom_jpeg_reader *reader, darkroom_jpeg_header *header);
 
+/* The decoder of the pixels. libjpeg always reads everything before them. */
+typedef enum {
+    /* Own code, about twice as fast as libjpeg-turbo and with the same pixels, if the picture is a usual one;
+     * else libjpeg. The file must be seekable. If it is damaged, libjpeg takes over, and finds the error. */
+    DARKROOM_JPEG_AUTOMATIC = 0,
+    /* libjpeg, the reference for the own code. */
+    DARKROOM_JPEG_REFERENCE = 1,
+} darkroom_jpeg_decoder;
+
 /* Prepares for rows. `divisor` is 1, or 2, 4 or 8 to reduce each side by this factor while decoding, rounded
  * up. `width` and `height` are set to the result. */
 darkroom_jpeg_result darkroom_jpeg_reader_start(
-    darkroom_jpeg_reader *reader, unsigned divisor, uint32_t *width, uint32_t *height);
+    darkroom_jpeg_reader *reader, darkroom_jpeg_decoder decoder, unsigned divisor, uint32_t *width,
+    uint32_t *height);
 
 /* Reads a part of a picture with several passes. It must be called until `is_complete` is set, before the
  * first row. Other pictures are complete at once. */
@@ -63,6 +73,9 @@ darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, i
 /* Reads the next `count` rows of `row_bytes` each into `rows`, one after another. */
 darkroom_jpeg_result darkroom_jpeg_reader_rows(
     darkroom_jpeg_reader *reader, uint8_t *rows, size_t row_bytes, uint32_t count);
+
+/* Whether libjpeg gives the rows: 1, also after it has taken over; 0 for the own code. */
+int darkroom_jpeg_reader_is_reference(const darkroom_jpeg_reader *reader);
 
 /* How many rows the last call of darkroom_jpeg_reader_rows has read, if it failed. */
 uint32_t darkroom_jpeg_reader_last_count(const darkroom_jpeg_reader *reader);

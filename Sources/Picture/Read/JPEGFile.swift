@@ -23,14 +23,24 @@ final class JPEGFile {
     }
 
     /// - Returns: the size of the picture of the rows.
-    func start(divisor: Int) throws(PictureError) -> (width: Int, height: Int) {
+    func start(
+        _ decoder: JPEGReader.Decoder, divisor: Int
+    ) throws(PictureError) -> (width: Int, height: Int) {
         var width: UInt32 = 0
         var height: UInt32 = 0
+        let choice =
+            switch decoder {
+            case .automatic: DARKROOM_JPEG_AUTOMATIC
+            case .reference: DARKROOM_JPEG_REFERENCE
+            }
         try check(
-            darkroom_jpeg_reader_start(reader, UInt32(divisor), &width, &height),
+            darkroom_jpeg_reader_start(reader, choice, UInt32(divisor), &width, &height),
             step: "preparing to read rows")
         return (Int(width), Int(height))
     }
+
+    /// Whether libjpeg gives the rows, from the beginning or since it has taken over.
+    var usesLibrary: Bool { darkroom_jpeg_reader_is_reference(reader) != 0 }
 
     /// Reads a part of a picture with several scans.
     ///

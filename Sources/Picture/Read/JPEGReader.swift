@@ -2,7 +2,11 @@ import CDarkroomShims
 import DarkroomCore
 package import SystemPackage
 
-/// The first stage: the rows of a JPEG file, which libjpeg decodes when they are requested.
+/// The first stage: the rows of a JPEG file, which are decoded when they are requested.
+///
+/// libjpeg reads the header. Darkroom's own code (`Sources/CJpeg`) decodes the data of usual pictures, twice as fast as
+/// libjpeg-turbo and to the same pixels. libjpeg decodes all others, and takes over if the data of a usual one are in
+/// doubt. So all errors and remarks are libjpeg's, at the row where it would report them if it had decoded alone.
 ///
 /// Gray stays gray, and colour becomes RGB. CMYK is refused. A progressive picture, or one with separate scans for its
 /// components, is read completely before its first band is lent. It is held as coefficients of two bytes, which count
@@ -23,6 +27,14 @@ package final class JPEGReader: PictureReader {
     package let isProgressive: Bool
     package let heldBytes: Int
 
+    /// The decoder of the pixels. libjpeg always reads everything before them.
+    package enum Decoder: Sendable, CaseIterable {
+        /// Darkroom's own code for usual pictures in a seekable file, libjpeg for others.
+        case automatic
+        /// libjpeg, which is the reference for Darkroom's own code.
+        case reference
+    }
+
     private let file: JPEGFile
     private let name: String
     private let checkpoint: () -> Bool
@@ -37,12 +49,14 @@ package final class JPEGReader: PictureReader {
     ///
     /// - Parameters:
     ///   - file: the picture begins at the current offset. It must stay open while this reader is used. It need not be
-    ///     seekable.
+    ///     seekable, but then libjpeg decodes it.
     ///   - name: the name of the file in messages.
+    ///   - decoder: `reference` is for tests and benchmarks.
     ///   - divisor: returns the factor of the reduction for a width, a height and an orientation.
     ///   - checkpoint: called before each band; false ends reading with `PictureError.Code.cancelled`.
     package init(
         file descriptor: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
+        decoder: Decoder = .automatic,
         divisor: (_ width: Int, _ height: Int, Orientation) -> Int = { _, _, _ in 1 },
         checkpoint: @escaping () -> Bool = { true }
     ) throws(PictureError) {
@@ -72,7 +86,7 @@ package final class JPEGReader: PictureReader {
         }
         self.colour = colour
         self.divisor = divisor(Int(raw.width), Int(raw.height), orientation)
-        let size = try file.start(divisor: self.divisor)
+        let size = try file.start(decoder, divisor: self.divisor)
         layout = PixelLayout(
             width: size.width, height: size.height, channels: Int(raw.channels), depth: 8)
         buffer = try FilterBuffer(count: layout.bytesPerRow * layout.rowsPerBand)
@@ -84,13 +98,16 @@ package final class JPEGReader: PictureReader {
 
     package var warnings: [String] { file.warnings + remarks }
 
+    /// Whether libjpeg decodes the pixels, from the beginning or since it has taken over.
+    package var usesLibrary: Bool { file.usesLibrary }
+
     /// The names of the segments so far that contain no pixels, in order of appearance, each once.
     package var segments: [String] { file.segments }
 
     package var needs: ReaderNeeds { Self.needs(layout, divisor: divisor) }
 
     /// libjpeg holds up to five groups of rows of each component for interpolation, with at most 32 rows each, and one
-    /// group of coefficients.
+    /// group of coefficients. Darkroom's own code holds three groups, and ends before libjpeg takes over.
     static func needs(_ layout: PixelLayout, divisor: Int) -> ReaderNeeds {
         ReaderNeeds(
             rowsPerBand: layout.rowsPerBand,

@@ -1,6 +1,6 @@
 /* Huffman codes, and tables that decode two symbols at a time. */
-#ifndef DARKROOM_JPEG_CODES_H
-#define DARKROOM_JPEG_CODES_H
+#ifndef DARKROOM_JPEG_HUFFMAN_H
+#define DARKROOM_JPEG_HUFFMAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "codes.h"
+#include "huffman.h"
 
 #include <string.h>
 

@@ -1,0 +1,163 @@
+#include "jpeg_source.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* ---- libjpeg's callbacks ---- */
+
+static void init_source(j_decompress_ptr info)
+{
+    (void)info;
+}
+
+static ssize_t fill(darkroom_jpeg_file *file)
+{
+    ssize_t count;
+    do
+        count = read(file->fd, file->raw, DARKROOM_JPEG_RAW_BYTES);
+    while (count < 0 && errno == EINTR);
+    if (count > 0) {
+        file->manager.next_input_byte = file->raw;
+        file->manager.bytes_in_buffer = (size_t)count;
+    }
+    return count;
+}
+
+static boolean fill_input_buffer(j_decompress_ptr info)
+{
+    darkroom_jpeg_file *file = (darkroom_jpeg_file *)info->src;
+    darkroom_jpeg_trap *trap = (darkroom_jpeg_trap *)info->err;
+    ssize_t count = fill(file);
+    if (count < 0) {
+        file->system_error = errno;
+        darkroom_jpeg_fail(trap, DARKROOM_JPEG_IO, "the file cannot be read");
+    }
+    /* libjpeg requests nothing after the end-of-image marker. */
+    if (count == 0)
+        darkroom_jpeg_fail(trap, DARKROOM_JPEG_TRUNCATED, "the file ends before the end of the picture");
+    return TRUE;
+}
+
+static void skip_input_data(j_decompress_ptr info, long count)
+{
+    struct jpeg_source_mgr *source = info->src;
+    while (count > 0) {
+        if (source->bytes_in_buffer == 0)
+            fill_input_buffer(info);
+        size_t left = (size_t)count;
+        size_t part = source->bytes_in_buffer < left ? source->bytes_in_buffer : left;
+        source->next_input_byte += part;
+        source->bytes_in_buffer -= part;
+        count -= (long)part;
+    }
+}
+
+static void term_source(j_decompress_ptr info)
+{
+    (void)info;
+}
+
+void darkroom_jpeg_file_start(darkroom_jpeg_file *file, int fd)
+{
+    struct jpeg_source_mgr *source = &file->manager;
+    source->init_source = init_source;
+    source->fill_input_buffer = fill_input_buffer;
+    source->skip_input_data = skip_input_data;
+    source->resync_to_restart = jpeg_resync_to_restart;
+    source->term_source = term_source;
+    file->fd = fd;
+}
+
+bool darkroom_jpeg_file_has_more(darkroom_jpeg_file *file)
+{
+    return file->manager.bytes_in_buffer > 0 || fill(file) > 0;
+}
+
+/* ---- Our decoder ---- */
+
+/* The source of a scan. What cannot be read is in doubt, and libjpeg finds out why. */
+static size_t next_bytes(void *context, const uint8_t **bytes)
+{
+    darkroom_jpeg_file *file = context;
+    struct jpeg_source_mgr *source = &file->manager;
+    if (!darkroom_jpeg_file_has_more(file))
+        return 0;
+    const size_t count = source->bytes_in_buffer;
+    *bytes = source->next_input_byte;
+    source->next_input_byte += count;
+    source->bytes_in_buffer = 0;
+    return count;
+}
+
+/* Describes a component; false if a table is missing. */
+static bool describe(
+    const struct jpeg_decompress_struct *info, int index, darkroom_jpeg_component *result)
+{
+    const jpeg_component_info *c = &info->comp_info[index];
+    if (c->quant_tbl_no < 0 || c->quant_tbl_no >= NUM_QUANT_TBLS || c->dc_tbl_no < 0
+        || c->dc_tbl_no >= NUM_HUFF_TBLS || c->ac_tbl_no < 0 || c->ac_tbl_no >= NUM_HUFF_TBLS)
+        return false;
+    const JQUANT_TBL *steps = info->quant_tbl_ptrs[c->quant_tbl_no];
+    const JHUFF_TBL *dc = info->dc_huff_tbl_ptrs[c->dc_tbl_no];
+    const JHUFF_TBL *ac = info->ac_huff_tbl_ptrs[c->ac_tbl_no];
+    if (steps == NULL || dc == NULL || ac == NULL)
+        return false;
+    *result = (darkroom_jpeg_component){
+        .across = (uint8_t)c->h_samp_factor,
+        .down = (uint8_t)c->v_samp_factor,
+        .steps = steps->quantval,
+        .dc_counts = dc->bits,
+        .dc_symbols = dc->huffval,
+        .ac_counts = ac->bits,
+        .ac_symbols = ac->huffval,
+    };
+    return true;
+}
+
+darkroom_jpeg_scan *darkroom_jpeg_file_scan(
+    darkroom_jpeg_file *file, const struct jpeg_decompress_struct *info, unsigned divisor)
+{
+    const bool is_colour = info->num_components == 3;
+    const bool has_colours = is_colour
+        ? info->jpeg_color_space == JCS_YCbCr || info->jpeg_color_space == JCS_RGB
+        : info->num_components == 1 && info->jpeg_color_space == JCS_GRAYSCALE;
+    if (!has_colours || info->data_precision != 8 || info->progressive_mode || info->arith_code
+        || info->CCIR601_sampling || info->comps_in_scan != info->num_components || info->Ss != 0
+        || info->Se != DCTSIZE2 - 1 || info->Ah != 0 || info->Al != 0)
+        return NULL;
+    darkroom_jpeg_picture picture = {
+        .width = info->image_width,
+        .height = info->image_height,
+        .restart_interval = info->restart_interval,
+        .divisor = divisor,
+        .is_rgb = info->jpeg_color_space == JCS_RGB,
+        .component_count = (unsigned)info->num_components,
+    };
+    for (int i = 0; i < info->num_components; i++)
+        if (info->cur_comp_info[i] != &info->comp_info[i]
+            || !describe(info, i, &picture.components[i]))
+            return NULL;
+    const off_t position = lseek(file->fd, 0, SEEK_CUR);
+    if (position < 0)
+        return NULL;
+    const struct jpeg_source_mgr *source = &file->manager;
+    file->scan_place = (size_t)(source->next_input_byte - file->raw);
+    file->scan_bytes = position - (off_t)(file->scan_place + source->bytes_in_buffer);
+    return darkroom_jpeg_scan_new(&picture, next_bytes, file);
+}
+
+bool darkroom_jpeg_file_rewind(darkroom_jpeg_file *file)
+{
+    struct jpeg_source_mgr *source = &file->manager;
+    source->bytes_in_buffer = 0;
+    if (lseek(file->fd, file->scan_bytes, SEEK_SET) < 0 || fill(file) < 0) {
+        file->system_error = errno;
+        return false;
+    }
+    /* A file that has become shorter has no bytes left. */
+    const size_t place =
+        file->scan_place < source->bytes_in_buffer ? file->scan_place : source->bytes_in_buffer;
+    source->next_input_byte += place;
+    source->bytes_in_buffer -= place;
+    return true;
+}

@@ -1,0 +1,38 @@
+/* The bytes of a JPEG file for libjpeg, from a descriptor, and the decoder of our own for usual pictures. */
+#ifndef DARKROOM_JPEG_SOURCE_H
+#define DARKROOM_JPEG_SOURCE_H
+
+#include <sys/types.h>
+
+#include "CDarkroomJpeg.h"
+#include "jpeg_trap.h"
+
+enum { DARKROOM_JPEG_RAW_BYTES = 64 << 10 };
+
+/* libjpeg's source manager and more. */
+typedef struct {
+    struct jpeg_source_mgr manager; /* first: libjpeg hands out its address */
+    int fd;
+    int system_error;
+    off_t scan_bytes;  /* where `raw` is from, with the first byte of the data that a scan reads */
+    size_t scan_place; /* of that byte in `raw` */
+    uint8_t raw[DARKROOM_JPEG_RAW_BYTES];
+} darkroom_jpeg_file;
+
+/* Sets up `file`, which is all zeros. libjpeg's error manager must be a darkroom_jpeg_trap. */
+void darkroom_jpeg_file_start(darkroom_jpeg_file *file, int fd);
+
+/* Whether there are bytes that nobody has read. */
+bool darkroom_jpeg_file_has_more(darkroom_jpeg_file *file);
+
+/* Begins to decode the pixels with our own code. libjpeg has read the header and nothing else. NULL if the
+ * picture is not a usual one, or the file cannot be read twice; then libjpeg can go on. */
+darkroom_jpeg_scan *darkroom_jpeg_file_scan(
+    darkroom_jpeg_file *file, const struct jpeg_decompress_struct *info, unsigned divisor);
+
+/*
+ * Returns to the state before the scan, with the same bytes in `raw`: how far libjpeg reads ahead, and so how
+ * many bytes it counts as superfluous in a message, depends on how many it has at once. Returns false, and sets `system_error`, if that cannot be done. */
+bool darkroom_jpeg_file_rewind(darkroom_jpeg_file *file);
+
+#endif
