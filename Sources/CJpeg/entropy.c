@@ -24,12 +24,15 @@ typedef struct {
     unsigned bit_count;
     bool is_doubtful;
     const uint8_t *at;
-    const darkroom_block *block;
+    const darkroom_jpeg_block *block;
     size_t position;
-    const darkroom_lookup *lookups;
+    const darkroom_jpeg_lookup *lookups;
 } cursor;
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* Keeps the compiler from loading a value later, where others would wait for it. */
+#define LOADED(value) __asm__("" : "+r"(value))
 
 /* At least 56 bits are valid afterwards. */
 INLINE void refill(cursor *c)
@@ -50,7 +53,7 @@ INLINE void use(cursor *c, unsigned count)
     c->bit_count -= count;
 }
 
-INLINE void begin_block(cursor *c, const darkroom_block *block)
+INLINE void begin_block(cursor *c, const darkroom_jpeg_block *block)
 {
     c->block = block;
     c->position = 0;
@@ -64,10 +67,10 @@ INLINE void begin_block(cursor *c, const darkroom_block *block)
 static __attribute__((noinline)) void read_symbol(cursor *state)
 {
     cursor c = *state;
-    const darkroom_block_codes *codes = c.block->codes;
+    const darkroom_jpeg_block_codes *codes = c.block->codes;
     uint8_t symbol = 0;
     const bool is_dc = c.position == 0;
-    const unsigned length = darkroom_codes_find(is_dc ? &codes->dc : &codes->ac, c.bits, &symbol);
+    const unsigned length = darkroom_jpeg_codes_find(is_dc ? &codes->dc : &codes->ac, c.bits, &symbol);
     const unsigned run = is_dc ? 0 : symbol >> 4, size = symbol & 15;
     use(&c, length);
     if (length == 0 || size > (is_dc ? DARKROOM_LARGEST_DC : DARKROOM_LARGEST_AC)) {
@@ -79,7 +82,7 @@ static __attribute__((noinline)) void read_symbol(cursor *state)
     } else {
         c.position += run;
         if (is_dc || !codes->skips)
-            c.block->place[zigzag[c.position]] = (int16_t)darkroom_value(c.bits, size);
+            c.block->place[zigzag[c.position]] = (int16_t)darkroom_jpeg_value(c.bits, 63 - size);
         use(&c, size);
         c.lookups = codes->lookups + DARKROOM_LOOKUP_SIZE;
         if (++c.position == 64)
@@ -104,71 +107,72 @@ INLINE void copy(cursor *to, const cursor *from)
  * Reads a lookup's one or two symbols. The end of a block comes at random and often, so it must not be a
  * branch: what is different then is selected.
  */
-INLINE void read_symbols(cursor *c)
+INLINE void read_symbols(cursor *c, const darkroom_jpeg_block *end)
 {
-    const darkroom_lookup *found = &c->lookups[c->bits >> (64 - DARKROOM_LOOKUP_BITS)];
+    const darkroom_jpeg_lookup *found = &c->lookups[c->bits >> (64 - DARKROOM_LOOKUP_BITS)];
     const size_t next = c->position + found->advance;
     if (__builtin_expect(next > 63, 0)) {
         cursor other;
         copy(&other, c);
         read_symbol(&other);
         copy(c, &other);
+        if (c->is_doubtful)
+            c->block = end;
         return;
     }
-    int16_t *place = c->block->place;
-    const uint64_t value = c->bits << found->code_bits;
-    place[zigzag[c->position + found->second]] = found->value;
-    place[zigzag[c->position + found->first]] =
-        (int16_t)darkroom_value(value, found->value_bits);
+    const darkroom_jpeg_block *block = c->block;
+    /* Both are loaded before it is known which one is needed. */
+    const darkroom_jpeg_lookup *rest = block->rest, *first = block->next;
+    LOADED(rest);
+    LOADED(first);
+    block->place[zigzag[c->position + found->second]] = found->value;
+    block->place[zigzag[c->position + found->first]] =
+        (int16_t)darkroom_jpeg_value(c->bits << found->code_bits, found->value_shift);
     use(c, found->bits);
-    const size_t is_end = found->is_end;
-    const darkroom_lookup *same = c->block[0].codes->lookups + DARKROOM_LOOKUP_SIZE;
-    const darkroom_lookup *other = c->block[1].codes->lookups;
-    c->lookups = __builtin_unpredictable(is_end != 0) ? other : same;
-    c->position = next & (is_end - 1);
-    c->block += is_end;
+    const bool is_end = __builtin_unpredictable(found->is_end != 0);
+    c->lookups = is_end ? first : rest;
+    c->position = is_end ? 0 : next;
+    c->block = block + found->is_end;
 }
 
-/* Reads until the block is `end`, or `limit` is passed. A lookup uses up to 21 bits. */
-INLINE void read_until(cursor *state, const darkroom_block *end, const uint8_t *limit)
+/* Reads until the block is `end`, or `limit` is passed. Two lookups use up to 21 bits, or 27 each. */
+INLINE void read_until(cursor *state, const darkroom_jpeg_block *end, const uint8_t *limit)
 {
     cursor c;
     copy(&c, state);
     while (c.at <= limit) {
         refill(&c);
-        read_symbols(&c);
-        if (c.block == end || c.is_doubtful)
+        read_symbols(&c, end);
+        if (c.block == end)
             break;
-        if (__builtin_expect(c.bit_count < 27, 0))
-            refill(&c);
-        read_symbols(&c);
-        if (c.block == end || c.is_doubtful)
+        read_symbols(&c, end);
+        if (c.block == end)
             break;
     }
     copy(state, &c);
 }
 
-static void read_plain(cursor *c, const darkroom_block *end, const uint8_t *limit)
+static void read_plain(cursor *c, const darkroom_jpeg_block *end, const uint8_t *limit)
 {
     read_until(c, end, limit);
 }
 
 #if defined(__x86_64__)
 __attribute__((target("bmi2"))) static void read_bmi2(
-    cursor *c, const darkroom_block *end, const uint8_t *limit)
+    cursor *c, const darkroom_jpeg_block *end, const uint8_t *limit)
 {
     read_until(c, end, limit);
 }
 #endif
 
-static void begin_group(darkroom_entropy *entropy)
+static void begin_group(darkroom_jpeg_entropy *entropy)
 {
     entropy->block = entropy->blocks;
     entropy->position = 0;
     entropy->lookups = entropy->blocks[0].codes->lookups;
 }
 
-void darkroom_entropy_start(darkroom_entropy *entropy)
+void darkroom_jpeg_entropy_start(darkroom_jpeg_entropy *entropy)
 {
     entropy->bits = 0;
     entropy->bit_count = 0;
@@ -177,16 +181,16 @@ void darkroom_entropy_start(darkroom_entropy *entropy)
 }
 
 /* How many bits of the window have not been used; less than 0 if the padding's have. */
-static int64_t bits_left(const darkroom_entropy *entropy)
+static int64_t bits_left(const darkroom_jpeg_entropy *entropy)
 {
     return 8 * ((int64_t)entropy->window.count - (int64_t)entropy->at) + entropy->bit_count;
 }
 
-bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count)
+bool darkroom_jpeg_entropy_read(darkroom_jpeg_entropy *entropy, unsigned count)
 {
-    darkroom_window *window = &entropy->window;
-    const darkroom_block *end = entropy->blocks + count;
-    void (*read)(cursor *, const darkroom_block *, const uint8_t *) = read_plain;
+    darkroom_jpeg_window *window = &entropy->window;
+    const darkroom_jpeg_block *end = entropy->blocks + count;
+    void (*read)(cursor *, const darkroom_jpeg_block *, const uint8_t *) = read_plain;
 #if defined(__x86_64__)
     if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
         read = read_bmi2;
@@ -215,7 +219,7 @@ bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count)
             break;
         if (window->is_closed)
             return false;
-        darkroom_window_fill(window, at);
+        darkroom_jpeg_window_fill(window, at);
         at = 0;
         if (window->is_broken)
             return false;
@@ -228,11 +232,11 @@ bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count)
     return !window->is_closed || bits_left(entropy) >= 0;
 }
 
-bool darkroom_entropy_end(darkroom_entropy *entropy, uint8_t marker)
+bool darkroom_jpeg_entropy_end(darkroom_jpeg_entropy *entropy, uint8_t marker)
 {
-    darkroom_window *window = &entropy->window;
+    darkroom_jpeg_window *window = &entropy->window;
     if (!window->is_closed) {
-        darkroom_window_fill(window, entropy->at);
+        darkroom_jpeg_window_fill(window, entropy->at);
         entropy->at = 0;
     }
     /* The bits up to the next whole byte are filling. */
@@ -240,7 +244,7 @@ bool darkroom_entropy_end(darkroom_entropy *entropy, uint8_t marker)
     if (!window->is_closed || window->is_broken || window->marker != marker || left < 0
         || left > 7)
         return false;
-    darkroom_window_next(window);
-    darkroom_entropy_start(entropy);
+    darkroom_jpeg_window_next(window);
+    darkroom_jpeg_entropy_start(entropy);
     return true;
 }

@@ -17,39 +17,41 @@ enum {
 };
 
 /* The place of a component's block `index`, relative to the first one's. */
-static inline size_t darkroom_block_offset(size_t index)
+static inline size_t darkroom_jpeg_block_offset(size_t index)
 {
     return index / DARKROOM_QUAD_BLOCKS * DARKROOM_QUAD + index % DARKROOM_QUAD_BLOCKS * 8;
 }
 
-/* A block of a group: its codes, and the place of its coefficients, which are zeros before. */
+/* A block of a group. */
 typedef struct {
-    const darkroom_block_codes *codes;
-    int16_t *place;
-} darkroom_block;
+    int16_t *place;              /* of its coefficients, which are zeros before */
+    const darkroom_jpeg_lookup *rest; /* the lookups for AC */
+    const darkroom_jpeg_lookup *next; /* those for the next block's DC */
+    const darkroom_jpeg_block_codes *codes;
+} darkroom_jpeg_block;
 
 typedef struct {
-    darkroom_window window;
-    /* The next bits, from the highest one on, of which `bit_count` are valid; the window's byte behind them. */
+    darkroom_jpeg_window window;
+    /* The next bits, from the highest one on, of which `bit_count` are valid, and the byte behind them. */
     uint64_t bits;
     unsigned bit_count;
     size_t at;
     /* The present block of the group, the position in it, and its lookups. */
-    const darkroom_block *block;
+    const darkroom_jpeg_block *block;
     size_t position;
-    const darkroom_lookup *lookups;
-    darkroom_block blocks[DARKROOM_GROUP_BLOCKS + 1]; /* what reads the last one looks at one more */
-} darkroom_entropy;
+    const darkroom_jpeg_lookup *lookups;
+    darkroom_jpeg_block blocks[DARKROOM_GROUP_BLOCKS + 1]; /* behind the last one begins the next group */
+} darkroom_jpeg_entropy;
 
 /* Begins to read bits; `blocks` are set, and the window has been started. */
-void darkroom_entropy_start(darkroom_entropy *entropy);
+void darkroom_jpeg_entropy_start(darkroom_jpeg_entropy *entropy);
 
 /* Reads the group's first `count` blocks; their first coefficients are the differences. Returns false on
  * doubt. */
-bool darkroom_entropy_read(darkroom_entropy *entropy, unsigned count);
+bool darkroom_jpeg_entropy_read(darkroom_jpeg_entropy *entropy, unsigned count);
 
 /* Goes over the end of a segment, where `marker` is expected. Returns false if there is anything else, or
  * data are left. */
-bool darkroom_entropy_end(darkroom_entropy *entropy, uint8_t marker);
+bool darkroom_jpeg_entropy_end(darkroom_jpeg_entropy *entropy, uint8_t marker);
 
 #endif

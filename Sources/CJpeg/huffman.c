@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-bool darkroom_codes_make(
-    darkroom_codes *codes, const uint8_t *counts, const uint8_t *symbols, bool is_dc)
+bool darkroom_jpeg_codes_make(
+    darkroom_jpeg_codes *codes, const uint8_t *counts, const uint8_t *symbols, bool is_dc)
 {
     uint32_t code = 0, total = 0;
     for (unsigned length = 1; length <= DARKROOM_LONGEST_CODE; length++) {
@@ -24,7 +24,7 @@ bool darkroom_codes_make(
     return true;
 }
 
-unsigned darkroom_codes_find(const darkroom_codes *codes, uint64_t bits, uint8_t *symbol)
+unsigned darkroom_jpeg_codes_find(const darkroom_jpeg_codes *codes, uint64_t bits, uint8_t *symbol)
 {
     const uint32_t next = (uint32_t)(bits >> 48);
     for (unsigned length = 1; length <= DARKROOM_LONGEST_CODE; length++)
@@ -38,109 +38,133 @@ unsigned darkroom_codes_find(const darkroom_codes *codes, uint64_t bits, uint8_t
 
 /* A symbol of AC. */
 typedef struct {
-    unsigned code_bits, value_bits;
-    unsigned advance; /* at least 1, but at the end of a block */
+    uint8_t code_bits; /* 0 for a code that is longer than a lookup, or a symbol in doubt */
+    uint8_t value_bits;
+    uint8_t advance; /* at least 1, but at the end of a block */
     bool is_end;
 } ac_symbol;
 
-/* Returns false if the first `valid` of `bits` have no whole code, or that of a doubtful symbol. */
-static bool read_ac(const darkroom_codes *codes, uint64_t bits, unsigned valid, ac_symbol *result)
+/* The symbols at the beginning of all bits of a lookup. */
+typedef struct {
+    ac_symbol at[DARKROOM_LOOKUP_SIZE];
+} ac_symbols;
+
+static void find_symbols(const darkroom_jpeg_codes *codes, ac_symbols *symbols)
 {
-    uint8_t symbol = 0;
-    const unsigned length = darkroom_codes_find(codes, bits, &symbol);
-    if (length == 0 || length > valid)
-        return false;
-    const unsigned run = symbol >> 4, size = symbol & 15;
-    if (size > DARKROOM_LARGEST_AC || (size == 0 && run != 0 && run != 15))
-        return false;
-    *result = (ac_symbol){length, size, symbol == 0 ? 0 : run + 1, symbol == 0};
-    return true;
+    enum { SHIFT = DARKROOM_LONGEST_CODE - DARKROOM_LOOKUP_BITS };
+    memset(symbols, 0, sizeof *symbols);
+    uint32_t index = 0;
+    for (unsigned length = 1; length <= DARKROOM_LOOKUP_BITS; length++)
+        while (index < codes->limits[length] >> SHIFT) {
+            const uint32_t code = index >> (DARKROOM_LOOKUP_BITS - length);
+            const uint8_t symbol = codes->symbols[(code + (uint32_t)codes->offsets[length]) & 255];
+            const unsigned run = symbol >> 4, size = symbol & 15;
+            const bool is_doubtful =
+                size > DARKROOM_LARGEST_AC || (size == 0 && run != 0 && run != 15);
+            const ac_symbol found = {
+                .code_bits = is_doubtful ? 0 : (uint8_t)length,
+                .value_bits = (uint8_t)size,
+                .advance = symbol == 0 ? 0 : (uint8_t)(run + 1),
+                .is_end = symbol == 0,
+            };
+            for (uint32_t k = 0; k < 1u << (DARKROOM_LOOKUP_BITS - length); k++)
+                symbols->at[index++] = found;
+        }
 }
 
-/* Adds the symbols of AC that follow a first value, whose last bits may be beyond the lookup's. */
-static void add_second(const darkroom_codes *ac, uint64_t bits, darkroom_lookup *lookup)
+/* The symbol at the beginning of `bits`, if its code is in the first `valid` ones; else NULL. */
+static const ac_symbol *symbol_of(const ac_symbols *symbols, uint64_t bits, unsigned valid)
 {
-    ac_symbol next;
+    const ac_symbol *found = &symbols->at[bits >> (64 - DARKROOM_LOOKUP_BITS)];
+    return found->code_bits == 0 || found->code_bits > valid ? NULL : found;
+}
+
+/* Adds the symbol of AC that follows a first value, whose last bits may be beyond the lookup's. */
+static void add_second(const ac_symbols *ac, uint64_t bits, darkroom_jpeg_lookup *lookup)
+{
     if (lookup->bits >= DARKROOM_LOOKUP_BITS)
         return;
     const unsigned valid = DARKROOM_LOOKUP_BITS - lookup->bits;
     bits <<= lookup->bits;
-    if (!read_ac(ac, bits, valid, &next) || next.code_bits + next.value_bits > valid)
+    const ac_symbol *next = symbol_of(ac, bits, valid);
+    if (next == NULL || (unsigned)next->code_bits + next->value_bits > valid)
         return;
-    if (next.is_end) {
+    if (next->is_end) {
         lookup->is_end = 1;
     } else {
-        const int value = darkroom_value(bits << next.code_bits, next.value_bits);
+        const int value = darkroom_jpeg_value(bits << next->code_bits, 63u - next->value_bits);
         if (value > INT8_MAX || value < INT8_MIN)
             return;
         lookup->value = (int8_t)value;
-        lookup->second = (uint8_t)(lookup->advance + next.advance - 1);
-        lookup->advance = (uint8_t)(lookup->advance + next.advance);
+        lookup->second = (uint8_t)(lookup->advance + next->advance - 1);
+        lookup->advance = (uint8_t)(lookup->advance + next->advance);
     }
-    lookup->bits = (uint8_t)(lookup->bits + next.code_bits + next.value_bits);
+    lookup->bits = (uint8_t)(lookup->bits + next->code_bits + next->value_bits);
 }
 
 /* Adds as many symbols of AC as have a whole code, without their values. */
-static void add_skipped(const darkroom_codes *ac, uint64_t bits, darkroom_lookup *lookup)
+static void add_skipped(const ac_symbols *ac, uint64_t bits, darkroom_jpeg_lookup *lookup)
 {
-    ac_symbol next;
     while (!lookup->is_end && lookup->bits < DARKROOM_LOOKUP_BITS) {
         const unsigned valid = DARKROOM_LOOKUP_BITS - lookup->bits;
-        if (!read_ac(ac, bits << lookup->bits, valid, &next)
-            || lookup->advance + next.advance >= DARKROOM_NO_ADVANCE)
+        const ac_symbol *next = symbol_of(ac, bits << lookup->bits, valid);
+        if (next == NULL || lookup->advance + next->advance >= DARKROOM_NO_ADVANCE)
             return;
-        lookup->bits = (uint8_t)(lookup->bits + next.code_bits + next.value_bits);
-        lookup->advance = (uint8_t)(lookup->advance + next.advance);
-        lookup->is_end = next.is_end;
+        lookup->bits = (uint8_t)(lookup->bits + next->code_bits + next->value_bits);
+        lookup->advance = (uint8_t)(lookup->advance + next->advance);
+        lookup->is_end = next->is_end;
     }
 }
 
-static darkroom_lookup look_up_dc(const darkroom_block_codes *codes, uint64_t bits)
+static darkroom_jpeg_lookup look_up_dc(
+    const darkroom_jpeg_block_codes *codes, const ac_symbols *ac, uint64_t bits)
 {
-    darkroom_lookup lookup = {.advance = DARKROOM_NO_ADVANCE};
+    darkroom_jpeg_lookup lookup = {.advance = DARKROOM_NO_ADVANCE, .value_shift = 63};
     uint8_t size = 0;
-    const unsigned length = darkroom_codes_find(&codes->dc, bits, &size);
+    const unsigned length = darkroom_jpeg_codes_find(&codes->dc, bits, &size);
     if (length == 0 || length > DARKROOM_LOOKUP_BITS || size > DARKROOM_LARGEST_DC)
         return lookup;
     lookup.bits = (uint8_t)(length + size);
     lookup.advance = 1;
     lookup.code_bits = (uint8_t)length;
-    lookup.value_bits = size;
+    lookup.value_shift = (uint8_t)(63 - size);
     if (codes->skips)
-        add_skipped(&codes->ac, bits, &lookup);
+        add_skipped(ac, bits, &lookup);
     else
-        add_second(&codes->ac, bits, &lookup);
+        add_second(ac, bits, &lookup);
     return lookup;
 }
 
-static darkroom_lookup look_up_ac(const darkroom_block_codes *codes, uint64_t bits)
+static darkroom_jpeg_lookup look_up_ac(const ac_symbols *ac, bool skips, uint64_t bits)
 {
-    darkroom_lookup lookup = {.advance = DARKROOM_NO_ADVANCE};
-    ac_symbol symbol;
-    if (!read_ac(&codes->ac, bits, DARKROOM_LOOKUP_BITS, &symbol))
+    darkroom_jpeg_lookup lookup = {.advance = DARKROOM_NO_ADVANCE, .value_shift = 63};
+    const ac_symbol *symbol = symbol_of(ac, bits, DARKROOM_LOOKUP_BITS);
+    if (symbol == NULL)
         return lookup;
     lookup.advance = 0;
-    if (codes->skips) {
-        add_skipped(&codes->ac, bits, &lookup);
+    if (skips) {
+        add_skipped(ac, bits, &lookup);
         return lookup;
     }
-    lookup.bits = (uint8_t)(symbol.code_bits + symbol.value_bits);
-    lookup.advance = (uint8_t)symbol.advance;
-    lookup.is_end = symbol.is_end;
-    lookup.code_bits = (uint8_t)symbol.code_bits;
-    if (symbol.value_bits > 0) {
-        lookup.first = lookup.second = (uint8_t)(symbol.advance - 1);
-        lookup.value_bits = (uint8_t)symbol.value_bits;
-        add_second(&codes->ac, bits, &lookup);
+    lookup.bits = symbol->code_bits + symbol->value_bits;
+    lookup.advance = symbol->advance;
+    lookup.is_end = symbol->is_end;
+    lookup.code_bits = symbol->code_bits;
+    if (symbol->value_bits > 0) {
+        lookup.first = lookup.second = symbol->advance - 1;
+        lookup.value_shift = 63 - symbol->value_bits;
+        add_second(ac, bits, &lookup);
     }
     return lookup;
 }
 
-void darkroom_block_codes_fill(darkroom_block_codes *codes)
+void darkroom_jpeg_block_codes_fill(darkroom_jpeg_block_codes *codes)
 {
+    ac_symbols ac;
+    find_symbols(&codes->ac, &ac);
     for (uint64_t i = 0; i < DARKROOM_LOOKUP_SIZE; i++) {
         const uint64_t bits = i << (64 - DARKROOM_LOOKUP_BITS);
-        codes->lookups[i] = look_up_dc(codes, bits);
-        codes->lookups[DARKROOM_LOOKUP_SIZE + i] = look_up_ac(codes, bits);
+        codes->lookups[i] = look_up_dc(codes, &ac, bits);
+        codes->lookups[DARKROOM_LOOKUP_SIZE + i] = look_up_ac(&ac, codes->skips, bits);
     }
 }

@@ -29,10 +29,10 @@ typedef struct {
     uint8_t first;      /* the position of the first value */
     uint8_t second;     /* of the second one */
     uint8_t code_bits;  /* the bits before those of the first value */
-    uint8_t value_bits; /* the first value's */
+    uint8_t value_shift; /* 63 minus the first value's bits */
     int8_t value;       /* the second one */
     uint8_t is_end;     /* 1 if the last symbol ends the block */
-} darkroom_lookup;
+} darkroom_jpeg_lookup;
 
 /* Codes in the order of their lengths. */
 typedef struct {
@@ -41,34 +41,36 @@ typedef struct {
     /* What has to be added to a code of n bits for its place in `symbols`. */
     int32_t offsets[DARKROOM_LONGEST_CODE + 1];
     uint8_t symbols[256];
-} darkroom_codes;
+} darkroom_jpeg_codes;
 
 /* The codes of a kind of block. */
 typedef struct {
     /* The first half begins with a difference of DC, the second half with a symbol of AC. */
-    darkroom_lookup lookups[2 * DARKROOM_LOOKUP_SIZE];
-    darkroom_codes dc, ac;
+    darkroom_jpeg_lookup lookups[2 * DARKROOM_LOOKUP_SIZE];
+    darkroom_jpeg_codes dc, ac;
     bool skips; /* only DC is needed: AC is passed over, and its values stay 0 */
-} darkroom_block_codes;
+} darkroom_jpeg_block_codes;
 
 /* `counts` has 17 numbers, `symbols` 256. Returns false if they are no Huffman code, or a code for DC has
  * symbols that are none. */
-bool darkroom_codes_make(
-    darkroom_codes *codes, const uint8_t *counts, const uint8_t *symbols, bool is_dc);
+bool darkroom_jpeg_codes_make(
+    darkroom_jpeg_codes *codes, const uint8_t *counts, const uint8_t *symbols, bool is_dc);
 
 /* Fills `lookups`; the rest is set. A lookup that passes over AC has as many symbols as fit. */
-void darkroom_block_codes_fill(darkroom_block_codes *codes);
+void darkroom_jpeg_block_codes_fill(darkroom_jpeg_block_codes *codes);
 
 /* Finds the symbol at the beginning of `bits`, of which the first 16 are valid. Returns the code's length; 0
  * if there is no such code. */
-unsigned darkroom_codes_find(const darkroom_codes *codes, uint64_t bits, uint8_t *symbol);
+unsigned darkroom_jpeg_codes_find(const darkroom_jpeg_codes *codes, uint64_t bits, uint8_t *symbol);
 
-/* The value that the `count` bits at the beginning of `bits` stand for: with a first bit of 0, negative. */
-static inline int darkroom_value(uint64_t bits, unsigned count)
+/*
+ * The value of the 63 - `shift` bits at the beginning of `bits`: positive if the first one is 1; else the
+ * complement of the bits, negative.
+ */
+static inline int darkroom_jpeg_value(uint64_t bits, unsigned shift)
 {
-    const int magnitude = (int)(bits >> 1 >> (63 - count));
-    const int is_negative = ~(int)((int64_t)bits >> 63);
-    return magnitude + (is_negative & (int)(1u - (1u << count)));
+    const uint64_t flip = (uint64_t)((int64_t)~bits >> 63);
+    return (int)(((bits ^ flip) >> 1 >> shift ^ flip) - flip);
 }
 
 #endif

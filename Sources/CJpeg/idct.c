@@ -83,7 +83,7 @@ static bool idct_8(
     for (size_t i = 0; i < count; i++) {
         int16_t block[64], between[64];
         uint32_t sums[8];
-        is_good &= load(block, quads + darkroom_block_offset(i), steps);
+        is_good &= load(block, quads + darkroom_jpeg_block_offset(i), steps);
         for (unsigned column = 0; column < 8; column++) {
             transform_8(block + column, 8, sums);
             for (unsigned row = 0; row < 8; row++)
@@ -126,7 +126,7 @@ static bool idct_4(
     for (size_t i = 0; i < count; i++) {
         int16_t block[64], between[32];
         uint32_t sums[4];
-        is_good &= load(block, quads + darkroom_block_offset(i), steps);
+        is_good &= load(block, quads + darkroom_jpeg_block_offset(i), steps);
         for (unsigned column = 0; column < 8; column++) {
             transform_4(block + column, 8, sums);
             for (unsigned row = 0; row < 4; row++)
@@ -164,7 +164,7 @@ static bool idct_2(
     for (size_t i = 0; i < count; i++) {
         int16_t block[64], between[16];
         uint32_t firsts[2];
-        is_good &= load(block, quads + darkroom_block_offset(i), steps);
+        is_good &= load(block, quads + darkroom_jpeg_block_offset(i), steps);
         for (unsigned column = 0; column < 8; column++) {
             const uint32_t mean = (uint32_t)(int32_t)block[column] << SHIFT;
             const uint32_t odd = odd_of_2(block + column, 8);
@@ -193,24 +193,24 @@ static bool idct_1(
 {
     (void)stride;
     for (size_t i = 0; i < count; i++) {
-        const int32_t mean = wrapped(quads[darkroom_block_offset(i)] * steps[0]);
+        const int32_t mean = wrapped(quads[darkroom_jpeg_block_offset(i)] * steps[0]);
         out[offsets[i]] = sample((uint32_t)mean, 3);
     }
     return true;
 }
 
-darkroom_idct *darkroom_idct_for(unsigned side)
+darkroom_jpeg_idct *darkroom_jpeg_idct_for(unsigned side)
 {
 #if defined(__x86_64__)
     /* To 1 there is nothing to gain. */
     if (side > 1 && darkroom_cpu_level() >= DARKROOM_CPU_AVX512)
-        return side == 8 ? darkroom_idct_8_avx512
-            : side == 4  ? darkroom_idct_4_avx512
-                         : darkroom_idct_2_avx512;
+        return side == 8 ? darkroom_jpeg_idct_8_avx512
+            : side == 4  ? darkroom_jpeg_idct_4_avx512
+                         : darkroom_jpeg_idct_2_avx512;
     if (side > 1 && darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
-        return side == 8 ? darkroom_idct_8_avx2
-            : side == 4  ? darkroom_idct_4_avx2
-                         : darkroom_idct_2_avx2;
+        return side == 8 ? darkroom_jpeg_idct_8_avx2
+            : side == 4  ? darkroom_jpeg_idct_4_avx2
+                         : darkroom_jpeg_idct_2_avx2;
 #endif
     return side == 8 ? idct_8 : side == 4 ? idct_4 : side == 2 ? idct_2 : idct_1;
 }

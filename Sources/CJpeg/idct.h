@@ -51,16 +51,16 @@ enum {
  * Writes the samples of the blocks at `quads`, a multiple of four, each to `out` plus its number of
  * `offsets`, in rows `stride` apart. Returns false on doubt.
  */
-typedef bool darkroom_idct(
+typedef bool darkroom_jpeg_idct(
     const int16_t *quads, const int16_t *steps, size_t count, uint8_t *out, const uint32_t *offsets,
     size_t stride);
 
 /* The fastest one to `side` samples that the processor has. */
-darkroom_idct *darkroom_idct_for(unsigned side);
+darkroom_jpeg_idct *darkroom_jpeg_idct_for(unsigned side);
 
 #if defined(__x86_64__)
-darkroom_idct darkroom_idct_8_avx2, darkroom_idct_4_avx2, darkroom_idct_2_avx2;
-darkroom_idct darkroom_idct_8_avx512, darkroom_idct_4_avx512, darkroom_idct_2_avx512;
+darkroom_jpeg_idct darkroom_jpeg_idct_8_avx2, darkroom_jpeg_idct_4_avx2, darkroom_jpeg_idct_2_avx2;
+darkroom_jpeg_idct darkroom_jpeg_idct_8_avx512, darkroom_jpeg_idct_4_avx512, darkroom_jpeg_idct_2_avx512;
 #endif
 
 #endif

@@ -130,14 +130,14 @@ INLINE VECTOR FN(row)(const int16_t *blocks, const int16_t *steps, int row)
         FN(load)(blocks + row * DARKROOM_QUAD_ROW), FN(broadcast)(steps + 8 * row));
 }
 
-TARGET bool FN(darkroom_idct_8)(
+TARGET bool FN(darkroom_jpeg_idct_8)(
     const int16_t *quads, const int16_t *steps, size_t count, uint8_t *out, const uint32_t *offsets,
     size_t stride)
 {
     VECTOR doubt = BITS(setzero)();
     const VECTOR middle = OP(set1_epi8)((char)0x80);
     for (size_t i = 0; i < count; i += LANES) {
-        const int16_t *blocks = quads + darkroom_block_offset(i);
+        const int16_t *blocks = quads + darkroom_jpeg_block_offset(i);
         VECTOR v[8], p[4], q[4];
         for (int row = 0; row < 8; row++)
             v[row] = FN(row)(blocks, steps, row);
@@ -172,7 +172,7 @@ TARGET bool FN(darkroom_idct_8)(
     return FN(is_zero)(doubt);
 }
 
-TARGET bool FN(darkroom_idct_4)(
+TARGET bool FN(darkroom_jpeg_idct_4)(
     const int16_t *quads, const int16_t *steps, size_t count, uint8_t *out, const uint32_t *offsets,
     size_t stride)
 {
@@ -185,7 +185,7 @@ TARGET bool FN(darkroom_idct_4)(
     const VECTOR middle = OP(set1_epi8)((char)0x80), zero = BITS(setzero)();
     const VECTOR turn = FN(broadcast)((const int16_t *)(const void *)turned_4);
     for (size_t i = 0; i < count; i += LANES) {
-        const int16_t *blocks = quads + darkroom_block_offset(i);
+        const int16_t *blocks = quads + darkroom_jpeg_block_offset(i);
         const VECTOR first = FN(row)(blocks, steps, 0);
         doubt = FN(first_doubt)(doubt, first);
         const FN(wide) mean = FN(scaled)(first, SHIFT, BEFORE);
@@ -239,7 +239,7 @@ TARGET bool FN(darkroom_idct_4)(
     return FN(is_zero)(doubt);
 }
 
-TARGET bool FN(darkroom_idct_2)(
+TARGET bool FN(darkroom_jpeg_idct_2)(
     const int16_t *quads, const int16_t *steps, size_t count, uint8_t *out, const uint32_t *offsets,
     size_t stride)
 {
@@ -253,7 +253,7 @@ TARGET bool FN(darkroom_idct_2)(
     const VECTOR turn = FN(broadcast)((const int16_t *)(const void *)turned_2);
     const VECTOR factors = FN(broadcast)(odd_columns_2);
     for (size_t i = 0; i < count; i += LANES) {
-        const int16_t *blocks = quads + darkroom_block_offset(i);
+        const int16_t *blocks = quads + darkroom_jpeg_block_offset(i);
         const VECTOR first = FN(row)(blocks, steps, 0);
         doubt = FN(first_doubt)(doubt, first);
         const FN(wide) p13 = FN(pairs)(FN(row)(blocks, steps, 1), FN(row)(blocks, steps, 3));

@@ -17,24 +17,24 @@ enum {
  */
 
 /* Twice as many samples, alternately rounded with 1/4 and 2/4. */
-void darkroom_widen(const uint8_t *in, size_t count, uint8_t *out);
+void darkroom_jpeg_widen(const uint8_t *in, size_t count, uint8_t *out);
 
 /* The same between two rows, rounded with 8/16 and 7/16. */
-void darkroom_widen_between(const uint8_t *near, const uint8_t *far, size_t count, uint8_t *out);
+void darkroom_jpeg_widen_between(const uint8_t *near, const uint8_t *far, size_t count, uint8_t *out);
 
 /* As many samples between two rows, rounded with `bias`/4. */
-void darkroom_blend(
+void darkroom_jpeg_blend(
     const uint8_t *near, const uint8_t *far, unsigned bias, size_t count, uint8_t *out);
 
 /* Each sample `times` times. */
-void darkroom_repeat(const uint8_t *in, size_t count, unsigned times, uint8_t *out);
+void darkroom_jpeg_repeat(const uint8_t *in, size_t count, unsigned times, uint8_t *out);
 
 /* RGB of JFIF's YCbCr, by factors of 16 bits after the point. The output ends with the last pixel. */
-void darkroom_rgb_from_ycc(
+void darkroom_jpeg_rgb_from_ycc(
     const uint8_t *y, const uint8_t *cb, const uint8_t *cr, size_t count, uint8_t *out);
 
 /* RGB of red, green and blue. */
-void darkroom_rgb_from_planes(
+void darkroom_jpeg_rgb_from_planes(
     const uint8_t *r, const uint8_t *g, const uint8_t *b, size_t count, uint8_t *out);
 
 /* The factors of the conversion, times 2^16. */
@@ -47,15 +47,19 @@ enum {
 
 #if defined(__x86_64__)
 /* These do a part of the row, from its beginning, and return how many inputs or pixels that was. */
-size_t darkroom_widen_avx2(const uint8_t *in, size_t count, uint8_t *out);
-size_t darkroom_widen_between_avx2(
-    const uint8_t *near, const uint8_t *far, size_t count, uint8_t *out);
-size_t darkroom_blend_avx2(
-    const uint8_t *near, const uint8_t *far, unsigned bias, size_t count, uint8_t *out);
-size_t darkroom_rgb_from_ycc_avx2(
-    const uint8_t *y, const uint8_t *cb, const uint8_t *cr, size_t count, uint8_t *out);
-size_t darkroom_rgb_from_planes_avx2(
-    const uint8_t *r, const uint8_t *g, const uint8_t *b, size_t count, uint8_t *out);
+#define DARKROOM_ROW_LOOPS(level)                                                                  \
+    size_t darkroom_jpeg_widen_##level(const uint8_t *in, size_t count, uint8_t *out);             \
+    size_t darkroom_jpeg_widen_between_##level(                                                    \
+        const uint8_t *near, const uint8_t *far, size_t count, uint8_t *out);                      \
+    size_t darkroom_jpeg_blend_##level(                                                            \
+        const uint8_t *near, const uint8_t *far, unsigned bias, size_t count, uint8_t *out);       \
+    size_t darkroom_jpeg_rgb_from_ycc_##level(                                                     \
+        const uint8_t *y, const uint8_t *cb, const uint8_t *cr, size_t count, uint8_t *out);       \
+    size_t darkroom_jpeg_rgb_from_planes_##level(                                                  \
+        const uint8_t *r, const uint8_t *g, const uint8_t *b, size_t count, uint8_t *out);
+
+DARKROOM_ROW_LOOPS(avx2)
+DARKROOM_ROW_LOOPS(avx512)
 #endif
 
 #endif

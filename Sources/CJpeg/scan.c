@@ -10,12 +10,12 @@ darkroom_jpeg_scan *darkroom_jpeg_scan_new(
         return NULL;
     darkroom_jpeg_scan *scan = memory;
     scan->memory = NULL;
-    if (!darkroom_scan_plan(scan, picture) || !darkroom_scan_allocate(scan)) {
+    if (!darkroom_jpeg_scan_plan(scan, picture) || !darkroom_jpeg_scan_allocate(scan)) {
         darkroom_jpeg_scan_free(scan);
         return NULL;
     }
-    darkroom_window_start(&scan->entropy.window, source, context);
-    darkroom_entropy_start(&scan->entropy);
+    darkroom_jpeg_window_start(&scan->entropy.window, source, context);
+    darkroom_jpeg_entropy_start(&scan->entropy);
     return scan;
 }
 
@@ -39,10 +39,10 @@ uint32_t darkroom_jpeg_scan_rows(darkroom_jpeg_scan *scan, uint8_t *rows, uint32
         const uint32_t row = scan->given / scan->rows_at_a_time;
         const uint32_t needed = row + 2 < scan->mcu_rows ? row + 2 : scan->mcu_rows;
         while (!scan->is_doubtful && scan->decoded < needed)
-            scan->is_doubtful = !darkroom_scan_decode(scan);
+            scan->is_doubtful = !darkroom_jpeg_scan_decode(scan);
         if (scan->is_doubtful)
             break;
-        darkroom_scan_make_row(scan, scan->given, rows + written * row_bytes);
+        darkroom_jpeg_scan_make_row(scan, scan->given, rows + written * row_bytes);
         scan->given++;
     }
     return written;
@@ -50,5 +50,5 @@ uint32_t darkroom_jpeg_scan_rows(darkroom_jpeg_scan *scan, uint8_t *rows, uint32
 
 bool darkroom_jpeg_scan_has_surplus(darkroom_jpeg_scan *scan)
 {
-    return darkroom_window_has_surplus(&scan->entropy.window);
+    return darkroom_jpeg_window_has_surplus(&scan->entropy.window);
 }

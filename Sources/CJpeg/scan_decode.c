@@ -6,13 +6,13 @@
 enum { EOI = 0xd9, FIRST_RESTART = 0xd0 };
 
 /* Turns differences into means. Returns false if one is in doubt. */
-static bool sum_means(darkroom_scan_component *c, size_t blocks)
+static bool sum_means(darkroom_jpeg_scan_component *c, size_t blocks)
 {
     int32_t mean = c->mean;
     const int32_t most = c->largest_mean;
     bool is_good = true;
     for (size_t i = 0; i < blocks; i++) {
-        int16_t *block = c->group + darkroom_block_offset(i);
+        int16_t *block = c->group + darkroom_jpeg_block_offset(i);
         mean += *block;
         is_good &= mean >= -most && mean <= most;
         *block = (int16_t)mean;
@@ -24,12 +24,12 @@ static bool sum_means(darkroom_scan_component *c, size_t blocks)
 /* Reads `count` MCUs and writes their samples, from MCU `first` of a row on. `strip` is the part of the row. */
 static bool decode_group(darkroom_jpeg_scan *scan, uint32_t first, uint32_t count, unsigned strip)
 {
-    if (!darkroom_entropy_read(&scan->entropy, count * scan->blocks_in_mcu))
+    if (!darkroom_jpeg_entropy_read(&scan->entropy, count * scan->blocks_in_mcu))
         return false;
     const unsigned slot = scan->decoded % DARKROOM_SCAN_RING;
     bool is_good = true;
     for (unsigned i = 0; i < scan->component_count; i++) {
-        darkroom_scan_component *c = &scan->components[i];
+        darkroom_jpeg_scan_component *c = &scan->components[i];
         const size_t blocks = (size_t)count * c->across * c->down;
         const size_t whole = (blocks + DARKROOM_QUAD_BLOCKS - 1) & ~(size_t)(DARKROOM_QUAD_BLOCKS - 1);
         const size_t row = (size_t)slot * c->rows + (size_t)strip * c->side;
@@ -48,7 +48,7 @@ static void extend(darkroom_jpeg_scan *scan)
 {
     const unsigned slot = scan->decoded % DARKROOM_SCAN_RING;
     for (unsigned i = 0; i < scan->component_count; i++) {
-        darkroom_scan_component *c = &scan->components[i];
+        darkroom_jpeg_scan_component *c = &scan->components[i];
         if (!c->is_smooth)
             continue;
         uint8_t *row = c->samples + (size_t)slot * c->rows * c->stride;
@@ -64,7 +64,7 @@ static bool restart_if_due(darkroom_jpeg_scan *scan)
 {
     if (scan->restart_interval == 0 || scan->left_in_interval > 0)
         return true;
-    if (!darkroom_entropy_end(&scan->entropy, (uint8_t)(FIRST_RESTART + scan->next_restart)))
+    if (!darkroom_jpeg_entropy_end(&scan->entropy, (uint8_t)(FIRST_RESTART + scan->next_restart)))
         return false;
     scan->next_restart = (scan->next_restart + 1) % 8;
     scan->left_in_interval = scan->restart_interval;
@@ -91,7 +91,7 @@ static bool decode_strip(darkroom_jpeg_scan *scan, unsigned strip)
     return true;
 }
 
-bool darkroom_scan_decode(darkroom_jpeg_scan *scan)
+bool darkroom_jpeg_scan_decode(darkroom_jpeg_scan *scan)
 {
     const uint32_t before = scan->decoded * scan->strips;
     for (unsigned strip = 0; strip < scan->strips; strip++)
@@ -99,5 +99,5 @@ bool darkroom_scan_decode(darkroom_jpeg_scan *scan)
             return false;
     extend(scan);
     scan->decoded++;
-    return scan->decoded < scan->mcu_rows || darkroom_entropy_end(&scan->entropy, EOI);
+    return scan->decoded < scan->mcu_rows || darkroom_jpeg_entropy_end(&scan->entropy, EOI);
 }

@@ -21,7 +21,7 @@ static bool plan_codes(
     darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture, unsigned index, unsigned *count)
 {
     const darkroom_jpeg_component *given = &picture->components[index];
-    darkroom_scan_component *c = &scan->components[index];
+    darkroom_jpeg_scan_component *c = &scan->components[index];
     for (unsigned i = 0; i < index; i++) {
         const darkroom_jpeg_component *other = &picture->components[i];
         if (other->dc_counts == given->dc_counts && other->ac_counts == given->ac_counts
@@ -31,12 +31,12 @@ static bool plan_codes(
         }
     }
     c->codes = *count;
-    darkroom_block_codes *codes = &scan->codes[(*count)++];
+    darkroom_jpeg_block_codes *codes = &scan->codes[(*count)++];
     codes->skips = c->side == 1;
-    if (!darkroom_codes_make(&codes->dc, given->dc_counts, given->dc_symbols, true)
-        || !darkroom_codes_make(&codes->ac, given->ac_counts, given->ac_symbols, false))
+    if (!darkroom_jpeg_codes_make(&codes->dc, given->dc_counts, given->dc_symbols, true)
+        || !darkroom_jpeg_codes_make(&codes->ac, given->ac_counts, given->ac_symbols, false))
         return false;
-    darkroom_block_codes_fill(codes);
+    darkroom_jpeg_block_codes_fill(codes);
     return true;
 }
 
@@ -52,7 +52,7 @@ static unsigned side_of(unsigned across, unsigned down, unsigned most_across, un
 }
 
 static bool plan_component(
-    darkroom_scan_component *c, const darkroom_jpeg_picture *picture, unsigned most_across,
+    darkroom_jpeg_scan_component *c, const darkroom_jpeg_picture *picture, unsigned most_across,
     unsigned most_down, const darkroom_jpeg_component *given)
 {
     const unsigned least = 8 / picture->divisor;
@@ -73,7 +73,7 @@ static bool plan_component(
     const bool is_wide = c->widened == 2 && c->heightened <= 2 && c->width > 2;
     const bool is_high = c->widened == 1 && c->heightened == 2;
     c->is_smooth = least > 1 && (is_wide || is_high);
-    c->transform = darkroom_idct_for(c->side);
+    c->transform = darkroom_jpeg_idct_for(c->side);
     c->mean = 0;
     for (unsigned i = 0; i < 64; i++)
         c->steps[i] = (int16_t)given->steps[i];
@@ -86,21 +86,25 @@ static bool plan_component(
 /* The order of a group's blocks in the data, and their places. */
 static void plan_group(darkroom_jpeg_scan *scan)
 {
+    darkroom_jpeg_block *blocks = scan->entropy.blocks;
     unsigned index = 0;
     for (unsigned mcu = 0; mcu < scan->mcus_in_group; mcu++)
         for (unsigned i = 0; i < scan->component_count; i++) {
-            const darkroom_scan_component *c = &scan->components[i];
-            const unsigned blocks = c->across * c->down;
-            for (unsigned k = 0; k < blocks; k++, index++) {
-                scan->entropy.blocks[index].codes = &scan->codes[c->codes];
-                scan->entropy.blocks[index].place =
-                    c->group + darkroom_block_offset(mcu * blocks + k);
+            const darkroom_jpeg_scan_component *c = &scan->components[i];
+            const unsigned count = c->across * c->down;
+            for (unsigned k = 0; k < count; k++, index++) {
+                blocks[index].codes = &scan->codes[c->codes];
+                blocks[index].place = c->group + darkroom_jpeg_block_offset(mcu * count + k);
             }
         }
-    scan->entropy.blocks[index] = scan->entropy.blocks[0];
+    blocks[index] = blocks[0];
+    for (unsigned i = 0; i <= index; i++) {
+        blocks[i].rest = blocks[i].codes->lookups + DARKROOM_LOOKUP_SIZE;
+        blocks[i].next = blocks[i < index ? i + 1 : 1].codes->lookups;
+    }
 }
 
-bool darkroom_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture)
+bool darkroom_jpeg_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture)
 {
     const unsigned divisor = picture->divisor, count = picture->component_count;
     const bool is_divisor = divisor == 1 || divisor == 2 || divisor == 4 || divisor == 8;
@@ -127,7 +131,7 @@ bool darkroom_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *p
     scan->blocks_in_mcu = 0;
     unsigned codes = 0;
     for (unsigned i = 0; i < count; i++) {
-        darkroom_scan_component *c = &scan->components[i];
+        darkroom_jpeg_scan_component *c = &scan->components[i];
         if (!plan_component(c, picture, most_across, most_down, &picture->components[i])
             || !plan_codes(scan, picture, i, &codes))
             return false;
@@ -135,7 +139,7 @@ bool darkroom_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *p
     }
     if (count == 1) {
         /* One component alone is coded block by block, whatever its sampling. */
-        darkroom_scan_component *c = &scan->components[0];
+        darkroom_jpeg_scan_component *c = &scan->components[0];
         scan->strips = c->down;
         scan->mcus_in_row = divided_up(picture->width, 8);
         scan->blocks_in_mcu = c->across = c->down = 1;
@@ -151,13 +155,13 @@ bool darkroom_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *p
     return true;
 }
 
-bool darkroom_scan_allocate(darkroom_jpeg_scan *scan)
+bool darkroom_jpeg_scan_allocate(darkroom_jpeg_scan *scan)
 {
     const size_t margin = DARKROOM_ROW_MARGIN;
     size_t places[DARKROOM_SCAN_COMPONENTS], lines[DARKROOM_SCAN_COMPONENTS], size = margin;
     int16_t *group = scan->coefficients;
     for (unsigned i = 0; i < scan->component_count; i++) {
-        darkroom_scan_component *c = &scan->components[i];
+        darkroom_jpeg_scan_component *c = &scan->components[i];
         const unsigned blocks = c->across * c->down;
         const size_t mcu_width = (size_t)c->across * c->side;
         /* A group may begin at any MCU of a row, and is transformed as a whole. */
@@ -179,7 +183,7 @@ bool darkroom_scan_allocate(darkroom_jpeg_scan *scan)
     if (scan->memory == NULL)
         return false;
     for (unsigned i = 0; i < scan->component_count; i++) {
-        darkroom_scan_component *c = &scan->components[i];
+        darkroom_jpeg_scan_component *c = &scan->components[i];
         c->samples = scan->memory + places[i];
         c->line = c->widened > 1 || c->heightened > 1 ? scan->memory + lines[i] : NULL;
     }

@@ -25,16 +25,16 @@ typedef struct {
     int32_t mean;           /* the last one */
 
     int16_t *group;         /* the coefficients of a group */
-    darkroom_idct *transform;
+    darkroom_jpeg_idct *transform;
     uint32_t offsets[DARKROOM_GROUP_BLOCKS]; /* of a group's blocks, in its samples */
     uint8_t *samples; /* a ring of DARKROOM_SCAN_RING times `rows` rows; before it and after it a margin */
     unsigned rows;    /* of a row of MCUs */
     size_t stride;
     uint8_t *line; /* one row of the picture's width; NULL if none is needed */
-} darkroom_scan_component;
+} darkroom_jpeg_scan_component;
 
 struct darkroom_jpeg_scan {
-    darkroom_entropy entropy;
+    darkroom_jpeg_entropy entropy;
     unsigned component_count;
     bool is_rgb;
     uint32_t width, height;   /* reduced */
@@ -49,23 +49,23 @@ struct darkroom_jpeg_scan {
     uint32_t given;   /* rows of pixels */
     bool is_doubtful;
 
-    darkroom_scan_component components[DARKROOM_SCAN_COMPONENTS];
-    darkroom_block_codes codes[DARKROOM_SCAN_COMPONENTS]; /* of as many as differ */
+    darkroom_jpeg_scan_component components[DARKROOM_SCAN_COMPONENTS];
+    darkroom_jpeg_block_codes codes[DARKROOM_SCAN_COMPONENTS]; /* of as many as differ */
     _Alignas(64) int16_t coefficients[DARKROOM_GROUP_BLOCKS * 64];
     uint8_t *memory; /* samples and lines */
 };
 
 /* Sets everything but the memory. Returns false if the picture is not a usual one. */
-bool darkroom_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture);
+bool darkroom_jpeg_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture);
 
 /* Allocates the memory, and sets what points into it. */
-bool darkroom_scan_allocate(darkroom_jpeg_scan *scan);
+bool darkroom_jpeg_scan_allocate(darkroom_jpeg_scan *scan);
 
 /* Decodes the next row of MCUs into the ring; behind the last one, looks for the end of the picture. Returns
  * false on doubt. */
-bool darkroom_scan_decode(darkroom_jpeg_scan *scan);
+bool darkroom_jpeg_scan_decode(darkroom_jpeg_scan *scan);
 
 /* Makes row `y`, whose samples and those beside it are in the ring. */
-void darkroom_scan_make_row(const darkroom_jpeg_scan *scan, uint32_t y, uint8_t *row);
+void darkroom_jpeg_scan_make_row(const darkroom_jpeg_scan *scan, uint32_t y, uint8_t *row);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-void darkroom_window_start(darkroom_window *window, darkroom_jpeg_source source, void *context)
+void darkroom_jpeg_window_start(darkroom_jpeg_window *window, darkroom_jpeg_source source, void *context)
 {
     window->source = source;
     window->context = context;
@@ -12,7 +12,7 @@ void darkroom_window_start(darkroom_window *window, darkroom_jpeg_source source,
 }
 
 /* Takes one byte. Returns false at the end of the file. */
-static bool take(darkroom_window *window, uint8_t *byte)
+static bool take(darkroom_jpeg_window *window, uint8_t *byte)
 {
     if (window->raw_count == 0)
         window->raw_count = window->source(window->context, &window->raw);
@@ -27,7 +27,7 @@ static bool take(darkroom_window *window, uint8_t *byte)
 }
 
 /* Copies bytes up to the next FF, as many as there is room for. */
-static void copy_plain(darkroom_window *window)
+static void copy_plain(darkroom_jpeg_window *window)
 {
     const size_t room = DARKROOM_WINDOW_BYTES - window->count;
     size_t count = window->raw_count < room ? window->raw_count : room;
@@ -40,7 +40,7 @@ static void copy_plain(darkroom_window *window)
     window->raw_count -= count;
 }
 
-void darkroom_window_fill(darkroom_window *window, size_t used)
+void darkroom_jpeg_window_fill(darkroom_jpeg_window *window, size_t used)
 {
     memmove(window->bytes, window->bytes + used, window->count - used);
     window->count -= used;
@@ -65,13 +65,13 @@ void darkroom_window_fill(darkroom_window *window, size_t used)
     memset(window->bytes + window->count, 0, DARKROOM_WINDOW_PADDING);
 }
 
-void darkroom_window_next(darkroom_window *window)
+void darkroom_jpeg_window_next(darkroom_jpeg_window *window)
 {
     window->count = 0;
     window->is_closed = window->is_broken;
 }
 
-bool darkroom_window_has_surplus(darkroom_window *window)
+bool darkroom_jpeg_window_has_surplus(darkroom_jpeg_window *window)
 {
     if (window->raw_count == 0)
         window->raw_count = window->source(window->context, &window->raw);

@@ -23,17 +23,17 @@ typedef struct {
     bool is_broken;
     uint8_t marker;     /* the byte after FF */
     uint8_t bytes[DARKROOM_WINDOW_BYTES + DARKROOM_WINDOW_PADDING];
-} darkroom_window;
+} darkroom_jpeg_window;
 
-void darkroom_window_start(darkroom_window *window, darkroom_jpeg_source source, void *context);
+void darkroom_jpeg_window_start(darkroom_jpeg_window *window, darkroom_jpeg_source source, void *context);
 
 /* Drops the first `used` bytes, and fills the window until it is full or the segment's end. */
-void darkroom_window_fill(darkroom_window *window, size_t used);
+void darkroom_jpeg_window_fill(darkroom_jpeg_window *window, size_t used);
 
 /* Begins the next segment, behind the marker. */
-void darkroom_window_next(darkroom_window *window);
+void darkroom_jpeg_window_next(darkroom_jpeg_window *window);
 
 /* Whether the source has bytes after those that have been taken. */
-bool darkroom_window_has_surplus(darkroom_window *window);
+bool darkroom_jpeg_window_has_surplus(darkroom_jpeg_window *window);
 
 #endif

@@ -11,8 +11,16 @@ package struct JPEGMaker: Sendable {
     package var channels: Int
     /// Interleaved, row by row.
     package var samples: [UInt8]
+    /// The sampling factors of the first component, and of the others. The first ones are multiples of the second ones.
+    package var brightnessFactors = Factors(across: 1, down: 1)
+    package var colourFactors = Factors(across: 1, down: 1)
     /// Whether colour has half the resolution each way.
-    package var isCoarse = false
+    package var isCoarse: Bool {
+        get { brightnessFactors == Factors(across: 2, down: 2) }
+        set {
+            brightnessFactors = newValue ? Factors(across: 2, down: 2) : Factors(across: 1, down: 1)
+        }
+    }
     package var scans = Scans.one
     /// In units of the scan; 0 for none.
     package var restartInterval = 0
@@ -24,6 +32,17 @@ package struct JPEGMaker: Sendable {
     package var missingScans: Set<Int> = []
     /// How often the last scan is there.
     package var lastScanCount = 1
+
+    /// Sampling factors.
+    package struct Factors: Sendable, Equatable {
+        package var across: Int
+        package var down: Int
+
+        package init(across: Int, down: Int) {
+            self.across = across
+            self.down = down
+        }
+    }
 
     package enum Scans: Sendable, CaseIterable {
         /// Baseline, all components interleaved.
@@ -98,15 +117,15 @@ package struct JPEGMaker: Sendable {
             UInt8(channels),
         ]
         for component in 0..<channels {
-            let factor = UInt8(factor(of: component))
-            data += [UInt8(component + 1), factor << 4 | factor, 0]
+            let factors = factors(of: component)
+            data += [UInt8(component + 1), UInt8(factors.across << 4 | factors.down), 0]
         }
         return JPEGSegment(frameMarker ?? (scans == .progressive ? 0xC2 : 0xC0), data)
     }
 
-    private var largestFactor: Int { isCoarse && channels == 3 ? 2 : 1 }
-
-    private func factor(of component: Int) -> Int { component == 0 ? largestFactor : 1 }
+    private func factors(of component: Int) -> Factors {
+        component == 0 ? brightnessFactors : colourFactors
+    }
 
     private var scanBytes: [UInt8] {
         let all = Array(0..<channels)
@@ -141,11 +160,12 @@ package struct JPEGMaker: Sendable {
     }
 
     private func plane(of component: Int) -> Plane {
-        let step = largestFactor / factor(of: component)
-        let (columns, rows) = ((width + step - 1) / step, (height + step - 1) / step)
-        let unit = 8 * largestFactor
-        let across = (width + unit - 1) / unit * factor(of: component)
-        let down = (height + unit - 1) / unit * factor(of: component)
+        let (most, own) = (brightnessFactors, factors(of: component))
+        let step = Factors(across: most.across / own.across, down: most.down / own.down)
+        let columns = (width + step.across - 1) / step.across
+        let rows = (height + step.down - 1) / step.down
+        let across = (width + 8 * most.across - 1) / (8 * most.across) * own.across
+        let down = (height + 8 * most.down - 1) / (8 * most.down) * own.down
         let blocks = (0..<down).map { row in
             (0..<across).map { column in
                 block(of: component, step: step, x: column * 8, y: row * 8)
@@ -155,16 +175,19 @@ package struct JPEGMaker: Sendable {
     }
 
     /// The 64 coefficients of the block whose top left sample is (x, y) of the component.
-    private func block(of component: Int, step: Int, x: Int, y: Int) -> [Int] {
+    private func block(of component: Int, step: Factors, x: Int, y: Int) -> [Int] {
         var values = [Double](repeating: 0, count: 64)
         for row in 0..<8 {
             for column in 0..<8 {
                 var sum = 0.0
-                for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)].prefix(step * step) {
-                    sum += value(
-                        of: component, x: (x + column) * step + dx, y: (y + row) * step + dy)
+                for dy in 0..<step.down {
+                    for dx in 0..<step.across {
+                        sum += value(
+                            of: component, x: (x + column) * step.across + dx,
+                            y: (y + row) * step.down + dy)
+                    }
                 }
-                values[row * 8 + column] = sum / Double(step * step) - 128
+                values[row * 8 + column] = sum / Double(step.across * step.down) - 128
             }
         }
         var rows = [Double](repeating: 0, count: 64)
@@ -250,17 +273,18 @@ package struct JPEGMaker: Sendable {
             }
             return bits.finished
         }
-        let unitRows = planes[0].blocks.count / factor(of: 0)
-        let unitColumns = planes[0].blocks[0].count / factor(of: 0)
+        let unitRows = planes[0].blocks.count / brightnessFactors.down
+        let unitColumns = planes[0].blocks[0].count / brightnessFactors.across
         for unitRow in 0..<unitRows {
             for unitColumn in 0..<unitColumns {
                 restartIfDue(&bits)
                 for component in components {
-                    let factor = factor(of: component)
-                    for row in 0..<factor {
-                        for column in 0..<factor {
-                            let blocks = planes[component].blocks[unitRow * factor + row]
-                            add(blocks[unitColumn * factor + column], of: component, &bits)
+                    let factors = factors(of: component)
+                    for row in 0..<factors.down {
+                        for column in 0..<factors.across {
+                            let blocks = planes[component].blocks[unitRow * factors.down + row]
+                            add(
+                                blocks[unitColumn * factors.across + column], of: component, &bits)
                         }
                     }
                 }

@@ -28,7 +28,7 @@ import Testing
 
     /// Deflated with each instruction set to the same bytes, and inflated again.
     static func survives(_ bytes: [UInt8], _ name: String) throws {
-        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
         let fast = deflate(bytes)
         darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
         let plain = deflate(bytes)

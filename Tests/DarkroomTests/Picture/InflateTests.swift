@@ -94,7 +94,7 @@ import Testing
 
     @Test(arguments: 3...15, [7, 8, 9, 15])
     func longestSymbolsOneBehindTheOther(depth: Int, distanceDepth: Int) throws {
-        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
         var block = Block(depth: depth, distanceDepth: distanceDepth)
         var random = SplitMix64(seed: UInt64(depth * 16 + distanceDepth))
         while block.bytes.count < 32768 {

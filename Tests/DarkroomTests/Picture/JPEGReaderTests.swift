@@ -12,11 +12,12 @@ extension JPEGReader {
     /// All pixels of a JPEG file, and the reader that read them.
     static func pixels(
         of file: [UInt8], name: String = "x.jpg", limits: PictureLimits = PictureLimits(),
-        divisor: Int = 1
+        decoder: Decoder = .automatic, divisor: Int = 1
     ) throws -> (bytes: [UInt8], reader: JPEGReader) {
         let source = try UnnamedFile(file)
         let reader = try JPEGReader(
-            file: source.descriptor, name: name, limits: limits, divisor: { _, _, _ in divisor })
+            file: source.descriptor, name: name, limits: limits, decoder: decoder,
+            divisor: { _, _, _ in divisor })
         return (try reader.allBytes(), reader)
     }
 

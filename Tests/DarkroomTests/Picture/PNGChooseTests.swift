@@ -86,7 +86,7 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 4, 6, 8])
     func bothPathsChooseAsTheSpecificationSays(pixelBytes: Int) {
-        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
         for pixels in [1, 2, 3, 5, 8, 11, 16, 21, 32, 33, 43] {
             for content in Rows.Content.allCases {
                 let rows = Rows(

@@ -60,7 +60,7 @@ struct DecodingWay: Sendable, CustomTestStringConvertible {
     func pixels(of file: [UInt8]) throws -> (picture: ReferencePicture, reader: PNGReader) {
         let result = try Self.limit.withLock { _ in
             darkroom_cpu_limit(level)
-            defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+            defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
             return Decoded(try PNGReader.pixels(of: file, decoder: decoder))
         }
         return (result.picture, result.reader)

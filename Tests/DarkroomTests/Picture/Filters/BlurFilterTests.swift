@@ -148,7 +148,7 @@ import Testing
         let grid = PixelGrid.noise(43, 37, channels: layout.0, depth: layout.1)
         let best = try grid.developed(.blur(sigma: 20))
         darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
-        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
         #expect(try grid.developed(.blur(sigma: 20)) == best)
     }
 

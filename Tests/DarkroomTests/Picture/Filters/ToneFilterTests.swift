@@ -144,7 +144,7 @@ import Testing
             .overlay(Filter.Overlay(from: "rgba 8 60x9", opacity: 0.4)), .blur(sigma: 20),
         ], layouts)
     func instructionsMakeNoDifference(_ filter: Filter, layout: (Int, Int)) throws {
-        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX2) }
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
         for width in [1, 7, 16, 31, 67] {
             let grid = PixelGrid.noise(width, 5, channels: layout.0, depth: layout.1)
             darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
