@@ -6,6 +6,7 @@
 # Measures how soon darkroom run has its first output, beside ImageMagick: bash Tests/bench.sh start
 # Measures the downloads beside curl --parallel: bash Tests/bench.sh fetch
 # Or its compressions alone beside libpng: bash Tests/bench.sh compression [PICTURE.png]...
+# Or its decoder for JPEG alone beside libjpeg-turbo: bash Tests/bench.sh jpeg PICTURE.jpg...
 #
 # Installs what is missing, builds a release, and prints a table for each job: medians, ratios, bytes
 # and peak memory. bash Tests/bench.sh --help has the options. A quiet machine gives steadier figures;
@@ -26,6 +27,14 @@ if [ "${1:-}" = compression ]; then
         -o .build/benchmark/compression Tests/Benchmark/compression.c Sources/CDeflate/*.c \
         Sources/CPixels/*.c -lpng16 -lz -ldeflate -lm || exit 1
     exec .build/benchmark/compression "$@"
+fi
+if [ "${1:-}" = jpeg ]; then
+    shift
+    mkdir -p .build/benchmark
+    "$clang" -std=gnu11 -Wall -Wextra -O2 -ISources/CShims/include -ISources/CJpeg/include \
+        -ISources/CPixels/include -o .build/benchmark/jpeg Tests/Benchmark/jpeg.c \
+        Sources/CShims/jpeg_*.c Sources/CJpeg/*.c Sources/CPixels/cpu.c -ljpeg || exit 1
+    exec .build/benchmark/jpeg "$@"
 fi
 swift build -c release --product darkroomd --quiet || exit 1
 swift build -c release --product darkroom --quiet || exit 1

@@ -70,7 +70,8 @@ static __attribute__((noinline)) void read_symbol(cursor *state)
     const darkroom_jpeg_block_codes *codes = c.block->codes;
     uint8_t symbol = 0;
     const bool is_dc = c.position == 0;
-    const unsigned length = darkroom_jpeg_codes_find(is_dc ? &codes->dc : &codes->ac, c.bits, &symbol);
+    const darkroom_jpeg_codes *kind = is_dc ? &codes->dc : &codes->ac;
+    const unsigned length = darkroom_jpeg_codes_find(kind, c.bits, &symbol);
     const unsigned run = is_dc ? 0 : symbol >> 4, size = symbol & 15;
     use(&c, length);
     if (length == 0 || size > (is_dc ? DARKROOM_LARGEST_DC : DARKROOM_LARGEST_AC)) {

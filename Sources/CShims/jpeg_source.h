@@ -30,9 +30,9 @@ bool darkroom_jpeg_file_has_more(darkroom_jpeg_file *file);
 darkroom_jpeg_scan *darkroom_jpeg_file_scan(
     darkroom_jpeg_file *file, const struct jpeg_decompress_struct *info, unsigned divisor);
 
-/*
- * Returns to the state before the scan, with the same bytes in `raw`: how far libjpeg reads ahead, and so how
- * many bytes it counts as superfluous in a message, depends on how many it has at once. Returns false, and sets `system_error`, if that cannot be done. */
+/* Returns to the state before the scan, with the same bytes in `raw`: how many bytes libjpeg counts as
+ * superfluous in a message depends on how far it reads ahead, and this on how many it has at once. Returns
+ * false, and sets `system_error`, if the file cannot be read. */
 bool darkroom_jpeg_file_rewind(darkroom_jpeg_file *file);
 
 #endif

@@ -11,6 +11,12 @@ import Testing
 @Suite struct JPEGDecoderTests {
     typealias Factors = JPEGMaker.Factors
 
+    /// Whether usual pictures are decoded by libjpeg, because its SIMD is faster than plain C.
+    static func prefersLibrary(_ divisor: Int) throws -> Bool {
+        let processor = try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
+        return divisor < 8 && !processor.contains(" avx2 ")
+    }
+
     /// How a file is read: the rows up to the end or an error, and what is said of them.
     struct Outcome: Equatable, CustomStringConvertible {
         var rows: [UInt8] = []
@@ -91,7 +97,8 @@ import Testing
                 let reference = try Outcome(file, .reference, divisor: divisor)
                 #expect(own == reference, "\(width) × \(height), 1/\(divisor)")
                 #expect(own.end == "whole")
-                #expect(!own.usesLibrary && reference.usesLibrary)
+                #expect(own.usesLibrary == (try Self.prefersLibrary(divisor)))
+                #expect(reference.usesLibrary)
             }
         }
     }
@@ -108,7 +115,7 @@ import Testing
             for level in [DARKROOM_CPU_SCALAR, DARKROOM_CPU_AVX2, DARKROOM_CPU_AVX512] {
                 darkroom_cpu_limit(level)
                 let own = try Outcome(file, .automatic, divisor: divisor)
-                #expect(own == reference && !own.usesLibrary, "\(sampling), level \(level)")
+                #expect(own == reference, "\(sampling), level \(level)")
             }
         }
     }
@@ -116,8 +123,8 @@ import Testing
     @Test func colourWithoutConversionIsRGB() throws {
         var maker = JPEGMaker.noise(width: 33, height: 18, channels: 3)
         maker.early = [JPEGSegment(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0])]
-        let own = try Outcome(maker.encoded, .automatic, divisor: 1)
-        #expect(own == (try Outcome(maker.encoded, .reference, divisor: 1)))
+        let own = try Outcome(maker.encoded, .automatic, divisor: 8)
+        #expect(own == (try Outcome(maker.encoded, .reference, divisor: 8)))
         #expect(!own.usesLibrary)
     }
 
