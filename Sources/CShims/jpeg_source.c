@@ -133,9 +133,11 @@ darkroom_jpeg_scan *darkroom_jpeg_file_scan(
     const bool has_colours = is_colour
         ? info->jpeg_color_space == JCS_YCbCr || info->jpeg_color_space == JCS_RGB
         : info->num_components == 1 && info->jpeg_color_space == JCS_GRAYSCALE;
-    if (!is_faster(divisor) || !has_colours || info->data_precision != 8 || info->progressive_mode
-        || info->arith_code        || info->CCIR601_sampling || info->comps_in_scan != info->num_components || info->Ss != 0
-        || info->Se != DCTSIZE2 - 1 || info->Ah != 0 || info->Al != 0)
+    const bool is_sequential = !info->progressive_mode && !info->arith_code
+        && info->comps_in_scan == info->num_components && info->Ss == 0 && info->Se == DCTSIZE2 - 1
+        && info->Ah == 0 && info->Al == 0;
+    if (!is_faster(divisor) || !has_colours || !is_sequential || info->data_precision != 8
+        || info->CCIR601_sampling)
         return NULL;
     darkroom_jpeg_picture picture = {
         .width = info->image_width,
