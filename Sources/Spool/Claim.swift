@@ -169,6 +169,20 @@ package struct Claim {
         _ candidate: Candidate, _ submitted: SubmittedFile, _ folders: BatchFolders,
         _ active: Directory
     ) throws(FileError) -> ClaimedManifest {
+        let (reading, uid) = try read(candidate, submitted)
+        try reading.copy(to: active, candidate.format, durably: durably)
+        return ClaimedManifest(
+            folders: folders, name: candidate.name.text, isFolder: candidate.isFolder,
+            format: candidate.format, received: Clock.timestamp, reading: reading, uid: uid,
+            identity: try submitted.folder.droppedIdentity(of: submitted.name),
+            dropped: candidate.dropped)
+    }
+
+    /// The content of the claimed manifest and its owner. If it has changed since it was read, it is read again. It is
+    /// closed afterwards.
+    private func read(
+        _ candidate: Candidate, _ submitted: SubmittedFile
+    ) throws(FileError) -> (ManifestReading, uid: UInt32) {
         guard let manifest = try submitted.manifest(), manifest.isFolder == candidate.isFolder,
             manifest.format == candidate.format
         else {
@@ -176,18 +190,10 @@ package struct Claim {
                 "take it (it is not a regular file, or a folder with a manifest)",
                 inbox.path(of: candidate.name), .notSupported)
         }
-        // If it has changed since it was read, it is read again.
-        let reading =
-            FileIdentity(manifest.information) == candidate.identity
-            ? candidate.reading
-            : try examination.read(manifest)
-        try reading.copy(to: active, candidate.format, durably: durably)
-        return ClaimedManifest(
-            folders: folders, name: candidate.name.text, isFolder: manifest.isFolder,
-            format: candidate.format, received: Clock.timestamp, reading: reading,
-            uid: manifest.information.st_uid,
-            identity: try submitted.folder.droppedIdentity(of: submitted.name),
-            dropped: candidate.dropped)
+        let isSame = FileIdentity(manifest.information) == candidate.identity
+        return (
+            isSame ? candidate.reading : try examination.read(manifest), manifest.information.st_uid
+        )
     }
 
     /// Puts the file back into the inbox, where it is examined again.
@@ -200,8 +206,11 @@ package struct Claim {
         } catch {
             return stranded.append(folders.id)
         }
-        // If this fails, the next start removes it.
-        try? spool.active.removeTree(FileName(folders.id))
+        // This needs no further descriptor, because a lack of them may be why the claim has failed. If it fails, the next
+        // start removes the folder.
+        try? active.remove(BatchFile.manifest(candidate.format))
+        try? active.removeDirectory(SubmittedFile.folderName)
+        try? spool.active.removeDirectory(FileName(folders.id))
     }
 
     /// The name without its extension, cut to 200 bytes so that a number still fits into a file name.

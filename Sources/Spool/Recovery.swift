@@ -85,13 +85,12 @@ package struct Recovery: Sendable {
     ) throws(FileError) -> Finding {
         var claimed: ClaimedManifest
         do {
-            guard let manifest = try submitted.manifest() else {
+            guard let (format, reading, uid) = try read(submitted) else {
                 return try putBack(submitted, folders)
             }
-            let reading = try examination.read(manifest)
-            try reading.copy(to: active, manifest.format, durably: durably)
-            claimed = try self.claimed(submitted, folders, manifest.format, reading)
-            claimed.uid = manifest.information.st_uid
+            try reading.copy(to: active, format, durably: durably)
+            claimed = try self.claimed(submitted, folders, format, reading)
+            claimed.uid = uid
         } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
             // Its owner does not let the daemon read it any more.
             do {
@@ -112,6 +111,14 @@ package struct Recovery: Sendable {
             try claim.sync([claimed])
         }
         return try resume(claimed, nil, active)
+    }
+
+    /// The content of a claimed manifest, with its format and its owner; nil if there is none.
+    private func read(
+        _ submitted: SubmittedFile
+    ) throws(FileError) -> (ManifestFormat, ManifestReading, uid: UInt32)? {
+        guard let manifest = try submitted.manifest() else { return nil }
+        return (manifest.format, try examination.read(manifest), manifest.information.st_uid)
     }
 
     private func claimed(

@@ -24,6 +24,7 @@ struct DarkroomCommand: ParsableCommand {
 
     /// Runs the command, and ends the process with its exit code.
     static func start() -> Never {
+        fillStandardStreams()
         do {
             try requireText()
             try ArgumentCheck(arguments: Array(CommandLine.arguments.dropFirst())).check()
@@ -38,6 +39,17 @@ struct DarkroomCommand: ParsableCommand {
             exit(withError: error)
         }
         Glibc.exit(ClientExit.success.rawValue)
+    }
+
+    /// Opens what takes the place of closed standard streams, so that no other file gets their numbers. To use them still
+    /// fails.
+    private static func fillStandardStreams() {
+        for (number, mode) in [
+            (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
+        ] where fcntl(number, F_GETFD) == -1 {
+            // It gets the lowest free number.
+            _ = open("/dev/null", mode)
+        }
     }
 
     /// Refuses arguments that are not UTF-8: Swift would change them, and a manifest cannot contain them.

@@ -85,6 +85,9 @@ import Testing
             "filter small.png --set downloads.maxBytes=100 >r", 3,
             "darkroom: small.png: the file has more than the limit of 100 bytes [too-large]\n"),
         Line(
+            "filter small.png >&-", 74,
+            "darkroom: The output cannot be written: Bad file descriptor.\n"),
+        Line(
             "filter small.png --jobs 0 >r", 64, "Error: --jobs 0: write a number from 1 to 1024\n"),
     ]
 
