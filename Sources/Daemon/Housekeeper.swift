@@ -167,6 +167,7 @@ final class Housekeeper: @unchecked Sendable {
         do {
             let staged = try StagedFolders.removeLeftovers(in: spool.tmp) { [self] in isStopped }
             if staged > 0 { log.stagedFoldersRemoved(staged) }
+            try StagedFolders.removeEmptyWrappers(in: spool.tmp)
         } catch {
             log.storageFailed(error)
         }

@@ -199,14 +199,20 @@ package struct Examination: Sendable {
         } catch  where error.errno == .permissionDenied {
             return .ignored(.folder(.closed))
         }
-        if !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
-            last.age(at: Clock.steady) < settle
-        {
-            return .settling(last)
-        }
         switch try FolderJob.find(in: folder) {
-        case .unusable(let problem): return .ignored(.folder(problem))
+        case .unusable(let problem):
+            if !isWhole, FileIdentity(information).age(at: Clock.steady) < settle,
+                let last = try FolderJob.lastChange(of: name, in: inbox)
+            {
+                return .settling(last)
+            }
+            return .ignored(.folder(problem))
         case .found(let manifest):
+            if !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
+                last.age(at: Clock.steady) < settle
+            {
+                return .settling(last)
+            }
             let identity = FileIdentity(manifest.information)
             if identity.size > largest, identity.size <= limits.bytes { return .large }
             return .ready(

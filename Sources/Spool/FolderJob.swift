@@ -56,8 +56,10 @@ package enum FolderJob {
         return ManifestFormat(fileName: name.text)
     }
 
-    /// Folders deeper than this are not searched for changes.
+    /// Folders deeper than this are not searched for changes, and not more entries, so that a large folder does not delay
+    /// the manifests of others.
     private static let depth = 16
+    private static let mostEntries = 4096
 
     /// The file or folder in `name`, or the folder itself, that was changed last. It shows whether somebody is still
     /// writing; inotify does not tell what happens in a folder of the inbox.
@@ -66,21 +68,24 @@ package enum FolderJob {
     ) throws(FileError) -> FileIdentity? {
         guard let information = try inbox.information(of: name) else { return nil }
         var last = FileIdentity(information)
+        var left = mostEntries
         if information.isFolder {
-            try lastChange(in: Directory(name, in: inbox), depth, &last)
+            try lastChange(in: Directory(name, in: inbox), depth, &last, &left)
         }
         return last
     }
 
     private static func lastChange(
-        in folder: Directory, _ depth: Int, _ last: inout FileIdentity
+        in folder: Directory, _ depth: Int, _ last: inout FileIdentity, _ left: inout Int
     ) throws(FileError) {
         for name in try folder.names() {
+            guard left > 0 else { return }
+            left -= 1
             guard let information = try folder.information(of: name) else { continue }
             let identity = FileIdentity(information)
             if last.isOlder(than: identity, [], name.bytes) { last = identity }
             guard information.isFolder, depth > 0 else { continue }
-            try lastChange(in: Directory(name, in: folder), depth - 1, &last)
+            try lastChange(in: Directory(name, in: folder), depth - 1, &last, &left)
         }
     }
 }

@@ -91,11 +91,11 @@ package struct Recovery: Sendable {
             try reading.copy(to: active, format, durably: durably)
             claimed = try self.claimed(submitted, folders, format, reading)
             claimed.uid = uid
-        } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
-            // Its owner does not let the daemon read it any more.
+        } catch  where error.fault == nil && error.errno != .canceled {
+            // Its owner does not let the daemon read it any more, by its mode, a lease or an exchange.
             do {
                 return try putBack(submitted, folders)
-            } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
+            } catch  where error.fault == nil {
                 // A copy of it may be incomplete.
                 if let format = try self.format(in: active) {
                     try active.remove(BatchFile.manifest(format))

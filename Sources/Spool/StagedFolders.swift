@@ -48,7 +48,7 @@ package enum StagedFolders {
         in tmp: Directory, of owner: UInt32? = nil, isStopped: () -> Bool = { false }
     ) throws(FileError) -> Int {
         var count = 0
-        for name in try tmp.names() where name.bytes.starts(with: prefix.utf8) && !isStopped() {
+        for name in try tmp.names() where isOne(name) && !isStopped() {
             guard let information = try tmp.information(of: name),
                 owner == nil || information.st_uid == owner
             else { continue }
@@ -59,6 +59,30 @@ package enum StagedFolders {
             if isRemoved { count += 1 }
         }
         return count
+    }
+
+    /// Whether a name is `.darkroom-PROCESS-NUMBER`.
+    private static func isOne(_ name: FileName) -> Bool {
+        guard name.bytes.starts(with: prefix.utf8) else { return false }
+        let numbers = name.bytes.dropFirst(prefix.utf8.count)
+            .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return numbers.count == 2
+            && numbers.allSatisfy { number in
+                !number.isEmpty && number.allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
+            }
+    }
+
+    /// Removes the empty folders in which folders were given back (`SubmittedFile.giveBackClosed`), which only the daemon
+    /// can remove.
+    package static func removeEmptyWrappers(in tmp: Directory) throws(FileError) {
+        for name in try tmp.names() where name.hasSuffix("~") {
+            guard let information = try tmp.information(of: name), information.isFolder,
+                information.st_uid == geteuid(),
+                information.st_mode & 0o7777 == SubmittedFile.wrapperMode
+            else { continue }
+            // It fails if there is something in it.
+            try? tmp.removeDirectory(name)
+        }
     }
 
     private static func removeFolder(

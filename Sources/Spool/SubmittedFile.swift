@@ -16,6 +16,8 @@ import SystemPackage
 /// folder `tmp`. If it is not a regular file, it goes back into the inbox.
 package struct SubmittedFile {
     static let folderName: FileName = "submitted"
+    /// Of a folder in which another one is given back.
+    static let wrapperMode: mode_t = 0o1777
 
     let name: FileName
     let folder: Directory
@@ -82,7 +84,7 @@ package struct SubmittedFile {
     /// The same for a folder whose submitter does not let the daemon move it, so that it comes back within another one,
     /// which belongs to the daemon and which everybody may use.
     func giveBackClosed(of active: Directory, to people: Directory) throws(FileError) -> FileName {
-        guard fchmod(folder.number, 0o1777) == 0 else {
+        guard fchmod(folder.number, Self.wrapperMode) == 0 else {
             throw FileError("change the mode", folder.path, Errno(rawValue: errno))
         }
         return try move(Self.folderName, of: active, to: people, as: name.another())

@@ -161,7 +161,11 @@ import Testing
         let names = (0..<3).map { _ in StagedFolders.newName() }
         for name in names { try spool.tmp.makeDirectory(name) }
         try spool.tmp.makeDirectory("other")
-        for name: FileName in [".darkroom-1-2", ".darkroom-1-3", "mine"] {
+        // Names of people, however they begin, stay.
+        let others: [FileName] = [
+            "mine", ".darkroom-notes.txt", ".darkroom-1", ".darkroom-1-", ".darkroom-1-2-3",
+        ]
+        for name in [".darkroom-1-2", ".darkroom-1-3"] + others {
             try spool.tmp.write([], to: name, durably: false)
         }
         #expect(mkfifo(spool.tmp.path(of: ".darkroom-1-4"), 0o600) == 0)
@@ -174,13 +178,45 @@ import Testing
         #expect(try StagedFolders.removeLeftovers(in: spool.tmp) == 3)
         #expect(
             Set(try spool.tmp.names())
-                == [names[1], "other", ".darkroom-1-2", ".darkroom-1-4", "mine"])
+                == Set([names[1], "other", ".darkroom-1-2", ".darkroom-1-4"] + others))
         // Who comes too late to lock his folder has to make another one.
         let lost = try Directory("other", in: spool.tmp)
         try spool.tmp.removeDirectory("other")
         #expect(try !StagedFolders.lock(lost))
         #expect(try !StagedFolders.lock(Directory(names[1], in: spool.tmp)))
         #expect(try !StagedFolders.lock(spool.tmp.open(".darkroom-1-2"), path: "the file"))
+    }
+
+    /// The folder around one that was given back goes when its owner has taken that out.
+    @Test func emptyWrappersAreRemoved() throws {
+        for (name, mode) in [("a.12345678~", mode_t(0o1777)), ("full~", 0o1777), ("mine~", 0o755)] {
+            try spool.tmp.makeDirectory(FileName(name))
+            try #require(chmod(spool.tmp.path(of: FileName(name)), mode) == 0)
+        }
+        try Directory("full~", in: spool.tmp).write([1], to: "a.png", durably: false)
+        try StagedFolders.removeEmptyWrappers(in: spool.tmp)
+        #expect(Set(try spool.tmp.names()) == ["full~", "mine~"])
+    }
+
+    /// Very many entries are not all looked at, and what cannot be taken is not looked through at all.
+    @Test func largeFoldersAreNotSearchedToTheirEnd() throws {
+        try make(["manifest.json"])
+        let folder = try Directory("job", in: inbox)
+        for number in 0..<6000 {
+            try folder.write([], to: FileName("\(number)"), durably: false)
+        }
+        var last = try #require(try FolderJob.lastChange(of: "job", in: inbox))
+        #expect(last.age(at: Clock.steady) < 3600)
+        try folder.remove("manifest.json")
+        let path = inbox.path + "/job"
+        let old = [timespec](repeating: timespec(tv_sec: 1_000_000_000, tv_nsec: 0), count: 2)
+        #expect(utimensat(AT_FDCWD, path, old, 0) == 0)
+        guard
+            case .ignored(.folder(.noManifest)) = examination.examine(
+                "job", in: inbox, isWhole: false)
+        else { throw Unexpected() }
+        last = try #require(try FolderJob.lastChange(of: "job", in: inbox))
+        #expect(last.age(at: Clock.steady) < 3600)
     }
 
     /// A crash of the removal itself leaves nothing that a start would take for somebody else's.
