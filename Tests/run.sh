@@ -2,8 +2,8 @@
 # Builds Darkroom and runs its tests:
 #   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd]...
 #
-# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 30 by itself; FAULT_KILLS
-# how often a daemon is killed at a random moment, 300 by itself.
+# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 20 by itself; FAULT_KILLS
+# how often a daemon is killed at a random moment, 200 by itself.
 # Missing Debian packages are installed first, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
@@ -295,7 +295,7 @@ part_faults() {
     if unshare --mount true 2>/dev/null; then apart=(unshare --mount); fi
     # One daemon is killed after the other, which leaves room for others that wait.
     start_beside kills normal run_lines faults-kills "checks by darkroomd --self-test" \
-        "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-300}"
+        "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-200}"
     run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
         --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
     join_beside kills
@@ -363,7 +363,7 @@ fuzz() {
         dictionary=()
         [ ! -e "Tests/fuzz/$name.dict" ] || dictionary=(-dict="Tests/fuzz/$name.dict")
         # Swift's own report of a crash would wait for the process that libFuzzer has stopped.
-        SWIFT_BACKTRACE=enable=no "$work/$name" "${dictionary[@]}" -max_total_time="${FUZZ_SECONDS:-30}" -max_len=20000 -timeout=20 \
+        SWIFT_BACKTRACE=enable=no "$work/$name" "${dictionary[@]}" -max_total_time="${FUZZ_SECONDS:-20}" -max_len=20000 -timeout=20 \
             -artifact_prefix="$work/$name-" "$work/corpus/$name" >"$LOGS/fuzz-$name.log" 2>&1 &
         processes[$name]=$!
     done
